@@ -15,6 +15,7 @@ import { recovery } from './cases/recovery.ts'
 import { redis } from './cases/redis.ts'
 import { results } from './cases/results.ts'
 import { script } from './cases/script.ts'
+import { serve } from './cases/serve.ts'
 import { start } from './cases/start.ts'
 import { submit } from './cases/submit.ts'
 import { FULL, openBench, QUICK } from './parts/bench.ts'
@@ -23,7 +24,7 @@ import { loadNow, machineNow } from './parts/machine.ts'
 import { isReached, tableOf } from './parts/table.ts'
 
 /** `memory` behind those whose memory it compares. */
-const CASES = [script, jobs, cpu, latency, check, submit, results, memory, redis, first, start, recovery]
+const CASES = [script, jobs, cpu, latency, check, submit, results, memory, redis, first, start, serve, recovery]
 const LAST = fileURLToPath(new URL('last.json', import.meta.url))
 
 interface Ran {

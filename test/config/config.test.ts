@@ -72,6 +72,7 @@ describe('the environment', () => {
       doubtRestMs: 900_000,
       logLevel: null,
       metricsAddress: null,
+      serving: { publicUrl: null, trustedProxies: [] },
       merchants: new Map(),
       approvals: null,
     })

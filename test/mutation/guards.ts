@@ -7318,7 +7318,7 @@ export const GUARDS: readonly Guard[] = [
     file: 'src/ledger/texts/doors/requests.ts',
     guard: 'if ((yield* keptOf(request)) !== null) throw new RequestRepeated()',
     without: '',
-    tests: [RECORD, POSTGRES_RECORD],
+    tests: [RECORD],
   },
   {
     name: 'a request is noted with its effect',
