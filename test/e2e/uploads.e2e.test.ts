@@ -1,8 +1,9 @@
 // A file over HTTP, from the upload to its results: on both engines, and with servers that are killed on the way.
 
-import { fork } from 'node:child_process'
+import { execFile, fork } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterEach, describe, expect, test } from 'vitest'
 import { cardSales } from '../fixtures/cards.ts'
 import { CLI, type Office, openOffice, until } from '../fixtures/cli.ts'
@@ -115,6 +116,21 @@ test('what a batch waits for is in the answer, and its key cannot give it', asyn
   const { status, said } = await http.post('/v1/batches', { check, expect: expected })
   expect([status, said.state, said.approval]).toMatchObject([201, 'awaiting_approval', { needed: 1, given: 0 }])
   expect((await http.post('/v1/batches', { check, expect: expected })).said.state).toBe('awaiting_approval')
+})
+
+test('examples/curl-file.sh goes through the life of a file', async () => {
+  office = await openOffice()
+  const rows = refunds(3)
+  office.sandbox.prepare(preparationFor(rows))
+  const http = await serveOffice(office)
+  await office.worker()
+  const file = await office.put('in.csv', toCsv(rows))
+  const { review } = await http.check(await http.upload(toCsv(rows)))
+  const env = { ...process.env, TRANCHE_API: http.url, TRANCHE_KEY: http.key }
+  const total = `EUR=${review.totals_read[0].amount}`
+  const { stdout } = await promisify(execFile)('sh', ['examples/curl-file.sh', file, '3', total], { env })
+  expect(stdout).toMatch(/^done$/m)
+  expect(stdout.match(/,APPROVED,/g)).toHaveLength(3)
 })
 
 describe('tranche ingest', () => {

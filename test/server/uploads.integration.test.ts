@@ -104,6 +104,14 @@ describe('a file', () => {
     expect(spooled().filter((one) => !/^[0-9a-f]{32}(\.json)?$/.test(one))).toEqual([])
   })
 
+  test('is there for the key that uploaded it, and for no other', async () => {
+    const { id } = (await (await post('a', { 'content-type': 'text/csv' })).json()) as { id: string }
+    const other = (await served.key()).key
+    const asked = { body: { file: id, merchant: 'shop' } }
+    expect((await served.ask('POST', '/v1/checks', { key: other, ...asked })).statusCode).toBe(404)
+    expect((await served.ask('POST', '/v1/checks', { key, ...asked })).statusCode).toBe(202)
+  })
+
   test('is kept for a day, and is then not there', async () => {
     const { id } = (await (await post('a', { 'content-type': 'text/csv' })).json()) as { id: string }
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 86_400_001 })
