@@ -10,7 +10,8 @@ import { buildServer } from '../src/server/server.ts'
 const env = { TRANCHE_DATA_DIR: '/nonexistent/tranche', TRANCHE_WITNESS_DIR: 'none', TRANCHE_LOG_LEVEL: 'silent' }
 const app = await loadApp({ env, as: null, logLevel: 'silent', reads: true, spelling: () => null })
 const ledger = await openLedgerOrNone(app) // in memory
-const server = await buildServer({ app, ledger, isHost: () => false, trustedProxies: [], requestsPerMinute: 1 })
+const spool = { checks: async () => [] }
+const server = await buildServer({ app, ledger, isHost: () => false, trustedProxies: [], requestsPerMinute: 1, spool })
 const path = fileURLToPath(new URL('../docs/openapi.json', import.meta.url))
 writeFileSync(path, `${JSON.stringify(publishedApi(server), null, 2)}\n`)
 await server.close()

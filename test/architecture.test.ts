@@ -22,6 +22,7 @@ const ROOMS = [
   'ledger',
   'observability',
   'results',
+  'spool',
   'sandbox',
   'present',
   'server',

@@ -17,6 +17,8 @@ import { accountKeyOf } from './accounts.ts'
 import { openToRead } from './input-file.ts'
 
 export interface FileOptions {
+  /** As its sender calls it; absent: as the path does. */
+  readonly name?: string | undefined
   readonly operation: Operation | undefined
   /** Whether rows may have card details: only where this process sends them itself, or sends nothing. */
   readonly cards: 'taken' | 'refused'
@@ -128,7 +130,7 @@ export async function openInstructionFile(path: string, merchant: Merchant, opti
       openCards: hasCards ? () => openCards(handle, survey, reading, seals) : null,
       close: () => handle.close(),
       file: {
-        name: maskCardData(basename(path)),
+        name: maskCardData(options.name ?? basename(path)),
         sha256: survey.sha256,
         columns: carriedColumns(survey.header),
         fedBack: survey.fedBack,

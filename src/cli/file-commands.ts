@@ -18,11 +18,16 @@ export function addFileCommands(program: Command, act: Act): void {
       '--save-format <name>',
       'keep operation, currency, decimal, sign, header-row, timezone, map and not-a-card under this name, for --format',
     )
+    .option(
+      '--details <dir>',
+      'make this folder: every row as it was understood, every fault and every look-alike, as lines of JSON',
+    )
     .addHelpText(
       'after',
       example(
         'tranche check refunds.csv --expect-count 4000 --expect-total EUR=41280.55',
         'tranche check refunds.csv --rejects bad.csv',
+        'tranche check refunds.csv --details refunds.checked',
         'tranche check bank.csv --map "Bestell-ID=request_ref_po_id" --operation REFUND --save-format bank',
         'tranche check bank.csv --format bank',
       ),

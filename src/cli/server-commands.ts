@@ -21,6 +21,10 @@ export function addServerCommands(program: Command, act: Act): void {
     .action((options: ServeArguments) =>
       act(async (app, terminal) => (await import('../commands/serve.ts')).serve(app, options, terminal), 'serves'),
     )
+  program
+    .command('ingest', { hidden: true })
+    .description('for tranche serve: read one file')
+    .action(() => act(async (app, terminal) => (await import('../commands/ingest.ts')).ingest(app, terminal)))
   addKeyCommands(program, act)
 }
 

@@ -23,10 +23,12 @@ import {
   refusalLines,
   reviewLines,
   structuralFaultLine,
+  toJsonCause,
   toJsonDetails,
   toJsonRefusals,
   toJsonReview,
 } from '../present/review.ts'
+import { openDetails } from './details.ts'
 import {
   type FileArguments,
   type FileRequest,
@@ -41,22 +43,41 @@ import type { Terminal } from './terminal.ts'
 
 export interface CheckArguments extends FileArguments {
   readonly saveFormat?: string
+  /** A folder that is not there yet. */
+  readonly details?: string
 }
 
-export async function check(app: App, path: string, asked: CheckArguments, terminal: Terminal): Promise<number> {
+/** How the file came here. */
+export interface Handed {
+  readonly cards: 'taken' | 'refused'
+  /** As its sender calls it, where the path is not its own. */
+  readonly name?: string
+}
+
+const BY_HAND: Handed = { cards: 'taken' }
+
+export async function check(
+  app: App,
+  path: string,
+  asked: CheckArguments,
+  terminal: Terminal,
+  { cards, name }: Handed = BY_HAND,
+): Promise<number> {
   refuseStdin(path, 'check')
   const given = await withFormat(app, asked)
   if (given.saveFormat !== undefined) await assertCanSave(app, given, given.saveFormat)
   const anonymous = app.config.merchants.size === 0 && given.merchant === undefined
-  const request = anonymous ? requestFor(app, NO_MERCHANT, given, 'taken') : parseFileArguments(app, given, 'taken')
+  const request = anonymous ? requestFor(app, NO_MERCHANT, given, cards) : parseFileArguments(app, given, cards)
   if (anonymous) terminal.say('No gateway account is set, so the file was not compared with earlier batches.')
   else if (!(await hasLedger(app)))
     terminal.say(`There is no ledger at ${app.paths.ledger}, so the file was not compared with earlier batches.`)
   const rejects = await openRejects(asked, path, null)
-  const opened = await openInstructionFile(path, request.merchant, request.options)
+  const details = await openDetails(asked.details)
+  const opened = await openInstructionFile(path, request.merchant, { ...request.options, name })
   if (opened.kind === 'refused') {
     if (given.saveFormat !== undefined)
       terminal.say(`The format ${given.saveFormat} was not saved: no file was read with it.`)
+    details.say(terminal)
     return refuseWhole(opened, path, rejects, terminal)
   }
   const ledger = await openLedgerOrNone(app)
@@ -68,6 +89,7 @@ export async function check(app: App, path: string, asked: CheckArguments, termi
     const reviewed = await (await prepareSubmission(ledger)).review(opened.file, toSubmit)
     const ok = reviewed.refusals.length === 0
     await rejects.write(opened, reviewed)
+    await details.write(opened, reviewed)
     terminal.data(...reviewLines(reviewed.review))
     terminal.say(...heldByDoubtLines(reviewed.review))
     terminal.data(...refusalLines(reviewed, allErrorsOf(path)))
@@ -80,11 +102,14 @@ export async function check(app: App, path: string, asked: CheckArguments, termi
       ...toJsonReview(reviewed.review),
       held_by_doubt: reviewed.review.heldByDoubt,
       ...toJsonDetails(reviewed.review),
+      causes: reviewed.first.causes.map(toJsonCause),
       ...toJsonRefusals(reviewed),
       ...rejects.toJson(),
+      ...details.toJson(),
       exit: ok ? EXIT.approved : EXIT.refused,
     })
     rejects.say(terminal)
+    details.say(terminal)
     await reviewed.draft.discard()
     terminal.say(
       ok

@@ -2,6 +2,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { environmentWith } from '../app/ingest-process.ts'
 
 export interface OwnWorker {
   /** Its exit code, when it has ended by itself or because it was stopped. */
@@ -16,7 +17,7 @@ const DIED = 1
 export function startOwnWorker(env: NodeJS.ProcessEnv): OwnWorker {
   const command = fileURLToPath(new URL('../../bin/tranche.js', import.meta.url))
   const child = spawn(process.execPath, [command, 'worker'], {
-    env: { ...withoutReal(env), ...env },
+    env: environmentWith(env),
     stdio: ['ignore', 2, 2, 'ipc'],
     detached: true, // Ctrl-C reaches this process alone: two signals would mean "leave at once"
   })
@@ -37,11 +38,4 @@ function endOf(child: ChildProcess): Promise<number> {
     child.once('error', () => resolve(DIED))
     child.once('exit', (code) => resolve(code ?? DIED))
   })
-}
-
-/** In a rehearsal nothing of the real installation reaches it. */
-function withoutReal(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  if (Object.keys(env).length === 0) return process.env
-  const own = Object.entries(process.env).filter(([name]) => !name.startsWith('TRANCHE_'))
-  return Object.fromEntries(own)
 }

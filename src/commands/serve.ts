@@ -2,9 +2,11 @@
 
 import { readFileSync } from 'node:fs'
 import { assertPolicyAgreed } from '../app/approvals.ts'
+import { ingestWith } from '../app/ingest-process.ts'
 import { addKey } from '../app/keys.ts'
 import { openLedger } from '../app/ledger.ts'
 import { OPEN_TO_ALL, openRehearsal } from '../app/rehearsal.ts'
+import { openSpool, type Spool } from '../app/spool.ts'
 import type { App } from '../app.ts'
 import { KEY_LIVES_MOST_MS, SCOPES } from '../domain/api-key.ts'
 import { messageOf } from '../domain/errors.ts'
@@ -83,10 +85,14 @@ async function serveOn(app: App, asked: Asked, env: NodeJS.ProcessEnv, terminal:
   const ledger = await openLedger(app)
   const interruption = openInterruption(terminal, () => finishing('no new request is taken; open ones are answered'))
   let worker: OwnWorker | null = null
+  let spool: Spool | null = null
   try {
     await assertPolicyAgreed(app, ledger)
     const { trustedProxies } = app.config.serving
-    const door = { app, ledger, isHost: asked.isHost, trustedProxies, requestsPerMinute: REQUESTS_PER_MINUTE }
+    const files = await openFiles(app, env)
+    spool = files.spool
+    const limits = { trustedProxies, requestsPerMinute: REQUESTS_PER_MINUTE }
+    const door = { app, ledger, isHost: asked.isHost, ...limits, ...files }
     const server = await buildServer(door, asked.tls)
     const listening = await listen(server, asked).catch((error: unknown) => {
       throw cannotListen(asked, error)
@@ -97,7 +103,7 @@ async function serveOn(app: App, asked: Asked, env: NodeJS.ProcessEnv, terminal:
     terminal.data(`Tranche answers at ${listening.url}; Ctrl-C or SIGTERM ends it gracefully.`)
     if (made.key !== undefined) terminal.data(`A key for it, which may do everything there: ${made.key}`)
     const end = await Promise.race([aborted(interruption.signal), ...(worker === null ? [] : [worker.ended])])
-    await listening.close()
+    await Promise.all([files.queue.close(), listening.close()])
     const left = interruption.signal.aborted ? await (worker?.stop() ?? EXIT.approved) : (end ?? EXIT.failure)
     if (!interruption.signal.aborted)
       terminal.say(`The worker ended by itself (exit ${left}), and the server with it. Its own lines say why.`)
@@ -106,6 +112,7 @@ async function serveOn(app: App, asked: Asked, env: NodeJS.ProcessEnv, terminal:
   } finally {
     await worker?.stop()
     interruption.close()
+    spool?.close()
     await ledger.close()
   }
 }
@@ -114,6 +121,12 @@ async function serveOn(app: App, asked: Asked, env: NodeJS.ProcessEnv, terminal:
 async function sandboxKey(app: App, ledger: Ledger): Promise<{ readonly key?: string }> {
   const asked = { name: 'sandbox', scopes: SCOPES, merchants: null, networks: null, livesMs: KEY_LIVES_MOST_MS }
   return { key: (await addKey(ledger, asked, app.actor, app.clock.nowMs())).key }
+}
+
+/** What comes over the network as a file, and who reads it. */
+async function openFiles(app: App, env: NodeJS.ProcessEnv) {
+  const { createIngestQueue } = await import('../server/ingest-queue.ts')
+  return { spool: await openSpool(app), queue: createIngestQueue(), ingest: ingestWith(env) }
 }
 
 function aborted(signal: AbortSignal): Promise<null> {

@@ -8,6 +8,7 @@ export interface Range {
 }
 
 export const IN_FLIGHT: Range = { min: 1, max: 1000 }
+export const UPLOAD_MIB: Range = { min: 1, max: 2000 }
 export const TIMEOUT_MS: Range = { min: 1000, max: 600_000 }
 
 export const CONNECTIONS = ['fresh', 'warm'] as const satisfies readonly Connection[]

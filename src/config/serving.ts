@@ -1,6 +1,7 @@
 // Under which address others reach the HTTP API, and whose word is taken for where a request came from.
 
 import { isNetwork } from '../files/networks.ts'
+import { UPLOAD_MIB } from './limits.ts'
 import type { Settings } from './setting-readers.ts'
 
 export interface Serving {
@@ -8,10 +9,16 @@ export interface Serving {
   readonly publicUrl: string | null
   /** CIDRs. */
   readonly trustedProxies: readonly string[]
+  /** Of one file. */
+  readonly uploadBytesMost: number
 }
 
 export function servingFrom(settings: Settings): Serving {
-  return { publicUrl: publicUrlFrom(settings), trustedProxies: trustedProxiesFrom(settings) }
+  return {
+    publicUrl: publicUrlFrom(settings),
+    trustedProxies: trustedProxiesFrom(settings),
+    uploadBytesMost: settings.whole('TRANCHE_UPLOAD_MIB', UPLOAD_MIB) * 1024 * 1024,
+  }
 }
 
 function publicUrlFrom(settings: Settings): string | null {

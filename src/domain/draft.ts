@@ -189,6 +189,27 @@ export interface Lookalike {
   readonly moneyWarning: string | null
 }
 
+/**
+ * What would become of a row, where the file is not refused: `duplicate` is recorded already under its reference; `left_out` is a row of
+ * an earlier file, or asks for something else than the recorded row of its reference where only new rows are wanted.
+ */
+export type CheckedStatus = 'accepted' | 'duplicate' | 'invalid' | 'left_out'
+
+/** A row of a reviewed draft, as it was understood. */
+export interface CheckedRow extends Pick<DraftRow, 'rowNo' | 'line' | 'reference'> {
+  readonly status: CheckedStatus
+  /** null here and below: it has none, or it could not be read. */
+  readonly operation: Operation | null
+  readonly amountMinor: bigint | null
+  readonly currency: Currency | null
+  readonly orderId: string | null
+  readonly vaultId: string | null
+  /** Not before this moment, epoch milliseconds; null: as soon as it is recorded. */
+  readonly dueAtMs: number | null
+  /** `cells` of the row, as a list in JSON: there may be a million of them, and they are only handed on. */
+  readonly cellsJson: string
+}
+
 /** A file being read. Lives outside the record until `record`; leaving it without is the same as `discard`. */
 export interface Draft {
   add(rows: readonly DraftRow[]): Promise<void>
@@ -201,6 +222,8 @@ export interface Draft {
   /** Every row with a fault, in file order. */
   rejects(): Pages<Reject>
   lookalikes(): Pages<Lookalike>
+  /** Every row of a reviewed draft, in file order. */
+  rows(): Pages<CheckedRow>
   /** Copies the rows in short transactions and makes the batch visible in the last one. `signal`: as long as it is not. */
   record(actor: Actor, signal?: AbortSignal): Promise<BatchId>
   discard(): Promise<void>

@@ -148,6 +148,12 @@ const SETTINGS = [
     meaning:
       'The proxies before the HTTP API, with commas between them: `10.0.0.0/8,::1/128`. What they say of where a request came from is believed, and what anybody else says is not',
   },
+  {
+    name: 'TRANCHE_UPLOAD_MIB',
+    value: 200,
+    unit: 'MiB',
+    meaning: 'The largest file that is taken over the HTTP API',
+  },
   { name: 'TRANCHE_CONFIG', unit: 'path', meaning: 'Several merchants, see below' },
 ] as const satisfies readonly Setting[]
 

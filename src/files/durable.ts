@@ -1,8 +1,8 @@
 // Files that are whole and on the disk, or not there: written under a temporary name beside their own, synced, renamed.
 
 import { closeSync, fsyncSync, openSync } from 'node:fs'
-import { type FileHandle, open, rename, rm } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { errorCodeOf } from '../domain/errors.ts'
 import { shareAsBefore, temporaryPathFor } from './unfinished.ts'
 
@@ -22,6 +22,37 @@ export async function writeDurably(path: string, write: (file: FileHandle) => vo
   } catch (error) {
     await rm(unfinished, { force: true })
     throw error
+  }
+}
+
+/** Of a file that is too long to be held at once. */
+export type Chunks = AsyncIterable<string>
+
+/**
+ * Makes a folder, for its owner alone, with these files by name: all of them whole and on the disk, or no folder. Rejects with EEXIST,
+ * ENOTEMPTY or ENOTDIR where something is there by then.
+ */
+export async function makeFolderDurably(path: string, files: Readonly<Record<string, Chunks>>): Promise<void> {
+  const unfinished = temporaryPathFor(path)
+  await mkdir(unfinished, { mode: 0o700 })
+  try {
+    for (const [name, chunks] of Object.entries(files)) await fill(join(unfinished, name), chunks)
+    await syncDirectory(unfinished)
+    await rename(unfinished, path)
+    await syncDirectory(dirname(path))
+  } catch (error) {
+    await rm(unfinished, { recursive: true, force: true })
+    throw error
+  }
+}
+
+async function fill(path: string, chunks: Chunks): Promise<void> {
+  const file = await open(path, 'wx', 0o600)
+  try {
+    for await (const chunk of chunks) await file.appendFile(chunk)
+    await file.sync()
+  } finally {
+    await file.close()
   }
 }
 

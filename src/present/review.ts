@@ -246,9 +246,17 @@ export function toJsonRefusals({ first, review, refusals }: Reviewed): object {
     lookalikes: review.lookalikes,
     lookalike_rows: first.lookalikes.map(toJsonLookalike),
     refusals: refusals.map(toJsonRefusal),
-    faults: first.faults.map(({ rowNo, ...fault }) => ({ row: rowNo, ...fault })),
+    faults: first.faults.map(toJsonFault),
     faults_total: review.faults,
   }
+}
+
+export function toJsonFault({ rowNo, ...fault }: RowFault): object {
+  return { row: rowNo, ...fault }
+}
+
+export function toJsonCause({ firstLine, lastLine, sameValue, ...cause }: FaultCause): object {
+  return { ...cause, first_line: firstLine, last_line: lastLine, same_value: sameValue }
 }
 
 function toJsonRefusal(refusal: Refusal): object {

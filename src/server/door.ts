@@ -3,10 +3,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest, RawServerDefault } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
+import type { Ingest } from '../app/ingest-process.ts'
+import type { Spool } from '../app/spool.ts'
 import type { App } from '../app.ts'
 import type { DoorActor } from '../domain/actor.ts'
 import type { ApiKey } from '../domain/api-key.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
+import type { IngestQueue } from './ingest-queue.ts'
 import type { RouteName } from './table.ts'
 
 export interface Door {
@@ -17,6 +20,11 @@ export interface Door {
   readonly trustedProxies: readonly string[]
   /** Of one key. */
   readonly requestsPerMinute: number
+  /** Files that were uploaded, and what was found in them. */
+  readonly spool: Spool
+  /** Reads a file in a process of its own. */
+  readonly ingest: Ingest
+  readonly queue: IngestQueue
 }
 
 export interface Caller {

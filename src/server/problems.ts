@@ -4,8 +4,14 @@ import { STATUS_CODES } from 'node:http'
 
 export const PROBLEMS = {
   body_too_large: 413,
+  check_unfinished: 409,
   cursor_invalid: 400,
   doubt_too_early: 409,
+  file_cut: 400,
+  file_empty: 400,
+  file_refused: 422,
+  file_too_large: 413,
+  form_invalid: 400,
   host_refused: 421,
   idempotency_in_progress: 409,
   idempotency_key_invalid: 400,
@@ -27,7 +33,9 @@ export const PROBLEMS = {
   refused: 409,
   request_invalid: 400,
   scope_missing: 403,
+  spool_full: 507,
   starting_or_stopping: 503,
+  uploads_busy: 429,
 } as const satisfies Readonly<Record<string, number>>
 export type ProblemCode = keyof typeof PROBLEMS
 

@@ -8,7 +8,7 @@ import { STATES } from '../domain/states.ts'
 import { holdsControls } from '../domain/visible.ts'
 import { PROBLEMS } from './problems.ts'
 
-const when = z.string().describe('RFC 3339, UTC')
+export const when = z.string().describe('RFC 3339, UTC')
 export const whole = z.int()
 const AMOUNT = z.string().describe('In units of the currency, with as many decimals as it has.')
 
@@ -243,3 +243,35 @@ export const DELIVERY = z
     replay: z.boolean(),
   })
   .meta({ id: 'Delivery' })
+export const CHECK_PARAMS = z.strictObject({ check: z.string().regex(/^[0-9a-f]{32}$/) })
+
+export const CHECK = z
+  .object({
+    check: z.string(),
+    state: z
+      .enum(['queued', 'reading', 'done', 'refused', 'failed'])
+      .describe(
+        'done: read to its end. refused: the file as a whole, so that it has no rows. failed: it was not read.',
+      ),
+    waits_for: whole.optional().describe('Files that are read before this one.'),
+    merchant: z.string(),
+    file: z.object({ id: z.string(), name: z.string(), sha256: z.string(), bytes: whole }),
+    started_at: when,
+    expires_at: when,
+    ok: z.boolean().optional().describe('It would be taken as it is.'),
+    review: z
+      .looseObject({ rows: whole, accepted: whole, duplicate: whole, invalid: whole, lookalikes: whole })
+      .optional()
+      .describe('Counts and sums: `totals` of what would be sent, `totals_read` of the whole file.'),
+    refusals: z.array(z.object({ kind: z.string(), detail: z.string() })).optional(),
+    mapping: z.looseObject({}).optional().describe('Which column was understood as what, and which are only carried.'),
+    columns: z.array(z.string()).optional().describe('Of the cells of its rows.'),
+    causes: z.array(z.looseObject({ rows: whole, problem: z.string(), remedy: z.string() })).optional(),
+    numbers_passed: z.array(z.looseObject({})).optional(),
+    refused: z
+      .looseObject({ code: z.string(), problem: z.string(), remedy: z.string() })
+      .optional()
+      .describe('Of a file that is no table of instructions, or that holds card data: that one was removed at once.'),
+    problem: z.string().optional().describe('Why it failed.'),
+  })
+  .meta({ id: 'Check' })

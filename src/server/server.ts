@@ -15,14 +15,17 @@ import { describeApi } from './openapi.ts'
 import { ProblemError, problemBody } from './problems.ts'
 import { addAudit } from './routes/audit.ts'
 import { addBatches } from './routes/batches.ts'
+import { addChecks } from './routes/checks.ts'
 import { addDoubts } from './routes/doubts.ts'
 import { addEndpoints } from './routes/endpoints.ts'
 import { addEvents } from './routes/events.ts'
+import { addFiles } from './routes/files.ts'
 import { addHealth } from './routes/health.ts'
 import { addInstructions } from './routes/instructions.ts'
 import { addMerchants } from './routes/merchants.ts'
 import { addResults } from './routes/results.ts'
 import { addRows } from './routes/rows.ts'
+import { addSubmitting } from './routes/submitting.ts'
 import { ROUTES } from './table.ts'
 
 /** Of a body of JSON. */
@@ -61,6 +64,9 @@ export async function buildServer(door: Door, tls: Tls | null = null): Promise<S
   const { version } = createRequire(import.meta.url)('../../package.json') as { version: string }
   await describeApi(server, version)
   addHealth(server, door)
+  await addFiles(server, door)
+  await addChecks(server, door)
+  addSubmitting(server, door)
   addBatches(server, door)
   addRows(server, door)
   addResults(server, door)

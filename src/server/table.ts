@@ -22,6 +22,9 @@ export interface RouteEntry {
 
 const READS = { method: 'GET', changes: false, body: 'none' } as const
 const ACTS = { method: 'POST', changes: true, body: 'json' } as const
+/** Files and checks record nothing: repeated, they are another file and another check, and a batch of them is the same batch. */
+const SPOOLED = { method: 'POST', changes: false, scope: 'files:write' } as const
+const CHECK = { ...READS, scope: 'files:write', merchants: 'object' } as const
 const PUBLIC = { ...READS, scope: null, merchants: 'none' } as const
 const BATCH = { merchants: 'object', scope: 'batches:read' } as const
 const STEERED = { ...ACTS, merchants: 'object', scope: 'batches:steer' } as const
@@ -31,6 +34,15 @@ export const ROUTES = {
   livez: { ...PUBLIC, path: '/livez' },
   readyz: { ...PUBLIC, path: '/readyz' },
   openapi: { ...PUBLIC, path: '/openapi.json' },
+
+  uploadFile: { ...SPOOLED, path: '/v1/files', merchants: 'none', body: 'upload' },
+  startCheck: { ...SPOOLED, path: '/v1/checks', merchants: 'object', body: 'json' },
+  getCheck: { ...CHECK, path: '/v1/checks/:check' },
+  listCheckedRows: { ...CHECK, path: '/v1/checks/:check/rows' },
+  listFaults: { ...CHECK, path: '/v1/checks/:check/faults' },
+  listLookalikes: { ...CHECK, path: '/v1/checks/:check/lookalikes' },
+  getRejectsCsv: { ...CHECK, path: '/v1/checks/:check/rejects.csv' },
+  submitBatch: { ...ACTS, path: '/v1/batches', scope: 'batches:write', merchants: 'object' },
 
   listBatches: { ...READS, path: '/v1/batches', scope: 'batches:read', merchants: 'listed' },
   getBatch: { ...READS, ...BATCH, path: '/v1/batches/:batch' },

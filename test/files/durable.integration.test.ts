@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { syncDirectory, syncDirectorySync, writeDurably } from '../../src/files/durable.ts'
+import { makeFolderDurably, syncDirectory, syncDirectorySync, writeDurably } from '../../src/files/durable.ts'
 
 let dir: string
 beforeEach(() => {
@@ -38,4 +38,30 @@ test('where writing fails, what was there stays, and nothing else is left', asyn
 test('a directory that is not there cannot be synced', async () => {
   await expect(syncDirectory(join(dir, 'none'))).rejects.toThrow('ENOENT')
   expect(() => syncDirectorySync(join(dir, 'none'))).toThrow('ENOENT')
+})
+
+async function* chunks(...texts: readonly (string | Error)[]) {
+  for (const text of texts) {
+    if (text instanceof Error) throw text
+    yield text
+  }
+}
+
+test('a folder has all of its files, for its owner alone', async () => {
+  const path = join(dir, 'f')
+  await makeFolderDurably(path, { a: chunks('1\n', '2\n'), b: chunks() })
+  expect([readFileSync(join(path, 'a'), 'utf8'), readFileSync(join(path, 'b'), 'utf8')]).toEqual(['1\n2\n', ''])
+  expect([statSync(path).mode & 0o777, statSync(join(path, 'a')).mode & 0o777]).toEqual([0o700, 0o600])
+  expect(readdirSync(dir)).toEqual(['f'])
+})
+
+test('a folder is not there where one of its files fails, or where something was put meanwhile', async () => {
+  const path = join(dir, 'f')
+  await expect(makeFolderDurably(path, { a: chunks('1'), b: chunks('2', new Error('no room')) })).rejects.toThrow(
+    'no room',
+  )
+  expect(readdirSync(dir)).toEqual([])
+  writeFileSync(path, 'other')
+  await expect(makeFolderDurably(path, { a: chunks('1') })).rejects.toThrow('ENOTDIR')
+  expect([readdirSync(dir), readFileSync(path, 'utf8')]).toEqual([['f'], 'other'])
 })

@@ -57,6 +57,9 @@ const SHARES = 'test/ledger/rules/shares.test.ts'
 const MESSAGE = 'test/ingest/message.test.ts'
 const CARD_ROWS = 'test/ingest/cards/card-rows.integration.test.ts'
 const CARD_KEPT = 'test/ingest/cards/kept.test.ts'
+const SPOOL = 'test/spool/spool.integration.test.ts'
+const UPLOADS = 'test/server/uploads.integration.test.ts'
+const FILES_OVER_HTTP = 'test/e2e/uploads.e2e.test.ts'
 const ROUTES = 'test/server/routes.integration.test.ts'
 const PROBLEMS = 'test/server/problems.integration.test.ts'
 const THREATS = 'test/server/threats.integration.test.ts'
@@ -7417,5 +7420,97 @@ export const GUARDS: readonly Guard[] = [
     guard: '.refine((text) => !holdsCardData(text),',
     without: '.refine((text) => text.length > 0,',
     tests: [ROUTES],
+  },
+  {
+    name: 'an upload that is not of the length and hash that were announced is not kept',
+    file: 'src/spool/incoming.ts',
+    guard:
+      "if ((said !== null && said !== sha256) || (announced !== null && announced !== bytes)) throw new NotTaken('cut')",
+    without: '',
+    tests: [SPOOL],
+  },
+  {
+    name: 'an upload is no larger than it may be',
+    file: 'src/spool/incoming.ts',
+    guard: "if (this.#bytes > this.#receiving.bytesMost) throw new NotTaken('too-large')",
+    without: '',
+    tests: [SPOOL],
+  },
+  {
+    name: 'the spool has a quota',
+    file: 'src/spool/room.ts',
+    guard: "if (used > quotaBytes) throw new NotTaken('no-room')",
+    without: '',
+    tests: [SPOOL],
+  },
+  {
+    name: 'slow senders keep nobody else out',
+    file: 'src/spool/room.ts',
+    guard: "if (own >= incomingMostOfOne || incoming.length >= incomingMost) throw new NotTaken('busy')",
+    without: '',
+    tests: [SPOOL],
+  },
+  {
+    name: 'what a killed server left of an upload goes at the next start',
+    file: 'src/spool/spool.ts',
+    guard: 'if (!isWhole && !isDescription && !name.startsWith(CHECK))',
+    without: 'if (name === CHECK)',
+    tests: [SPOOL],
+  },
+  {
+    name: 'an upload past its day is not there',
+    file: 'src/spool/spool.ts',
+    guard: 'return found === null || found.expiresAtMs <= nowMs() ?',
+    without: 'return found === null ?',
+    tests: [SPOOL],
+  },
+  {
+    name: 'a file is checked by the key that uploaded it',
+    file: 'src/server/routes/checks.ts',
+    guard: 'if (upload === null || upload.by !== key.id)',
+    without: 'if (upload === null)',
+    tests: [UPLOADS],
+  },
+  {
+    name: 'a batch over HTTP is of the bytes that were checked',
+    file: 'src/commands/ingest.ts',
+    guard: 'if (opened.file.sha256 !== asked.sha256) throw otherBytes()',
+    without: '',
+    tests: [FILES_OVER_HTTP],
+  },
+  {
+    name: 'nobody hands in a file in the name of a key that they do not have',
+    file: 'src/commands/ingest.ts',
+    guard: "if (isGood) return { kind: 'key', id: found.key.id, name: found.key.name, address: asked.address }",
+    without: "return { kind: 'key', id: asked.key.slice(4, 12), name: 'billing', address: asked.address }",
+    tests: [FILES_OVER_HTTP],
+  },
+  {
+    name: 'every currency of a file over HTTP has a total that is expected',
+    file: 'src/server/routes/submitting.ts',
+    guard: 'if (missing !== undefined)',
+    without: 'if (missing !== undefined && missing.currency.length < 0)',
+    tests: [FILES_OVER_HTTP],
+  },
+  {
+    name: 'a batch over HTTP has the run key of its check',
+    file: 'src/server/routes/submitting.ts',
+    guard: 'asked.run_key !== undefined && asked.run_key !== given.runKey',
+    without: "asked.run_key === ''",
+    tests: [PROBLEMS],
+  },
+  {
+    name: 'a file with card data does not stay in the spool',
+    file: 'src/server/routes/checks.ts',
+    guard: "if (found.said?.code === 'card-data') await spool.removeUpload(record.file.id)",
+    without: '',
+    tests: [FILES_OVER_HTTP],
+  },
+  {
+    name: 'card details are not taken over HTTP',
+    file: 'src/commands/ingest.ts',
+    guard: "{ cards: 'refused', name }",
+    without: "{ cards: 'taken', name }",
+    tests: [FILES_OVER_HTTP],
   },
 ]

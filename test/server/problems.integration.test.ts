@@ -4,6 +4,8 @@ import { beforeEach, expect, test } from 'vitest'
 import { Fault } from '../../src/domain/fault.ts'
 import type { BatchId } from '../../src/domain/ids.ts'
 import { PROBLEMS, type ProblemCode } from '../../src/server/problems.ts'
+import { NotTaken } from '../../src/spool/room.ts'
+import { putCheck } from '../fixtures/checks.ts'
 import { claimNamed, refund, settle, submit } from '../fixtures/ledgers.ts'
 import { type Answer, type Asking, openServed, type Served, served, useServed } from '../fixtures/served.ts'
 
@@ -36,12 +38,42 @@ function fault(code: Fault['code']): never {
   throw new Fault(code, 'The disk is full. Nothing was recorded.')
 }
 
+/** As the body itself. */
+async function upload(body: string, { at = '', headers = {} }: Asking & { readonly at?: string } = {}) {
+  return served.ask('POST', `/v1/files${at}`, { key, body, headers: { 'content-type': 'text/csv', ...headers } })
+}
+
+async function checkIn(state: 'reading' | 'done'): Promise<string> {
+  const { said } = await upload('reference')
+  return putCheck(served.spool, said, { state, merchant: 'shop' })
+}
+
 async function besides(over: Parameters<typeof openServed>[0], ask: (other: Served, key: string) => Promise<Answer>) {
   const other = await openServed(over)
   return ask(other, (await other.key()).key).finally(other.close)
 }
 
 const MET: Readonly<Record<ProblemCode, () => Promise<Answer>>> = {
+  check_unfinished: async () => get(`/v1/checks/${await checkIn('reading')}/rows`),
+  file_cut: () => upload('reference', { at: `?sha256=${'0'.repeat(64)}` }),
+  file_empty: () => upload(''),
+  file_refused: async () => {
+    const asked = { check: await checkIn('done'), expect: { count: 2, totals: {} }, run_key: 'other' }
+    return post('/v1/batches', asked)
+  },
+  file_too_large: () => upload('reference', { headers: { 'content-length': '999999999999' } }),
+  form_invalid: () =>
+    upload('--b\r\ncontent-disposition: form-data; name="a"\r\n\r\n1\r\n--b--\r\n', {
+      headers: { 'content-type': 'multipart/form-data; boundary=b' },
+    }),
+  spool_full: () => {
+    Object.assign(served.spool, { receive: () => Promise.reject(new NotTaken('no-room')) })
+    return upload('reference')
+  },
+  uploads_busy: () => {
+    Object.assign(served.spool, { receive: () => Promise.reject(new NotTaken('busy')) })
+    return upload('reference')
+  },
   body_too_large: () => post('/v1/instructions', { ...INSTRUCTION, reference: 'x'.repeat(300_000) }),
   cursor_invalid: () => get('/v1/batches?cursor=abc.def'),
   doubt_too_early: async () => {
@@ -115,7 +147,14 @@ test.each(Object.keys(PROBLEMS) as ProblemCode[])('%s', async (code) => {
   })
   expect(answer.statusCode).toBe(PROBLEMS[code])
   expect(answer.body).not.toMatch(/stack|\/work|node_modules|\.ts\b/)
-  const waits = ['rate_limited', 'idempotency_in_progress', 'ledger_unavailable', 'starting_or_stopping']
+  const waits = [
+    'check_unfinished',
+    'uploads_busy',
+    'rate_limited',
+    'idempotency_in_progress',
+    'ledger_unavailable',
+    'starting_or_stopping',
+  ]
   expect(answer.headers['retry-after'] !== undefined).toBe(waits.includes(code))
   expect(answer.headers['www-authenticate'] !== undefined).toBe(answer.statusCode === 401)
 })

@@ -4,19 +4,24 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { SCOPES } from '../../src/domain/api-key.ts'
 import type { BatchId } from '../../src/domain/ids.ts'
 import { entryOf, ROUTES, type RouteName } from '../../src/server/table.ts'
+import { putCheck } from '../fixtures/checks.ts'
 import { CLERK, refund, submit, work } from '../fixtures/ledgers.ts'
 import { type Asking, served, useServed } from '../fixtures/served.ts'
 
-useServed()
+/** What the process says that records a file. */
+useServed({ ingest: async () => ({ exit: 0, said: { kind: 'known', batch } }) })
 
 /** How a route is asked for something of the merchant `shop`. */
 interface Sample {
   readonly at?: string
   readonly body?: unknown
+  readonly type?: string
 }
 
 let batch: BatchId
 let doubt: string
+let file: string
+let check: string
 beforeEach(async () => {
   batch = await submit(served.ledger, served.accounts.shop, [refund('A'), refund('B')])
   await work(served.ledger, batch, 'A', 'IN_DOUBT')
@@ -30,6 +35,9 @@ beforeEach(async () => {
   }
   await served.ledger.addEndpoint({ ...endpoint, allowsPrivate: false }, CLERK, Date.now())
   await served.ledger.takeDeliveries('ep_shop', [{ id: EVENT, type: 'row.settled' }], { move: 0, event: 0 }, Date.now())
+  const uploaded = await upload((await served.key()).key)
+  file = uploaded.id
+  check = await putCheck(served.spool, uploaded)
 })
 
 const INSTRUCTION = {
@@ -44,6 +52,14 @@ const SAMPLES = (): Readonly<Record<RouteName, Sample>> => ({
   livez: {},
   readyz: {},
   openapi: {},
+  uploadFile: { body: 'reference', type: 'text/csv' },
+  startCheck: { body: { file, merchant: 'shop' } },
+  getCheck: {},
+  listCheckedRows: {},
+  listFaults: {},
+  listLookalikes: {},
+  getRejectsCsv: {},
+  submitBatch: { body: { check, expect: { count: 1, totals: {} } } },
   listBatches: {},
   getBatch: {},
   listRows: {},
@@ -71,24 +87,44 @@ const SAMPLES = (): Readonly<Record<RouteName, Sample>> => ({
   listAudit: {},
 })
 
+/** Others answer with 200. */
+const STATUSES: Partial<Readonly<Record<RouteName, number>>> = {
+  submitInstruction: 201,
+  uploadFile: 201,
+  startCheck: 202,
+  addEndpoint: 201,
+}
+
 const NAMES = Object.keys(ROUTES) as RouteName[]
 const KEYED = NAMES.filter((name) => entryOf(name).scope !== null)
 
+async function upload(key: string) {
+  const headers = { 'content-type': 'text/csv' }
+  return (await served.ask('POST', '/v1/files', { key, body: 'reference', headers })).said
+}
+
 let asked = 0
-function ask(name: RouteName, { key, headers = {} }: Asking = {}, named = true) {
+async function ask(name: RouteName, { key, headers = {} }: Asking = {}, named = true) {
   const { method, path, changes } = entryOf(name)
-  const { at = '', body } = SAMPLES()[name]
+  // Whoever checks a file has uploaded it.
+  if (name === 'startCheck' && key !== undefined) file = (await upload(key))?.id ?? file
+  const { at = '', body, type } = SAMPLES()[name]
   const url = path
     .replace(':batch', batch)
     .replace(':reference', 'B')
     .replace(':row', doubt)
     .replace(':merchant', 'shop')
     .replace(':endpoint', 'ep_shop')
+    .replace(':check', check)
   asked += 1
   return served.ask(method, `${url}${at}`, {
     ...(key === undefined ? {} : { key }),
     ...(body === undefined ? {} : { body }),
-    headers: { ...(changes && named ? { 'idempotency-key': `k${asked}` } : {}), ...headers },
+    headers: {
+      ...(type === undefined ? {} : { 'content-type': type }),
+      ...(changes && named ? { 'idempotency-key': `k${asked}` } : {}),
+      ...headers,
+    },
   })
 }
 const codeOf = ({ statusCode, said }: Awaited<ReturnType<typeof ask>>) => [statusCode, said?.code]
@@ -105,13 +141,12 @@ test.each(KEYED)('%s answers a key with its scope alone, that of its merchant', 
   const { scope } = entryOf(name)
   const { key } = await served.key({ scopes: scope === null ? [] : [scope], merchants: ['shop'] })
   const answer = await ask(name, { key })
-  expect([answer.statusCode, answer.statusCode > 299 ? answer.said : null]).toEqual([
-    ['submitInstruction', 'addEndpoint'].includes(name) ? 201 : 200,
-    null,
-  ])
+  expect([answer.statusCode, answer.statusCode > 299 ? answer.said : null]).toEqual([STATUSES[name] ?? 200, null])
 })
 
-test.each(KEYED)('%s has nothing for a key of another merchant', async (name) => {
+const OF_MERCHANTS = KEYED.filter((name) => entryOf(name).merchants !== 'none')
+
+test.each(OF_MERCHANTS)('%s has nothing for a key of another merchant', async (name) => {
   const { key } = await served.key({ merchants: ['club'] })
   const answer = await ask(name, { key })
   if (entryOf(name).merchants === 'listed') {
@@ -146,24 +181,26 @@ describe('what changes something', () => {
     expect(await served.ledger.head()).toBe(acts)
   })
 
-  test.each(NAMES.filter((name) => entryOf(name).body === 'json' && name !== 'submitInstruction'))(
-    '%s refuses members that it does not know, and card numbers in its reason',
-    async (name) => {
-      const { key } = await served.key()
-      const { method, path } = entryOf(name)
-      const url = path.replace(':batch', batch).replace(':row', doubt).replace(':merchant', 'shop')
-      for (const over of [{ force: true }, { reason: 'card 4111 1111 1111 1111' }, { reason: 'two\nlines' }]) {
-        const body = { ...(SAMPLES()[name].body as object), ...over }
-        const answer = await served.ask(method, url, { key, body, headers: { 'idempotency-key': 'x' } })
-        expect(codeOf(answer)).toEqual([400, 'request_invalid'])
-        expect(answer.body).not.toContain('4111')
-      }
-    },
-  )
+  test.each(
+    NAMES.filter(
+      (name) =>
+        entryOf(name).body === 'json' && entryOf(name).changes && !['submitInstruction', 'submitBatch'].includes(name),
+    ),
+  )('%s refuses members that it does not know, and card numbers in its reason', async (name) => {
+    const { key } = await served.key()
+    const { method, path } = entryOf(name)
+    const url = path.replace(':batch', batch).replace(':row', doubt).replace(':merchant', 'shop')
+    for (const over of [{ force: true }, { reason: 'card 4111 1111 1111 1111' }, { reason: 'two\nlines' }]) {
+      const body = { ...(SAMPLES()[name].body as object), ...over }
+      const answer = await served.ask(method, url, { key, body, headers: { 'idempotency-key': 'x' } })
+      expect(codeOf(answer)).toEqual([400, 'request_invalid'])
+      expect(answer.body).not.toContain('4111')
+    }
+  })
 })
 
 test('no route approves or rejects, whatever it is called', () => {
-  expect(Object.values(ROUTES).filter(({ path }) => /approv|reject/i.test(path))).toEqual([])
+  expect(Object.values(ROUTES).filter(({ path }) => /approv|reject(?!s\.csv$)/i.test(path))).toEqual([])
   expect(SCOPES.filter((scope) => /approv|reject/i.test(scope))).toEqual([])
 })
 

@@ -164,7 +164,8 @@ test('no key and nothing that was searched for is in the log or in the ledger', 
   expect(lines.length).toBeGreaterThan(2)
   const all = lines.join('\n')
   const { dataDir } = served.app.config
-  const bytes = readdirSync(dataDir).map((name) => readFileSync(join(dataDir, name)).toString('latin1'))
+  const there = readdirSync(dataDir, { withFileTypes: true }).filter((entry) => entry.isFile())
+  const bytes = there.map(({ name }) => readFileSync(join(dataDir, name)).toString('latin1'))
   const secret = key.slice(13)
   expect(all).not.toMatch(/HIDDEN|mine|\u2028|trk_/)
   const isTold = (one: string) => one.includes(secret) || one.includes(secret.slice(0, 20)) || one.includes('HIDDEN')

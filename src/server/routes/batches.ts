@@ -108,7 +108,7 @@ export async function findBatch(ledger: Ledger, id: string, key: ApiKey): Promis
   return batch
 }
 
-async function showBatch(app: App, ledger: Ledger, batch: BatchView): Promise<object> {
+export async function showBatch(app: App, ledger: Ledger, batch: BatchView): Promise<object> {
   const workers: readonly WorkerView[] = await workersNow(app, ledger)
   const standing = standingNow(app, batch, workers)
   const sheet = standing.state === 'awaiting_approval' ? await ledger.approvalSheet(batch.batchId) : null

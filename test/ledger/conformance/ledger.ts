@@ -14,6 +14,7 @@ import { describeFamilies } from './families.ts'
 import { describeFigures } from './figures.ts'
 import { describeFinding } from './finding.ts'
 import { describeChanged } from './intake-changed.ts'
+import { describeCheckedRows } from './intake-checked-rows.ts'
 import { describeCorrections } from './intake-corrections.ts'
 import { describeDrafts } from './intake-drafts.ts'
 import { describeFaults } from './intake-faults.ts'
@@ -44,6 +45,7 @@ export function describeIntake(name: string, newPlace: NewPlace): void {
     useLedger(newPlace)
     describeDrafts()
     describeFaults()
+    describeCheckedRows()
     describeLookalikes()
     describeCorrections()
     describeChanged()

@@ -5,6 +5,7 @@ import { assert } from '../../../domain/fault.ts'
 import type { BatchId } from '../../../domain/ids.ts'
 import type { Engine } from '../engine.ts'
 import { pagesOf, ROWS_PER_PAGE } from '../pages.ts'
+import { checkedRowsAfter } from '../review/checked-rows.ts'
 import { causes, type FoundFault, faultsAfter, rejectsAfter } from '../review/faults.ts'
 import { lookalikesAfter, review } from '../review/review.ts'
 import type { SeenUpTo } from '../review/since-review.ts'
@@ -82,7 +83,7 @@ function* seenNow(): Script<SeenUpTo> {
   return (yield* one<SeenUpTo>(SEEN))!
 }
 
-function readingDraft(engine: Engine): Pick<Draft, 'faults' | 'causes' | 'rejects' | 'lookalikes'> {
+function readingDraft(engine: Engine): Pick<Draft, 'faults' | 'causes' | 'rejects' | 'lookalikes' | 'rows'> {
   return {
     faults: () =>
       pagesOf(
@@ -93,6 +94,7 @@ function readingDraft(engine: Engine): Pick<Draft, 'faults' | 'causes' | 'reject
     causes: (limit) => engine.read(() => causes(limit)),
     rejects: () => pagesAfterRow(engine, (last) => rejectsAfter(last, ROWS_PER_PAGE)),
     lookalikes: () => pagesAfterRow(engine, (last) => lookalikesAfter(last, ROWS_PER_PAGE)),
+    rows: () => pagesAfterRow(engine, (last) => checkedRowsAfter(last, ROWS_PER_PAGE)),
   }
 }
 

@@ -1,0 +1,125 @@
+// tranche ingest: started by `tranche serve` alone, which asks it over a channel to read one file: to check it, or to record it for a
+// key. It finds out by itself whose key that is, as the server does: who has no key can record nothing in the name of one.
+
+import { accountOf } from '../app/accounts.ts'
+import { assertPolicyAgreed } from '../app/approvals.ts'
+import { openInstructionFile } from '../app/instruction-file.ts'
+import { findKey } from '../app/keys.ts'
+import { openLedger } from '../app/ledger.ts'
+import { prepareSubmission } from '../app/submission.ts'
+import type { App } from '../app.ts'
+import type { DoorActor } from '../domain/actor.ts'
+import { seesMerchant } from '../domain/api-key.ts'
+import { Fault } from '../domain/fault.ts'
+import type { IngestAsked } from '../domain/ingest.ts'
+import type { Submitted } from '../domain/submission.ts'
+import type { Ledger } from '../ports/ledger/ledger.ts'
+import { EXIT, exitCodeOfError } from '../present/exit-codes.ts'
+import { toJsonRefusals } from '../present/review.ts'
+import { httpWays } from '../server/faults.ts'
+import { type CheckArguments, check } from './check.ts'
+import { type FileArguments, parseFileArguments, withFormat } from './file-arguments.ts'
+import type { Terminal } from './terminal.ts'
+
+export async function ingest(app: App, terminal: Terminal): Promise<number> {
+  const asked = await askedByServer()
+  const own: App = { ...app, spelling: httpWays }
+  try {
+    return asked.act === 'check' ? await checkFor(own, asked, terminal) : await submitFor(own, asked, terminal)
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    const exit = exitCodeOfError(error)
+    const message = app.scrub(error.linesIn(httpWays).join(' '))
+    terminal.object({ event: 'result', error: { code: error.code, message }, exit })
+    return exit
+  }
+}
+
+function askedByServer(): Promise<IngestAsked> {
+  const { channel } = process
+  if (channel === undefined || channel === null)
+    throw new Fault(
+      'usage',
+      'This command is for tranche serve alone. Nothing was recorded and nothing was sent. To record a file: tranche submit FILE',
+    )
+  channel.ref()
+  return new Promise((resolve) => {
+    process.once('message', (asked) => {
+      channel.unref()
+      resolve(asked as IngestAsked)
+    })
+  })
+}
+
+/** With the saved format as it is now: what is submitted later is read in the way that was looked at. */
+async function checkFor(app: App, { path, name, given: asked }: IngestAsked, terminal: Terminal): Promise<number> {
+  const { format: _, ...given } = await withFormat(app, asked as CheckArguments)
+  const { details: __, rejects: ___, ...reading } = given
+  const telling: Terminal = Object.assign(Object.create(terminal) as Terminal, {
+    object: (value: object) => terminal.object({ ...value, given: reading }),
+    say() {},
+    note() {},
+  })
+  return check(app, path, given, telling, { cards: 'refused', name })
+}
+
+async function submitFor(app: App, asked: IngestAsked, terminal: Terminal): Promise<number> {
+  const request = parseFileArguments(app, asked.given as FileArguments)
+  const opened = await openInstructionFile(asked.path, request.merchant, { ...request.options, name: asked.name })
+  if (opened.kind === 'refused') {
+    terminal.object({ ...opened, event: 'result', exit: EXIT.refused })
+    return EXIT.refused
+  }
+  try {
+    if (opened.file.sha256 !== asked.sha256) throw otherBytes()
+    const ledger = await openLedger(app)
+    try {
+      const actor = await actorOf(ledger, asked, request.merchant.name, app.clock.nowMs())
+      await assertPolicyAgreed(app, ledger)
+      const toSubmit = request.toSubmit(await accountOf(ledger, request.merchant, app.clock), false)
+      const submission = await prepareSubmission(ledger)
+      return await tell(await submission.submit(opened.file, toSubmit, actor), terminal)
+    } finally {
+      await ledger.close()
+    }
+  } finally {
+    await opened.close()
+  }
+}
+
+function otherBytes(): Fault {
+  return new Fault(
+    'refused',
+    'The file is not the one that was checked: its bytes have changed. Nothing was recorded and nothing was sent. Upload it again, and check it.',
+  )
+}
+
+async function actorOf(ledger: Ledger, asked: IngestAsked, merchant: string, nowMs: number): Promise<DoorActor> {
+  const found = await findKey(ledger, asked.key, nowMs)
+  const isGood = found.kind === 'key' && found.key.scopes.includes('batches:write') && seesMerchant(found.key, merchant)
+  if (isGood) return { kind: 'key', id: found.key.id, name: found.key.name, address: asked.address }
+  throw new Fault(
+    'refused',
+    'The key was revoked or has expired while the request waited. Nothing was recorded and nothing was sent.',
+  )
+}
+
+async function tell(submitted: Submitted, terminal: Terminal): Promise<number> {
+  const result = { event: 'result', kind: submitted.kind }
+  switch (submitted.kind) {
+    case 'recorded':
+    case 'known':
+      terminal.object({ ...result, batch: submitted.batchId, exit: EXIT.approved })
+      return EXIT.approved
+    case 'refused':
+      terminal.object({ ...result, ...toJsonRefusals(submitted.reviewed), exit: EXIT.refused })
+      await submitted.reviewed.draft.discard()
+      return EXIT.refused
+    default: {
+      const { batchId: batch } = submitted
+      const refusals = submitted.kind === 'holds-other' ? submitted.refusals : []
+      terminal.object({ ...result, batch, refusals, exit: EXIT.refused })
+      return EXIT.refused
+    }
+  }
+}

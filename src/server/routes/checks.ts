@@ -1,0 +1,191 @@
+// Checks of uploaded files: read by a process of their own, one at a time, and looked at page by page. Nothing is recorded.
+
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { FastifyRequest } from 'fastify'
+import * as z from 'zod'
+import { type ApiKey, seesMerchant } from '../../domain/api-key.ts'
+import { isoOf } from '../../domain/batch-status.ts'
+import type { IngestAsked, IngestEnded } from '../../domain/ingest.ts'
+import { linesFrom } from '../../files/lines.ts'
+import { CHECK_REQUEST, givenBy } from '../check-request.ts'
+import { type Check, detailsIn, endInterrupted, readCheck, rejectsIn, writeCheck } from '../checks.ts'
+import { callerOf, type Door, type Server } from '../door.ts'
+import { answerPage, PAGING, pageOf } from '../pages.ts'
+import { notFound, ProblemError } from '../problems.ts'
+import { refusalsTold } from '../refusal-words.ts'
+import { addRoute } from '../route.ts'
+import { CHECK, CHECK_PARAMS } from '../schemas.ts'
+import type { RouteName } from '../table.ts'
+
+export async function addChecks(server: Server, door: Door): Promise<void> {
+  const { app, spool, queue } = door
+  await endInterrupted(spool, app.clock.nowMs())
+  addRoute(server, 'startCheck', {
+    summary: 'Read an uploaded file to its end, and record nothing',
+    description:
+      'A file may be checked again in another way. Card data is not taken over this door: a file that holds some is removed at once.',
+    body: CHECK_REQUEST,
+    replies: { 202: CHECK },
+    async answer({ body, request, reply }) {
+      const { key } = callerOf(request)
+      const merchant = merchantFor(door, key, body.merchant)
+      const upload = await spool.upload(body.file)
+      if (upload === null || upload.by !== key.id) throw notFound('There is no such file: it may be past its day.')
+      const { id, path } = await spool.newCheck()
+      const { id: file, name, sha256, bytes, expiresAtMs } = upload
+      const record: Check = {
+        ...{ id, state: 'queued', file: { id: file, name, sha256, bytes }, merchant },
+        ...{ startedAtMs: app.clock.nowMs(), expiresAtMs, result: null, problem: null },
+      }
+      await writeCheck(path, record)
+      const places = { details: detailsIn(path), rejects: rejectsIn(path) }
+      const given = { ...givenBy(body, merchant), ...places }
+      const asked = { act: 'check', key: shownBy(request), address: request.ip, path: upload.path, name, sha256, given }
+      void readFile(door, path, record, asked as IngestAsked)
+      reply.code(202).header('location', `/v1/checks/${id}`)
+      return toJson(record, queue.placeOf(id))
+    },
+  })
+  addRoute(server, 'getCheck', {
+    summary: 'How far a check is, and what it found',
+    params: CHECK_PARAMS,
+    replies: { 200: CHECK },
+    answer: async ({ params, request }) =>
+      toJson(await findCheck(door, params.check, callerOf(request).key), queue.placeOf(params.check)),
+  })
+  addDetails(server, door, 'listCheckedRows', 'rows', 'Every row as it was understood')
+  addDetails(server, door, 'listFaults', 'faults', 'Everything that is wrong with rows')
+  addDetails(server, door, 'listLookalikes', 'lookalikes', 'Rows that look like another one')
+  addRejects(server, door)
+}
+
+/** As it came: whose it is, the process finds out by itself. */
+export function shownBy({ headers }: FastifyRequest): string {
+  return (headers.authorization ?? '').slice('Bearer '.length)
+}
+
+/** One that the key does not see is not there. */
+function merchantFor({ app }: Door, key: ApiKey, asked: string | undefined): string {
+  const names = [...app.config.merchants.keys()].filter((name) => seesMerchant(key, name))
+  const name = asked ?? (names.length === 1 ? names[0] : undefined)
+  if (name !== undefined && names.includes(name)) return name
+  throw notFound(asked === undefined ? 'Say which merchant is meant.' : 'There is no such merchant.')
+}
+
+/** Never rejects: whatever happens is written down. */
+async function readFile(door: Door, path: string, record: Check, asked: IngestAsked): Promise<void> {
+  const { queue, ingest, app, spool } = door
+  const write = (over: Partial<Check>) => writeCheck(path, { ...record, ...over })
+  try {
+    await queue.run(record.id, async (signal) => {
+      await write({ state: 'reading' })
+      const found = await ingest(asked, signal)
+      if (found.said?.code === 'card-data') await spool.removeUpload(record.file.id)
+      await write(foundBy(found))
+    })
+  } catch (error) {
+    app.log.error({ err: error, check: record.id }, 'a check failed')
+    const problem = error instanceof ProblemError ? error.message : 'A failure of this program. Nothing was recorded.'
+    await write({ state: 'failed', problem }).catch(() => {}) // the next start says so
+  }
+}
+
+function foundBy({ said, exit }: IngestEnded): Pick<Check, 'state' | 'result' | 'problem'> {
+  if (said === null || exit === null)
+    return {
+      state: 'failed',
+      result: null,
+      problem: 'The file was not read to its end. Nothing was recorded: check it again.',
+    }
+  const { error } = said as { readonly error?: { readonly message: string } }
+  if (error !== undefined) return { state: 'failed', result: null, problem: error.message }
+  return { state: said.rows === undefined ? 'refused' : 'done', result: said, problem: null }
+}
+
+/** That of another merchant is not there. */
+export async function findCheck({ spool, app }: Door, id: string, key: ApiKey): Promise<Check & { path: string }> {
+  const check = await readCheck(spool, id, app.clock.nowMs())
+  if (check === null || !seesMerchant(key, check.merchant))
+    throw notFound('There is no such check: it may be past its day.')
+  return check
+}
+
+function toJson({ id, state, file, merchant, startedAtMs, expiresAtMs, result, problem }: Check, place: number | null) {
+  const found = result ?? {}
+  const { columns, causes, numbers_passed: passed, ok } = found
+  return {
+    ...{ check: id, state, ...(place === null ? {} : { waits_for: place }), merchant },
+    file: { id: file.id, name: file.name, sha256: file.sha256, bytes: file.bytes },
+    ...{ started_at: isoOf(startedAtMs), expires_at: isoOf(expiresAtMs) },
+    ...(state === 'done' ? { ok, review: reviewIn(found), refusals: refusalsTold(found.refusals) } : {}),
+    ...(state === 'done' ? { mapping: columns, columns: found.details_columns, causes, numbers_passed: passed } : {}),
+    ...(state === 'refused' ? { refused: refusedIn(found) } : {}),
+    ...(problem === null ? {} : { problem }),
+  }
+}
+
+function reviewIn(found: Readonly<Record<string, unknown>>): object {
+  const names = ['rows', 'accepted', 'duplicate', 'invalid', 'lookalikes', 'held_by_doubt', 'faults_total']
+  const sums = ['totals', 'totals_read', 'amounts_unread', 'extents', 'again', 'correction', 'cancelled_before']
+  return Object.fromEntries([...names, ...sums].map((name) => [name, found[name] ?? null]))
+}
+
+function refusedIn({ code, line, column, problem, remedy }: Readonly<Record<string, unknown>>): object {
+  return { code, line, column, problem, remedy }
+}
+
+const LISTED = z.strictObject(PAGING)
+
+function addDetails(server: Server, door: Door, name: RouteName, what: string, summary: string): void {
+  addRoute(server, name, {
+    summary,
+    description: 'In the order of the file. Where the whole file was refused there are none.',
+    params: CHECK_PARAMS,
+    query: LISTED,
+    replies: { 200: pageOf(z.looseObject({ row: z.int(), line: z.int() })) },
+    async answer({ params, query, request }) {
+      const { path } = await findDone(door, params.check, callerOf(request).key)
+      return answerPage<object, number>(door, request, query, async (after) => {
+        const { lines, next } = await linesFrom(join(detailsIn(path), `${what}.jsonl`), after ?? 0, query.limit)
+        return { data: lines.map((line) => JSON.parse(line) as object), next }
+      })
+    },
+  })
+}
+
+/** Read to its end. */
+export async function findDone(door: Door, id: string, key: ApiKey): Promise<Check & { path: string }> {
+  const check = await findCheck(door, id, key)
+  if (check.state === 'done') return check
+  const isOpen = check.state === 'queued' || check.state === 'reading'
+  throw new ProblemError(
+    'check_unfinished',
+    isOpen
+      ? 'The file is not read to its end yet: ask again in a second.'
+      : `The check has no rows: it ${check.state === 'failed' ? 'failed' : 'was refused'}.`,
+    isOpen ? { retryAfterS: 1 } : {},
+  )
+}
+
+function addRejects(server: Server, door: Door): void {
+  addRoute(server, 'getRejectsCsv', {
+    summary: 'The rows that cannot be sent as written, to be mended and uploaded again',
+    params: CHECK_PARAMS,
+    replies: { 200: { content: { 'text/csv': { schema: z.string() } } } },
+    async answer({ params, request, reply }) {
+      const { path, id } = await findDone(door, params.check, callerOf(request).key)
+      const size = await stat(rejectsIn(path)).then(
+        ({ size: bytes }) => bytes,
+        () => null,
+      )
+      if (size === null) throw notFound('No row of the file is bad.')
+      return reply
+        .type('text/csv; charset=utf-8')
+        .header('content-length', String(size))
+        .header('content-disposition', `attachment; filename="${id.slice(0, 8)}.rejects.csv"`)
+        .send(createReadStream(rejectsIn(path)))
+    },
+  })
+}
