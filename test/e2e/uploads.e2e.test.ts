@@ -147,7 +147,7 @@ describe('tranche ingest', () => {
     const asked = { act: 'submit', address: '127.0.0.1', path, name: 'in.csv', given: {} }
     const sha256 = (await office.tranche('check', path, '--json')).last.file_sha256
     const say = async (shown: string) => {
-      const child = fork(CLI, ['ingest', '--json'], { env: office.settings, silent: true })
+      const child = fork(CLI, ['ingest'], { env: office.settings, silent: true })
       child.send({ ...asked, sha256, key: shown })
       const said: Buffer[] = []
       child.stdout?.on('data', (chunk: Buffer) => said.push(chunk))
