@@ -15,7 +15,7 @@ const SAID_BYTES_MOST = 16 * 1024 * 1024
 export function ingestWith(env: NodeJS.ProcessEnv): Ingest {
   return (asked, signal) => {
     const command = fileURLToPath(new URL('../../bin/tranche.js', import.meta.url))
-    const child = spawn(process.execPath, [command, 'ingest', '--json'], {
+    const child = spawn(process.execPath, [command, 'ingest'], {
       ...{ env: environmentWith(env), stdio: ['ignore', 'pipe', 'ignore', 'ipc'], signal, killSignal: 'SIGTERM' },
       detached: true, // Ctrl-C is for the server, which lets what is open come to its end
     })

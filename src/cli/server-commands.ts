@@ -24,7 +24,7 @@ export function addServerCommands(program: Command, act: Act): void {
   program
     .command('ingest', { hidden: true })
     .description('for tranche serve: read one file')
-    .action(() => act(async (app, terminal) => (await import('../commands/ingest.ts')).ingest(app, terminal)))
+    .action(() => act(async (app) => (await import('../commands/ingest.ts')).ingest(app)))
   addKeyCommands(program, act)
 }
 

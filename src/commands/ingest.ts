@@ -19,9 +19,10 @@ import { toJsonRefusals } from '../present/review.ts'
 import { httpWays } from '../server/faults.ts'
 import { type CheckArguments, check } from './check.ts'
 import { type FileArguments, parseFileArguments, withFormat } from './file-arguments.ts'
-import type { Terminal } from './terminal.ts'
+import { createTerminal, type Terminal } from './terminal.ts'
 
-export async function ingest(app: App, terminal: Terminal): Promise<number> {
+export async function ingest(app: App): Promise<number> {
+  const terminal = createTerminal(true, process.stdout, process.stderr)
   const asked = await askedByServer()
   const own: App = { ...app, spelling: httpWays }
   try {

@@ -44,7 +44,7 @@ export async function readCheck(spool: Spool, id: string, nowMs: number): Promis
   }
 }
 
-export const INTERRUPTED = 'The server ended while the file was read. Nothing was recorded: check the file again.'
+const INTERRUPTED = 'The server ended while the file was read. Nothing was recorded: check the file again.'
 
 /** After a start: what was being read is not read any more. */
 export async function endInterrupted(spool: Spool, nowMs: number): Promise<void> {

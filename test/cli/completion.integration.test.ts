@@ -21,7 +21,7 @@ beforeAll(() => {
 afterAll(() => rmSync(place, { recursive: true }))
 
 function allOf(command: Command): Command[] {
-  return [command, ...command.commands.flatMap(allOf)]
+  return [command, ...command.createHelp().visibleCommands(command).flatMap(allOf)]
 }
 
 describe.each(SHELLS)('for %s', (shell) => {

@@ -13,7 +13,10 @@ const isThere = (program: string) => spawnSync(program, ['--version']).status ==
 
 /** Those that are no group of others. */
 function endsOf(command: Command, at: string): string[] {
-  const within = command.commands.filter((one) => one.name() !== 'help')
+  const within = command
+    .createHelp()
+    .visibleCommands(command)
+    .filter((one) => one.name() !== 'help')
   return within.length === 0 ? [at] : within.flatMap((one) => endsOf(one, `${at} ${one.name()}`))
 }
 

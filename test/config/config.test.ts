@@ -72,7 +72,7 @@ describe('the environment', () => {
       doubtRestMs: 900_000,
       logLevel: null,
       metricsAddress: null,
-      serving: { publicUrl: null, trustedProxies: [] },
+      serving: { publicUrl: null, trustedProxies: [], uploadBytesMost: 200 * 1024 * 1024 },
       merchants: new Map(),
       approvals: null,
     })

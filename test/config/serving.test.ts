@@ -8,7 +8,10 @@ const serving = async (env: NodeJS.ProcessEnv) => (await loadConfig(env, '/home/
 
 test('a public address and proxies are read', async () => {
   const env = { TRANCHE_PUBLIC_URL: 'https://pay.example:8443/', TRANCHE_TRUSTED_PROXIES: '10.0.0.0/8, ::1' }
-  expect(await serving(env)).toEqual({ publicUrl: 'https://pay.example:8443', trustedProxies: ['10.0.0.0/8', '::1'] })
+  expect(await serving(env)).toMatchObject({
+    publicUrl: 'https://pay.example:8443',
+    trustedProxies: ['10.0.0.0/8', '::1'],
+  })
 })
 
 test.each([

@@ -10,6 +10,7 @@ import { CLI, type Office, openOffice, until } from '../fixtures/cli.ts'
 import { preparationFor, refundRow, refunds, toCsv } from '../fixtures/files.ts'
 import { type HttpOffice, newKey, serveOffice } from '../fixtures/http-office.ts'
 import { newSchemaName, sharedCluster } from '../fixtures/postgres.ts'
+import { partsOf, zip } from '../ingest/sheets.ts'
 
 let office: Office
 afterEach(() => office.close())
@@ -106,6 +107,21 @@ test('a file with card data is removed at once', async () => {
   expect((await http.get(`/v1/checks/${checked.check}/rows`)).status).toBe(409)
 })
 
+test('a workbook that is a bomb is refused, and the server is as it was', async () => {
+  office = await openOffice()
+  const http = await serveOffice(office)
+  const residentKiB = () => Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${http.server.pid}/status`, 'utf8'))?.[1])
+  const before = residentKiB()
+  const bomb = zip(
+    { ...partsOf({ Sheet1: '' }), 'xl/worksheets/sheet1.xml': Buffer.alloc(100_000_000, 'a') },
+    { level: 1 },
+  )
+  const checked = await http.check(await http.upload(bomb, 'bomb.xlsx'))
+  expect(checked).toMatchObject({ state: 'refused', refused: { code: 'structure' } })
+  expect(residentKiB() - before).toBeLessThan(50 * 1024)
+  expect((await http.get('/v1/batches/none')).status).toBe(404)
+})
+
 test('what a batch waits for is in the answer, and its key cannot give it', async () => {
   office = await openOffice()
   const config = await office.put('config.yaml', 'approvals:\n  four_eyes: true\n')
@@ -147,7 +163,7 @@ describe('tranche ingest', () => {
     const asked = { act: 'submit', address: '127.0.0.1', path, name: 'in.csv', given: {} }
     const sha256 = (await office.tranche('check', path, '--json')).last.file_sha256
     const say = async (shown: string) => {
-      const child = fork(CLI, ['ingest', '--json'], { env: office.settings, silent: true })
+      const child = fork(CLI, ['ingest'], { env: office.settings, silent: true })
       child.send({ ...asked, sha256, key: shown })
       const said: Buffer[] = []
       child.stdout?.on('data', (chunk: Buffer) => said.push(chunk))

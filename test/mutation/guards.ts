@@ -5327,8 +5327,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'the name of a file is recorded masked',
     file: 'src/app/instruction-file.ts',
-    guard: 'name: maskCardData(basename(path))',
-    without: 'name: basename(path)',
+    guard: 'name: maskCardData(options.name ?? basename(path))',
+    without: 'name: options.name ?? basename(path)',
     tests: [DOORS],
   },
   {

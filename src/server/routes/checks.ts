@@ -105,7 +105,7 @@ function foundBy({ said, exit }: IngestEnded): Pick<Check, 'state' | 'result' | 
 }
 
 /** That of another merchant is not there. */
-export async function findCheck({ spool, app }: Door, id: string, key: ApiKey): Promise<Check & { path: string }> {
+async function findCheck({ spool, app }: Door, id: string, key: ApiKey): Promise<Check & { path: string }> {
   const check = await readCheck(spool, id, app.clock.nowMs())
   if (check === null || !seesMerchant(key, check.merchant))
     throw notFound('There is no such check: it may be past its day.')
