@@ -28,6 +28,8 @@ export interface Delivering {
 }
 
 const LOOK_EVERY_MS = 500
+/** Where another process delivers: so long nothing is told after it has died. */
+const TRY_EVERY_MS = 5_000
 const FORGET_EVERY_MS = 600_000
 const KEPT_MS = 30 * DAY_MS
 
@@ -43,6 +45,7 @@ export function deliverEvents(parts: DeliveringParts): Delivering {
   const told = new Set<string>()
   let turn: Turn | null = null
   let publishing: Promise<void> | null = null
+  let triedAtMs: number | null = null
   let forgottenAtMs = clock.monotonicMs()
 
   /** Once for each time that it begins to fail. */
@@ -62,6 +65,9 @@ export function deliverEvents(parts: DeliveringParts): Delivering {
       turn = null
     }
     if (turn !== null) return turn
+    // On a server each try is a connection.
+    if (triedAtMs !== null && clock.monotonicMs() - triedAtMs < TRY_EVERY_MS) return null
+    triedAtMs = clock.monotonicMs()
     const hold = await parts.hold()
     if (hold === null) return null
     turn = { hold, publishing: parts.openPublishing(), webhooks: parts.openWebhooks() }

@@ -44,6 +44,12 @@ test('the service hands its captures in, again as duplicates, and says what is r
   expect(recordedIn(office)).toHaveLength(1)
 })
 
+test('the service hears from a worker what became of its captures', async () => {
+  await office.worker({ TRANCHE_REDIS_URL: redis.path })
+  const said = await serve(['CAP-1', '700000001', 'CAP-2', '700000002'], { TRANCHE_OUTCOMES: 'captures' })
+  expect(said.split('\n').filter((line) => /^CAP-\d: [A-Z]+$/.test(line))).toHaveLength(2)
+})
+
 test('the service names its queue for outcomes, and reacts to each once', async () => {
   const connection = { path: redis.path }
   const silent = () => {}

@@ -48,7 +48,10 @@ interface Answers {
   standing?: string
 }
 
-function deliver({ send = () => OK, publish = async () => {}, standing }: Answers = {}): World {
+function deliver(
+  { send = () => OK, publish = async () => {}, standing }: Answers = {},
+  hold = () => ledger.holdDelivery(),
+): World {
   const clock = new ManualClock(NOW + 60_000)
   const [sent, published, attempts, warnings]: [Sent[], EventBody[], string[], string[]] = [[], [], [], []]
   const log: Log = { debug: silent, info: silent, warn: (_, text) => void warnings.push(text), error: silent }
@@ -69,7 +72,7 @@ function deliver({ send = () => OK, publish = async () => {}, standing }: Answer
   }
   const delivering = deliverEvents({
     ...{ ledger, clock, log },
-    hold: () => ledger.holdDelivery(),
+    hold,
     openPublishing: () =>
       createPublishing({
         ...{ ledger, queues, bodyOf, hasStanding: standing !== undefined },
@@ -243,4 +246,21 @@ describe('reading events', () => {
       'has no event m1-000000000000',
     )
   })
+})
+
+test('where another process delivers, the deliverer asks for its turn now and then, and takes it when it is free', async () => {
+  await endpoint('ep_a')
+  await settle('A')
+  let tries = 0
+  const free = new Set<string>()
+  const { sent, clock } = deliver({}, async () => {
+    tries += 1
+    return free.size === 0 ? null : ledger.holdDelivery()
+  })
+  await looks(8)
+  expect([tries, sent.length]).toEqual([1, 0])
+  free.add('now')
+  await clock.advance(5_000)
+  await looks(2)
+  expect([tries, sent.length]).toEqual([2, 1])
 })
