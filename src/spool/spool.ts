@@ -37,6 +37,7 @@ export interface Spool {
 
 const ID = /^[0-9a-f]{32}$/
 const CHECK = 'check-'
+const SWEPT_EVERY_MS = 600_000
 
 /** Removes what an earlier process left unfinished. Only one process has a spool: in another, whatever is asked faults. */
 export async function openSpool(options: SpoolOptions): Promise<Spool> {
@@ -51,6 +52,12 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
   await sweepAtStart(directory, nowMs())
   const room = createRoom(directory, options)
   await room.count()
+  const sweep = async () => {
+    await sweepOld(directory, nowMs())
+    await room.count()
+  }
+  // Where nobody uploads anything, too. What could not be removed is tried again.
+  const sweeping = setInterval(() => void sweep().catch(() => {}), SWEPT_EVERY_MS).unref()
   return {
     receive: (by, announced) => receive({ directory, room, bytesMost, nowMs, by, announced }),
     async upload(id) {
@@ -70,11 +77,11 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
     },
     checkPath: (id) => (ID.test(id) ? join(directory, `${CHECK}${id}`) : null),
     checks: () => checksIn(directory),
-    async sweep() {
-      await sweepOld(directory, nowMs())
-      await room.count()
+    sweep,
+    close() {
+      clearInterval(sweeping)
+      lock.release()
     },
-    close: lock.release,
   }
 }
 

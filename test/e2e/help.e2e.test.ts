@@ -12,7 +12,9 @@ beforeAll(async () => {
 afterAll(() => office.close())
 
 function pathsOf(command: Command, path: readonly string[] = []): (readonly string[])[] {
-  return [path, ...command.commands.flatMap((one) => pathsOf(one, [...path, one.name()]))]
+  const shown = command.createHelp().visibleCommands(command)
+  const own = command.commands.filter((one) => shown.includes(one))
+  return [path, ...own.flatMap((one) => pathsOf(one, [...path, one.name()]))]
 }
 
 describe('help', () => {

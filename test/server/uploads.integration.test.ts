@@ -139,11 +139,13 @@ describe('a file that did not come whole is not kept', () => {
     )
   })
 
-  test('wherever its sender breaks off', async () => {
-    const whole = 'reference\nR-1\nR-2\n'
+  test.each([
+    ['as a form', form('a.csv', 'reference\nR-1\nR-2\n'), FORM],
+    ['as the body itself', 'reference\nR-1\nR-2\n', 'Content-Type: text/csv'],
+  ])('wherever its sender breaks off, %s', async (_, whole, type) => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 0, max: whole.length - 1 }), async (length) => {
-        const socket = open(whole.slice(0, length), ['Content-Type: text/csv', `Content-Length: ${whole.length}`])
+        const socket = open(whole.slice(0, length), [type, `Content-Length: ${whole.length}`])
         await vi.waitFor(() => expect(spooled()).toHaveLength(1))
         socket.destroy()
         await vi.waitFor(() => expect(spooled()).toEqual([]))
