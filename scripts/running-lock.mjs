@@ -8,14 +8,15 @@ export const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
 /**
  * package.json as it is published. npm follows npm-shrinkwrap.json only where a package comes from a registry, so every version
- * is named here as well: a tarball brings the same ones.
+ * is named here as well: a tarball brings the same ones. Of a package that runs in two versions only one can be named; npm then takes the
+ * other one within the range of what needs it.
  */
 export function publishedManifest() {
   const { devDependencies: _, overrides: __, scripts: ___, ...manifest } = readJson('package.json')
   const names = { dependencies: {}, optionalDependencies: {} }
   for (const [path, { version, optional }] of runningPackages()) {
     const name = path.slice('node_modules/'.length)
-    if (name.includes('node_modules/')) throw new Error(`two versions of a package run: ${path}; only one can be named`)
+    if (name.includes('node_modules/')) continue
     names[optional ? 'optionalDependencies' : 'dependencies'][name] = version
   }
   return { ...manifest, ...names }

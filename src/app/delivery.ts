@@ -1,10 +1,10 @@
-// Delivery: events to the queues that asked for them and to webhook endpoints, over a connection to the ledger of its own. In the worker
-// today; whoever opens it elsewhere needs the ledger alone.
+// Delivery: events to the queues that asked for them and to webhook endpoints, over a connection to the ledger of its own. In a worker and
+// in a server; of those that could, one at a time tells either kind.
 
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { App } from '../app.ts'
-import type { DeliveryHold } from '../ports/ledger/events.ts'
+import type { DeliveryHold, ToldTo } from '../ports/ledger/events.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import type { RedisAddress } from '../queues/connection.ts'
 import { bodyMaker } from './events.ts'
@@ -39,10 +39,9 @@ export async function startDelivery(app: App, { redis, onAttempt = () => {} }: D
     ...{ ledger, bodyOf, hasStanding: [...standing.values()].some((queue) => queue !== null) },
     standingQueueOf: (merchant: string) => standing.get(merchant) ?? null,
   }
-  const delivering = deliverEvents({
-    ...{ ledger, clock, log },
-    hold: () => holdDelivery(app, ledger),
-    openPublishing: () => (queues === null ? null : createPublishing({ ...publishing, queues })),
+  const parts = (to: ToldTo) => ({ ledger, clock, log, hold: () => holdDelivery(app, ledger, to) })
+  const sending = deliverEvents({
+    ...parts('webhooks'),
     openWebhooks: () =>
       createWebhooks({
         ...{ ledger, clock, log, bodyOf, onAttempt },
@@ -50,9 +49,13 @@ export async function startDelivery(app: App, { redis, onAttempt = () => {} }: D
         random: Math.random,
       }),
   })
+  const telling =
+    queues === null
+      ? null
+      : deliverEvents({ ...parts('queues'), openPublishing: () => createPublishing({ ...publishing, queues }) })
   return {
     async stop(): Promise<void> {
-      await delivering.stop()
+      await Promise.all([sending.stop(), telling?.stop()])
       await queues?.close()
       await ledger.close()
     },
@@ -64,10 +67,10 @@ function queueFor(name: string): string {
 }
 
 /** Of a ledger in a file, a lock beside it; both end with their process. */
-async function holdDelivery(app: App, ledger: Pick<Ledger, 'holdDelivery'>): Promise<DeliveryHold | null> {
-  if (app.config.ledgerServer !== null) return ledger.holdDelivery()
+async function holdDelivery(app: App, ledger: Pick<Ledger, 'holdDelivery'>, to: ToldTo): Promise<DeliveryHold | null> {
+  if (app.config.ledgerServer !== null) return ledger.holdDelivery(to)
   const { takeLock } = await import('../files/lock.ts')
   const holder = { pid: process.pid, host: hostname(), command: 'deliver', startedAtMs: app.clock.nowMs() }
-  const lock = takeLock(join(app.config.dataDir, 'delivery.lock'), holder)
+  const lock = takeLock(join(app.config.dataDir, `delivery-${to}.lock`), holder)
   return lock.kind === 'held' ? null : { isHeld: () => true, release: () => lock.release() }
 }

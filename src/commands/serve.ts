@@ -2,11 +2,13 @@
 
 import { readFileSync } from 'node:fs'
 import { assertPolicyAgreed } from '../app/approvals.ts'
+import { startDelivery } from '../app/delivery.ts'
 import { ingestWith } from '../app/ingest-process.ts'
 import { addKey } from '../app/keys.ts'
 import { openLedger } from '../app/ledger.ts'
 import { OPEN_TO_ALL, openRehearsal } from '../app/rehearsal.ts'
 import { openSpool, type Spool } from '../app/spool.ts'
+import { openWatching } from '../app/watching.ts'
 import type { App } from '../app.ts'
 import { KEY_LIVES_MOST_MS, SCOPES } from '../domain/api-key.ts'
 import { messageOf } from '../domain/errors.ts'
@@ -86,13 +88,16 @@ async function serveOn(app: App, asked: Asked, env: NodeJS.ProcessEnv, terminal:
   const interruption = openInterruption(terminal, () => finishing('no new request is taken; open ones are answered'))
   let worker: OwnWorker | null = null
   let spool: Spool | null = null
+  let beside: Beside | null = null
   try {
     await assertPolicyAgreed(app, ledger)
+    beside = asked.withWorker ? null : await startBeside(app, ledger)
     const { trustedProxies } = app.config.serving
     const files = await openFiles(app, env)
     spool = files.spool
     const limits = { trustedProxies, requestsPerMinute: REQUESTS_PER_MINUTE }
-    const door = { app, ledger, isHost: asked.isHost, ...limits, ...files }
+    const onAnswered = beside?.onAnswered ?? (() => {})
+    const door = { app, ledger, isHost: asked.isHost, onAnswered, ...limits, ...files }
     const server = await buildServer(door, asked.tls)
     const listening = await listen(server, asked).catch((error: unknown) => {
       throw cannotListen(asked, error)
@@ -113,7 +118,27 @@ async function serveOn(app: App, asked: Asked, env: NodeJS.ProcessEnv, terminal:
     await worker?.stop()
     interruption.close()
     spool?.close()
+    await beside?.stop()
     await ledger.close()
+  }
+}
+
+type Beside = Awaited<ReturnType<typeof startBeside>>
+
+/** What a worker does beside its work, and its own worker for this process: figures, and events to whom they are for. */
+async function startBeside(app: App, ledger: Ledger) {
+  const { metrics, close } = await openWatching(app, ledger, null)
+  const { redisUrl } = app.config
+  const delivery = await startDelivery(app, {
+    redis: redisUrl === null ? null : { url: redisUrl.reveal() },
+    onAttempt: (endpoint, result) => metrics?.webhookAttempted(endpoint, result),
+  })
+  return {
+    onAnswered: metrics?.answered,
+    async stop(): Promise<void> {
+      await delivery.stop()
+      await close()
+    },
   }
 }
 

@@ -47,6 +47,8 @@ export interface Metrics {
   ticked(tookMs: number): void
   messageTaken(result: MessageResult): void
   webhookAttempted(endpoint: string, result: 'delivered' | 'failed'): void
+  /** `route`: as the table of routes has it; `none`: there is none. */
+  answered(method: string, route: string, status: number, tookMs: number): void
   /** As Prometheus reads it. */
   text(gathered: Gathered): Promise<string>
 }
@@ -59,6 +61,7 @@ export type Labelled = Pick<Merchant, 'name' | 'reasonRules'>
 /** Of a commit: from a fast disk to one that stands still. */
 const COMMIT_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]
 const CONNECT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
+const HTTP_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30]
 /** Up to the deadline of a request. */
 const ANSWER_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 
@@ -100,6 +103,8 @@ export function createMetrics(version: string): Metrics {
     ticked: (tookMs) => times.tick.observe(tookMs / 1000),
     messageTaken: (result) => counters.messages.inc({ result }),
     webhookAttempted: (endpoint, result) => counters.webhooks.inc({ endpoint, result }),
+    answered: (method, route, status, tookMs) =>
+      times.http.observe({ method: knownMethod(method), route, code: String(status) }, tookMs / 1000),
     text(gathered) {
       show(gauges, gathered)
       return registry.metrics()
@@ -122,6 +127,11 @@ function cameTo(verdict: Verdict, { state }: Settled): Came {
     case 'stop-account':
       return state === 'FAILED' ? 'failed' : 'unsent'
   }
+}
+
+/** The caller chooses it. */
+function knownMethod(method: string): string {
+  return ['GET', 'POST', 'PUT', 'DELETE'].includes(method) ? method : 'other'
 }
 
 /** The gateway chooses the number: only those that are known stand for themselves. */
@@ -177,6 +187,9 @@ function timesIn(registry: Registry) {
       ['merchant', 'operation'],
     ),
     settle: histogram('tranche_settle_duration_seconds', 'Until the outcome is durable', COMMIT_BUCKETS, []),
+    http: histogram('tranche_http_request_duration_seconds', 'Until a request was answered', HTTP_BUCKETS, [
+      ...(['method', 'route', 'code'] as const),
+    ]),
     tick: histogram('tranche_tick_duration_seconds', 'One look for due rows', COMMIT_BUCKETS, []),
   }
 }

@@ -17,9 +17,10 @@ export interface DeliveringParts {
   readonly log: Log
   /** One process at a time delivers; null: another does. */
   readonly hold: () => Promise<DeliveryHold | null>
-  /** Of whoever holds it: what it knows of earlier looks begins with it. null: there is no Redis for outcomes. */
-  readonly openPublishing: () => Publishing | null
-  readonly openWebhooks: () => Webhooks
+  /** Of whoever holds it: what it knows of earlier looks begins with it. Absent: it tells no queue. */
+  readonly openPublishing?: () => Publishing
+  /** Absent: it sends no webhook. */
+  readonly openWebhooks?: () => Webhooks
 }
 
 export interface Delivering {
@@ -36,7 +37,7 @@ const KEPT_MS = 30 * DAY_MS
 interface Turn {
   readonly hold: DeliveryHold
   readonly publishing: Publishing | null
-  readonly webhooks: Webhooks
+  readonly webhooks: Webhooks | null
 }
 
 export function deliverEvents(parts: DeliveringParts): Delivering {
@@ -61,7 +62,7 @@ export function deliverEvents(parts: DeliveringParts): Delivering {
 
   async function takeTurn(): Promise<Turn | null> {
     if (turn !== null && !turn.hold.isHeld()) {
-      await turn.webhooks.stop()
+      await turn.webhooks?.stop()
       turn = null
     }
     if (turn !== null) return turn
@@ -70,7 +71,7 @@ export function deliverEvents(parts: DeliveringParts): Delivering {
     triedAtMs = clock.monotonicMs()
     const hold = await parts.hold()
     if (hold === null) return null
-    turn = { hold, publishing: parts.openPublishing(), webhooks: parts.openWebhooks() }
+    turn = { hold, publishing: parts.openPublishing?.() ?? null, webhooks: parts.openWebhooks?.() ?? null }
     return turn
   }
 
@@ -94,7 +95,7 @@ export function deliverEvents(parts: DeliveringParts): Delivering {
   const publish = (mine: Turn, upTo: EventPosition) =>
     trying('outcomes for queues', async () => mine.publishing?.publish(upTo))
   const send = ({ webhooks }: Turn, upTo: EventPosition) =>
-    trying('webhooks', async () => webhooks.look(await parts.ledger.signingEndpoints(clock.nowMs()), upTo))
+    trying('webhooks', async () => webhooks?.look(await parts.ledger.signingEndpoints(clock.nowMs()), upTo))
 
   const going = (async () => {
     while (!stopping.signal.aborted) {
@@ -109,7 +110,7 @@ export function deliverEvents(parts: DeliveringParts): Delivering {
     async stop() {
       stopping.abort()
       await going
-      await Promise.all([publishing, turn?.webhooks.stop()])
+      await Promise.all([publishing, turn?.webhooks?.stop()])
       turn?.hold.release()
     },
   }

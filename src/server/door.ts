@@ -25,6 +25,8 @@ export interface Door {
   /** Reads a file in a process of its own. */
   readonly ingest: Ingest
   readonly queue: IngestQueue
+  /** Of each answer: the route as it is written in the table, never what was asked for. */
+  readonly onAnswered?: (method: string, route: string, status: number, tookMs: number) => void
 }
 
 export interface Caller {

@@ -166,13 +166,14 @@ async function limitRate(server: Server, { requestsPerMinute }: Door): Promise<v
 }
 
 /** No query: what was searched for is nobody's business. */
-function logAccess(server: Server, { app }: Door): void {
+function logAccess(server: Server, { app, onAnswered }: Door): void {
   server.addHook('onResponse', async (request, reply) => {
     const { method, routeOptions, caller, id } = request
     const told = {
       ...{ request_id: id, method, route: routeOptions.url ?? null, status: reply.statusCode },
       ...{ key: caller?.key.id ?? null, ms: Math.round(reply.elapsedTime) },
     }
+    onAnswered?.(method, routeOptions.url ?? 'none', reply.statusCode, reply.elapsedTime)
     if (method === 'GET') app.log.debug(told, 'request')
     else app.log.info(told, 'request')
   })

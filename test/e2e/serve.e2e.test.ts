@@ -7,6 +7,8 @@ import { type Instruction, TrancheClient } from '../../src/client/client.ts'
 import { recordedIn } from '../fixtures/books.ts'
 import { type Office, openOffice, type Running, type Said, until } from '../fixtures/cli.ts'
 import { orderOf } from '../fixtures/files.ts'
+import { openReceiver } from '../fixtures/receivers.ts'
+import { figuresAt } from '../fixtures/watching.ts'
 
 let office: Office
 beforeEach(async () => {
@@ -22,8 +24,12 @@ const refund = (n: number): Instruction => ({
   ...{ reference: `R-${n}`, amount: '1.50', request_currency: 'EUR', request_ref_po_id: orderOf(n) },
 })
 
-async function serve(...options: string[]): Promise<{ running: Running; url: string; key?: string }> {
-  const running = office.start('serve', '--port', '0', '--json', ...options)
+const serve = (...options: string[]) => serveWith({}, ...options)
+async function serveWith(
+  env: NodeJS.ProcessEnv,
+  ...options: string[]
+): Promise<{ running: Running; url: string; key?: string }> {
+  const running = office.startWith(env, 'serve', '--port', '0', '--json', ...options)
   await until('it listens', () => running.said().length > 0, running)
   const { event, url, key } = JSON.parse(running.said()[0] as string) as Said
   expect(event).toBe('listening')
@@ -52,6 +58,25 @@ test('serve needs no Redis, answers with a key until it is revoked, and ends wit
   const { code, last, stdout } = await running.ended
   expect([code, last.exit]).toEqual([0, 0])
   expect(stdout).not.toContain(key)
+})
+
+test('without a worker, serve tells webhooks what was decided, and shows what it was asked and how long that took', async () => {
+  const hooks = await openReceiver()
+  const { running, url } = await serveWith({ TRANCHE_METRICS: '127.0.0.1:0', TRANCHE_LOG_LEVEL: 'info' })
+  const saying = running.saidAside().find((line) => line.includes('figures and health are shown'))
+  const { last } = await office.tranche('webhooks', 'add', hooks.url, '--allow-private', '--json')
+  expect((await office.tranche('webhooks', 'ping', last.id)).code).toBe(0)
+  await until('it is told', () => hooks.received.length > 0, running)
+  expect(JSON.parse(hooks.received[0]?.body as string).type).toBe('ping')
+  await fetch(`${url}/v1/batches/B-1?token=secret`)
+  const figures = await figuresAt(JSON.parse(saying as string).url)
+  const asked = 'method="GET",route="/v1/batches/:batch",code="401"'
+  expect(figures.get(`tranche_http_request_duration_seconds_count{${asked}}`)).toBe(1)
+  expect(figures.get(`tranche_webhook_deliveries_total{endpoint="${last.id}",result="delivered"}`)).toBe(1)
+  expect([...figures.keys()].join()).not.toContain('secret')
+  running.kill('SIGTERM')
+  expect((await running.ended).code).toBe(0)
+  await hooks.close()
 })
 
 test('a service hands in over HTTP, and the worker beside the server sends it, once', async () => {

@@ -50,7 +50,7 @@ interface Answers {
 
 function deliver(
   { send = () => OK, publish = async () => {}, standing }: Answers = {},
-  hold = () => ledger.holdDelivery(),
+  hold = () => ledger.holdDelivery('webhooks'),
 ): World {
   const clock = new ManualClock(NOW + 60_000)
   const [sent, published, attempts, warnings]: [Sent[], EventBody[], string[], string[]] = [[], [], [], []]
@@ -255,7 +255,7 @@ test('where another process delivers, the deliverer asks for its turn now and th
   const free = new Set<string>()
   const { sent, clock } = deliver({}, async () => {
     tries += 1
-    return free.size === 0 ? null : ledger.holdDelivery()
+    return free.size === 0 ? null : ledger.holdDelivery('webhooks')
   })
   await looks(8)
   expect([tries, sent.length]).toEqual([1, 0])

@@ -175,7 +175,7 @@ export function ledgerOn({
     ...eventsOn(engine, ledgerId),
     ...endpointsOn(engine, ledgerId),
     ...deliveriesOn(engine, ledgerId),
-    holdDelivery: () => holdDelivery(ownSessions.open, address.schema),
+    holdDelivery: (to) => holdDelivery(ownSessions.open, address.schema, to),
     ...purgingOn(engine),
     clearLog: async () => true,
     unbound: () => engine.read(countUnbound),

@@ -33,9 +33,12 @@ export interface EventLedger {
   /** Up to where queues for outcomes have been told. */
   publishedUpTo(): Promise<EventPosition>
   keepPublished(position: EventPosition): Promise<void>
-  /** One process at a time tells. Resolves to what lets the next one; null: another does. It ends with its process. */
-  holdDelivery(): Promise<DeliveryHold | null>
+  /** One process at a time tells either kind. Resolves to what lets the next one; null: another does. It ends with its process. */
+  holdDelivery(to: ToldTo): Promise<DeliveryHold | null>
 }
+
+/** Queues need a Redis, webhooks none: a process without one must not keep another from telling queues. */
+export type ToldTo = 'queues' | 'webhooks'
 
 export interface DeliveryHold {
   /** Whether it is still held, for all that this process knows. */

@@ -218,7 +218,7 @@ export function describeEvents(): void {
     })
 
     test('are told by one at a time', async () => {
-      const hold = await ledger.holdDelivery()
+      const hold = await ledger.holdDelivery('queues')
       expect(hold?.isHeld()).toBe(true)
       hold?.release()
     })

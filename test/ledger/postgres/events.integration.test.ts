@@ -60,12 +60,15 @@ async function waiting(): Promise<void> {
 
 test('one of several hosts delivers, and the next one when it is gone', async () => {
   const other = postgres.open()
-  const first = await ledger.holdDelivery()
+  const first = await ledger.holdDelivery('queues')
   expect(first?.isHeld()).toBe(true)
-  expect(await other.holdDelivery()).toBeNull()
+  expect(await other.holdDelivery('queues')).toBeNull()
+  const apart = await other.holdDelivery('webhooks') // by a process that has no Redis
+  expect(apart?.isHeld()).toBe(true)
+  apart?.release()
   await ledger.close() // as its process ends
   expect(first?.isHeld()).toBe(false)
-  const next = await other.holdDelivery()
+  const next = await other.holdDelivery('queues')
   expect(next?.isHeld()).toBe(true)
   next?.release()
 })
