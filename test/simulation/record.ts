@@ -23,6 +23,8 @@ const TABLES = [
   'actor',
   'recorded',
   'approval',
+  'refused',
+  'reply_to',
 ]
 
 /** What the disk of the ledger does at the moment. */
