@@ -1,7 +1,7 @@
 // tranche approve and reject: a person decides on a batch that waits for approval. Without a digest, approve shows what it would be of.
 
 import { openLedger } from '../app/ledger.ts'
-import { workerNow } from '../app/locks.ts'
+import { workersNow } from '../app/locks.ts'
 import type { App } from '../app.ts'
 import { stoppedBy } from '../domain/alarm.ts'
 import { type ApprovalSheet, isAwaiting } from '../domain/approval.ts'
@@ -11,8 +11,9 @@ import { Fault } from '../domain/fault.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { approvalsText, approveCommand, meaningText, sheetLines, toJsonSheet } from '../present/approval.ts'
 import { EXIT } from '../present/exit-codes.ts'
+import { whyText } from '../present/standing.ts'
 import { plural } from '../present/text.ts'
-import { findBatch } from './status.ts'
+import { findBatch, standingNow } from './status.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface ApproveArguments {
@@ -34,7 +35,7 @@ export async function approve(app: App, id: string, given: ApproveArguments, ter
     const decision = { digest: parseDigest(given.digest), reason: parseReason(given.reason) }
     await ledger.approve({ batchId: batch.batchId, ...decision, actor: app.actor, nowMs: app.clock.nowMs() })
     const after = await findBatch(ledger, batch.batchId)
-    await sayApproved(app, ledger, after, terminal)
+    await sayApproved(app, ledger, after, countIn(batch, 'READY'), terminal)
     return EXIT.approved
   } finally {
     await ledger.close()
@@ -80,7 +81,14 @@ function parseReason(text: string | undefined): string {
   throw new Fault('usage', '--reason: write why; it is kept in the history. Nothing was changed.')
 }
 
-async function sayApproved(app: App, ledger: Ledger, batch: BatchView, terminal: Terminal): Promise<void> {
+async function sayApproved(
+  app: App,
+  ledger: Ledger,
+  batch: BatchView,
+  /** When it was approved: a worker may have sent some since. */
+  waiting: number,
+  terminal: Terminal,
+): Promise<void> {
   const { batchId, approval } = batch
   const open = approval !== null && isAwaiting(approval)
   terminal.object({ batch: batchId, approved: true, needed: approval?.needed ?? 0, given: approval?.given ?? 0 })
@@ -88,12 +96,10 @@ async function sayApproved(app: App, ledger: Ledger, batch: BatchView, terminal:
     terminal.say(`You approved batch ${batchId}. It waits for ${approvalsText(approval)}; nothing is sent before.`)
     return
   }
-  const rows = plural(countIn(batch, 'READY'), 'row')
-  const next =
-    (await workerNow(app, ledger)) === null
-      ? 'No worker is running, so nothing moves yet. Start one (tranche worker), or run the file again.'
-      : 'The running worker sends it now.'
-  terminal.say(`You approved batch ${batchId}: ${rows} may be sent. ${next}`)
+  // A pause, a stop or a missing file holds it still: an approval is no resume.
+  const why = whyText(standingNow(app, batch, await workersNow(app, ledger)).why)
+  const next = why === null ? 'The running worker sends it now.' : `It is not sent yet: ${why}.`
+  terminal.say(`You approved batch ${batchId}: ${plural(waiting, 'row')} may be sent. ${next}`)
 }
 
 export async function reject(app: App, id: string, { reason }: RejectArguments, terminal: Terminal): Promise<number> {

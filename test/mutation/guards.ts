@@ -7102,14 +7102,14 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a moved account makes approvals void',
     file: 'src/ledger/texts/work/control.ts',
-    guard: '  yield* voidApprovals(moved.id)\n',
+    guard: '  yield* voidApprovals(moved.id, nowMs)\n',
     without: '',
     tests: [RECORD],
   },
   {
     name: 'a restored ledger makes approvals void',
     file: 'src/ledger/texts/work/restore.ts',
-    guard: '  await engine.write(() => voidApprovals(null), FAULTING)\n',
+    guard: '  await engine.write(() => voidApprovals(null, nowMs), FAULTING)\n',
     without: '',
     tests: ['test/ledger/sqlite/approvals.integration.test.ts'],
   },

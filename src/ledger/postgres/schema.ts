@@ -327,6 +327,11 @@ const MIGRATIONS: readonly string[] = [
   );
   `,
   'CREATE INDEX refusal_at ON refusal (at);',
+  `
+  ALTER TABLE batch ADD COLUMN arrivals TEXT COLLATE "C";
+  ALTER TABLE batch ADD COLUMN arrived_hour BIGINT;
+  CREATE INDEX batch_arrived ON batch (account_id, arrived_hour) WHERE arrived_hour IS NOT NULL;
+  `,
 ]
 
 /** Of the tables, as this program knows them. */

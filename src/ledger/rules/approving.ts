@@ -26,7 +26,7 @@ export function closedFault({
   if (nowMs < approval.untilMs) return null
   return new Fault(
     'usage',
-    `Nobody decided on batch ${batchId} by ${new Date(approval.untilMs).toISOString()}, so it expired. Nothing of it was sent. Submit its file again.`,
+    `Nobody decided on batch ${batchId} by ${new Date(approval.untilMs).toISOString()}, so it expired: what waits of it is not sent any more. If it is still wanted, hand it in again.`,
   )
 }
 

@@ -6,6 +6,7 @@ import { claim, claimNamed, type LedgerPlace, refund, settle, statesIn, submit }
 import { accountId, ledger, place, useLedger } from '../../fixtures/use-ledger.ts'
 import { describeActs } from './acts.ts'
 import { describeApprovals } from './approvals.ts'
+import { describeApprovalsAgain } from './approvals-again.ts'
 import { describeControl } from './control.ts'
 import { describeDoubts } from './doubts.ts'
 import { describeFamilies } from './families.ts'
@@ -76,6 +77,7 @@ export function describeRecord(name: string, newPlace: NewPlace): void {
     describeFigures()
     describeActs()
     describeApprovals()
+    describeApprovalsAgain()
     describeFinding()
     describePurge(renew)
     describeModel(newPlace)
