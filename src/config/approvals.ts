@@ -92,9 +92,7 @@ interface GivenRule {
 
 function asksAnything({ four_eyes, bands = {}, row_over = {} }: GivenRule): boolean {
   const banded = Object.values(bands).flat()
-  return (
-    four_eyes === true || banded.some(([, approvals]) => approvals > 0) || Object.keys(Object(row_over)).length > 0
-  )
+  return four_eyes === true || banded.some(([, approvals]) => approvals > 0) || Object.keys(Object(row_over)).length > 0
 }
 
 function toRule({ merchants, operations, four_eyes, bands = {}, row_over = {} }: GivenRule): ApprovalRule {

@@ -10,13 +10,11 @@ import {
   CLERK,
   claimNamed,
   DAY_MS,
-  findingOn,
   messageOf,
   NOW,
   personAt,
   refund,
   settle,
-  statesIn,
   submit,
   work,
 } from '../../fixtures/ledgers.ts'
@@ -175,20 +173,6 @@ export function describeApprovalsAgain(): void {
         approval: { given: 0, untilMs: later + 7 * DAY_MS },
       })
       await approve(batchId, later + DAY_MS)
-      expect(await ledger.workable(later, 10)).toHaveLength(1)
-    })
-
-    test('is void for rows in doubt as well: sent again, they wait for it', async () => {
-      await ledger.adoptPolicy(FOUR_EYES, 'test', CLERK, NOW)
-      const batchId = await submit(ledger, accountId, [refund('A')])
-      await approve(batchId)
-      await work(ledger, batchId, 'A', 'IN_DOUBT')
-      await ledger.adoptAccount('default', 'https://moved.example', 'merchant', 'moved', CLERK, NOW)
-      const later = NOW + DAY_MS
-      await ledger.resolve(findingOn('A', { finding: 'send-again' }), CLERK, later)
-      expect(await statesIn(ledger, batchId)).toEqual(['READY'])
-      expect(await ledger.workable(later, 10)).toEqual([])
-      await approve(batchId, later)
       expect(await ledger.workable(later, 10)).toHaveLength(1)
     })
   })

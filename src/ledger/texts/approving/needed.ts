@@ -4,7 +4,7 @@ import { type Actor, identityOf } from '../../../domain/actor.ts'
 import { type AskedFor, type AskedSum, approvalsNeeded, SUMMED_OVER_MS } from '../../../domain/approval.ts'
 import { arrivedSince, hourBefore } from '../../rules/arrivals.ts'
 import { recordAct } from '../record/acts.ts'
-import { all, allExact, change, one, type Script } from '../script.ts'
+import { all, change, one, type Script } from '../script.ts'
 import { policyInForce } from './policy.ts'
 
 /** Messages have no person who hands them in: those of an account are summed together. */
@@ -70,13 +70,10 @@ const OF_SUBMITTER = `b.stage = 'open' AND b.id <> :batchId AND b.submitter = :s
 /** What was refused or repeated moves no money. */
 const MOVES_MONEY = "t.count > 0 AND t.state IN ('READY', 'SENDING', 'IN_DOUBT', 'APPROVED')"
 
-/** A sum in two halves: the sum of many batches may exceed what an engine counts to. */
-const SUM = 'sum(t.amount_minor / 1000000000) AS billions, sum(t.amount_minor % 1000000000) AS units'
+/** Many batches may add up to more than 64 bits hold. As a double a sum is exact up to 2^53, and far beyond any limit above that. */
+const SUM = 'sum(CAST(t.amount_minor AS DOUBLE PRECISION)) AS "amountMinor"'
 
-interface HalvedSum extends Pick<AskedSum, 'operation' | 'currency'> {
-  readonly billions: bigint
-  readonly units: bigint
-}
+type FoundSum = Pick<AskedSum, 'operation' | 'currency'> & { readonly amountMinor: number }
 
 const EARLIER = `
     SELECT t.operation, t.currency, ${SUM} FROM batch b JOIN tally t ON t.batch_id = b.id
@@ -99,17 +96,17 @@ export function* earlierSums(
   if (submitter === null) return []
   const sinceMs = nowMs - SUMMED_OVER_MS
   const asked = { batchId, submitter, accountId, sinceMs, sinceHour: hourBefore(sinceMs) }
-  const sums = (yield* allExact<HalvedSum>(EARLIER, asked)).map(whole)
+  const sums = (yield* all<FoundSum>(EARLIER, asked)).map(whole)
   const older = yield* all<{ batchId: string; arrivals: string | null }>(MADE_LONG_AGO, asked)
   for (const { batchId: olderId, arrivals } of older) {
-    const inAll = (yield* allExact<HalvedSum>(SUMS_OF_BATCH, { batchId: olderId })).map(whole)
+    const inAll = (yield* all<FoundSum>(SUMS_OF_BATCH, { batchId: olderId })).map(whole)
     sums.push(...inAll.map((sum) => lesser(sum, arrivedSince(arrivals, sinceMs))))
   }
   return addedUp(sums)
 }
 
-function whole({ operation, currency, billions, units }: HalvedSum): AskedSum {
-  return { operation, currency, amountMinor: BigInt(billions) * 1_000_000_000n + BigInt(units) }
+function whole({ amountMinor, ...kind }: FoundSum): AskedSum {
+  return { ...kind, amountMinor: BigInt(amountMinor) }
 }
 
 /** What came lately, but for what moved no money. */

@@ -31,7 +31,8 @@ function* sumsToSend(batchId: string): Script<Asking['sums']> {
   return yield* allExact<Asking['sums'][number]>(SUMS, { batchId })
 }
 
-const KINDS = "SELECT t.operation, t.currency FROM tally t WHERE t.batch_id = :batchId AND t.state = 'READY' AND t.count > 0"
+const KINDS =
+  "SELECT t.operation, t.currency FROM tally t WHERE t.batch_id = :batchId AND t.state = 'READY' AND t.count > 0"
 
 /** What is to be sent beside a message that joins the batch, without sums: those are among the earlier ones. */
 export function* kindsBeside(batchId: string): Script<Asking['sums']> {

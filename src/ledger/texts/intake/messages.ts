@@ -209,7 +209,12 @@ function* batchFor(message: IntakeMessage, row: InstructionColumns, newBatchId: 
   return batchId
 }
 
-function* joinWaiting(batchId: BatchId, accountId: AccountId, { needed, untilMs }: Needed, nowMs: number): Script<void> {
+function* joinWaiting(
+  batchId: BatchId,
+  accountId: AccountId,
+  { needed, untilMs }: Needed,
+  nowMs: number,
+): Script<void> {
   yield* change(WAITS_LONGER, { batchId, untilMs })
   const needs = yield* all(NEEDS_MORE, { batchId, needed })
   if (needs.length > 0) yield* noteWaiting({ batchId, accountId, needed, nowMs })
