@@ -77,7 +77,7 @@ describe('approvals', () => {
     ['bands of nothing', { bands: {} }, 'asks for no approval'],
     ['bands that need none', { bands: { EUR: [[null, 0]] } }, 'asks for no approval'],
     ['limits of nothing', { row_over: {} }, 'asks for no approval'],
-    ['a currency that is none', { bands: { EURO: [[null, 1]] } }, 'not a currency'],
+    ['a currency that is none', { bands: { EURO: [[null, 1]] } }, 'bands.EURO'],
     ['a misspelt setting', { four_eye: true }, 'four_eyes'],
   ])('are not taken with %s', async (_what, content, complaint) => {
     expect((await complaints(content)).join('\n')).toContain(complaint)

@@ -3528,8 +3528,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'an xtl_order_id of a message that another instruction has is refused',
     file: 'src/ledger/texts/intake/messages.ts',
-    guard: 'return taken ?? (yield* likeness(message, row, refund))',
-    without: 'return yield* likeness(message, row, refund)',
+    guard: 'return yield* xtlTaken(arrivingOf(message, row), row.xtl_order_id, row.operation)',
+    without: 'return null',
     tests: [LEDGER],
   },
   {
@@ -6969,7 +6969,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a message has its own time to be approved',
     file: 'src/ledger/texts/intake/messages.ts',
-    guard: '    yield* change(WAITS_LONGER, { batchId: waiting.id, untilMs })\n',
+    guard: '  yield* change(WAITS_LONGER, { batchId, untilMs })\n',
     without: '',
     tests: [RECORD],
   },
