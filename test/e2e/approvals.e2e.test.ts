@@ -1,5 +1,7 @@
 // Four eyes on the command line: nothing leaves before another person has approved what was shown to them.
 
+import { chownSync, mkdirSync, renameSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { booksOf, compareBooks, countsIn } from '../fixtures/books.ts'
 import { type Office, openOffice } from '../fixtures/cli.ts'
@@ -103,6 +105,36 @@ describe.runIf(isRoot)('with approvals: {four_eyes: true}', () => {
     expect(ran.code, ran.stderr).toBe(3)
     expect(countsIn(out)).toEqual({ CANCELLED: 3 })
     expect(office.sandbox.received()).toBe(0)
+  })
+
+  test('a file of an inbox is approved neither by its owner nor by the user of the inbox', async () => {
+    const { input } = await prepared()
+    const inbox = office.path('inbox')
+    mkdirSync(inbox)
+    renameSync(input, join(inbox, 'in.csv'))
+    chownSync(join(inbox, 'in.csv'), 4001, -1)
+    const taken = await office.trancheWith(as('mio'), 'inbox', inbox, '--once', '--operation', 'REFUND', '--json')
+    const batch = (await office.trancheWith(env, 'status', '--json')).last.batches[0].batch
+    const { digest } = (await office.trancheWith(env, 'status', batch, '--json')).last.approval
+    const approve = (who: NodeJS.ProcessEnv) =>
+      office.trancheWith(who, 'approve', batch, '--digest', digest, '--reason', 'ok')
+    const refusal = [2, expect.stringContaining('somebody else must approve it')]
+    for (const who of [as('uid-4001'), as('mio')]) {
+      const own = await approve(who)
+      expect([own.code, own.stderr], taken.stderr).toEqual(refusal)
+    }
+    const approved = await approve(as('ken'))
+    expect([approved.code, approved.stderr]).toEqual([0, expect.stringContaining('no worker is running')])
+  })
+
+  test('an approval says what else holds the batch', async () => {
+    const { input } = await prepared()
+    const { batch } = (await office.trancheWith(as('mio'), 'submit', input, '--json')).last
+    await office.trancheWith(as('mio'), 'pause', batch, '--reason', 'the list is asked for')
+    const { digest } = (await office.trancheWith(env, 'approve', batch, '--json')).last
+    const approved = await office.trancheWith(as('ken'), 'approve', batch, '--digest', digest, '--reason', 'ok')
+    expect([approved.code, approved.stderr]).toEqual([0, expect.stringContaining('the list is asked for')])
+    expect(approved.stderr).toContain('3 rows may be sent. It is not sent yet')
   })
 
   test('a configuration without the approvals, or with others, gets round nothing', async () => {

@@ -7198,6 +7198,13 @@ export const GUARDS: readonly Guard[] = [
     tests: ['test/config/approvals.test.ts'],
   },
   {
+    name: 'who put a file into an inbox does not approve it',
+    file: 'src/domain/actor.ts',
+    guard: 'const users = [actor, login, sudo, fileOf]',
+    without: 'const users = [actor, login, sudo]',
+    tests: ['test/actor.test.ts'],
+  },
+  {
     name: 'a moved account makes approvals void',
     file: 'src/ledger/texts/work/control.ts',
     guard: '  yield* voidApprovals(moved.id, nowMs)\n',
