@@ -35,7 +35,9 @@ export function approvalsOn(engine: Engine, ledgerId: string, { assertNewest, wh
     async approve(decision) {
       await assertNewest()
       if (!(await isAsRecorded(engine, decision.batchId))) throw changedRecordFault(decision.batchId)
-      await decide(() => approve(ledgerId, decision))
+      await decide(function* () {
+        return (yield* whyUnsure()) ?? (yield* approve(ledgerId, decision))
+      })
     },
     async reject(decision) {
       const { batchId, actor, nowMs } = decision
