@@ -7205,6 +7205,13 @@ export const GUARDS: readonly Guard[] = [
     tests: ['test/actor.test.ts'],
   },
   {
+    name: 'a value that is not read is told, not asked for for ever',
+    file: 'src/ledger/postgres/session.ts',
+    guard: ' || error instanceof UnreadValue',
+    without: '',
+    tests: ['test/ledger/postgres/server-trouble.integration.test.ts'],
+  },
+  {
     name: 'a moved account makes approvals void',
     file: 'src/ledger/texts/work/control.ts',
     guard: '  yield* voidApprovals(moved.id, nowMs)\n',

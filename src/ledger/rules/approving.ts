@@ -30,11 +30,14 @@ export function closedFault({
   )
 }
 
-/** The digest is not the one of the batch as it is. */
-export function otherBatchFault(batchId: string): Fault {
+/** The digest is not the one of the batch as it is. `takesMessages`: more of them may join it at any time. */
+export function otherBatchFault(batchId: string, takesMessages: boolean): Fault {
+  const whileTheyCome = takesMessages
+    ? ' Where messages come faster than you can look: pause it, approve it, then resume it. Later ones wait in another batch meanwhile.'
+    : ''
   return new Fault(
     'usage',
-    `Batch ${batchId} is not the one that you looked at: the digest is another. Nothing was approved. Look at it again, and approve the digest that is shown then.`,
+    `Batch ${batchId} is not the one that you looked at: the digest is another. Nothing was approved. Look at it again, and approve the digest that is shown then.${whileTheyCome}`,
   )
 }
 

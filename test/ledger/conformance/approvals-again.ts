@@ -1,7 +1,7 @@
 // Approvals where a limit might be slipped under, an approval might outlive what it was of, or a sheet might mislead.
 
 import { describe, expect, test } from 'vitest'
-import type { ApprovalPolicy, ApprovalRule, ApprovalSheet } from '../../../src/domain/approval.ts'
+import { type ApprovalPolicy, type ApprovalRule, type ApprovalSheet, isAwaiting } from '../../../src/domain/approval.ts'
 import type { BatchId } from '../../../src/domain/ids.ts'
 import type { Instruction } from '../../../src/domain/instruction.ts'
 import { parseCurrency } from '../../../src/domain/money.ts'
@@ -18,7 +18,7 @@ import {
   submit,
   work,
 } from '../../fixtures/ledgers.ts'
-import { accountId, ledger } from '../../fixtures/use-ledger.ts'
+import { accountId, ledger, place } from '../../fixtures/use-ledger.ts'
 
 const ANN = personAt('ann')
 const HOUR_MS = 3_600_000
@@ -149,6 +149,25 @@ export function describeApprovalsAgain(): void {
       expect((await ledger.workable(NOW, 10)).map(({ batchId }) => batchId)).toEqual([])
       await ledger.resume(first, 'approved', ANN, NOW)
       expect((await ledger.workable(NOW, 10)).map(({ batchId }) => batchId)).toEqual([first])
+    })
+
+    test('is approved as it was shown or not at all, where a message comes at the same moment', async () => {
+      await ledger.adoptPolicy(FOUR_EYES, 'test', CLERK, NOW)
+      const other = place.open()
+      for (let round = 0; round < 6; round += 1) {
+        const first = await hand(refund(`A-${round}`))
+        const { digest } = await sheetOf(first)
+        const decision = { batchId: first, digest, reason: 'seen', actor: ANN, nowMs: NOW }
+        const message = messageOf(accountId, refund(`B-${round}`))
+        const both = [() => ledger.approve(decision), () => other.recordMessage(message)]
+        const begun = (round % 2 === 0 ? both : both.toReversed()).map((begin) => begin())
+        const refused = (await Promise.allSettled(begun)).some(({ status }) => status === 'rejected')
+        const rows = (await ledger.batch(first))?.rows
+        expect([refused, rows]).toEqual(refused ? [true, 2] : [false, 1])
+        if (refused) await expect(ledger.approve(decision)).rejects.toThrow('pause it, approve it')
+        for (const { batchId, approval } of await ledger.batches())
+          if (isAwaiting(approval)) await ledger.reject({ batchId, reason: 'next', actor: ANN, nowMs: NOW })
+      }
     })
 
     test('tells how many look-alikes were allowed', async () => {

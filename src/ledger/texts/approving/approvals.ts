@@ -87,7 +87,7 @@ function* approve(ledgerId: string, { batchId, digest, reason, actor, nowMs }: D
   const unfit = yield* unfitFaultOf(batchId, actor, batch, policy)
   if (unfit !== null) return unfit
   const shown = yield* shownOf(ledgerId, batchId)
-  if (shown?.digest !== digest) return otherBatchFault(batchId)
+  if (shown?.digest !== digest) return otherBatchFault(batchId, shown?.source === 'queue' && shown.fileSha256 === null)
   const approved = yield* all(APPROVE, {
     ...{ batchId, identity: submitterOf(actor), actorId: yield* actorIdOf(actor) },
     ...{ by: byOf(actor), digest, nowMs },
