@@ -4,6 +4,7 @@ import { chownSync, mkdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { booksOf, compareBooks, countsIn } from '../fixtures/books.ts'
+import { cardSales } from '../fixtures/cards.ts'
 import { type Office, openOffice } from '../fixtures/cli.ts'
 import { preparationFor, refunds, toCsv } from '../fixtures/files.ts'
 
@@ -125,6 +126,22 @@ describe.runIf(isRoot)('with approvals: {four_eyes: true}', () => {
     }
     const approved = await approve(as('ken'))
     expect([approved.code, approved.stderr]).toEqual([0, expect.stringContaining('no worker is running')])
+  })
+
+  test('a file of cards waits, and goes on only where it is run again', async () => {
+    const input = await office.put('sales.csv', cardSales(4))
+    const out = office.path('out.csv')
+    const ran = await office.trancheWith(as('mio'), 'run', input, '--out', out, '--json')
+    expect(ran.code, ran.stderr).toBe(4)
+    const { batch } = ran.last
+    const { digest } = (await office.trancheWith(env, 'approve', batch, '--json')).last
+    const approved = await office.trancheWith(as('ken'), 'approve', batch, '--digest', digest, '--reason', 'ok')
+    expect([approved.code, approved.stderr]).toEqual([0, expect.stringContaining('nowhere but in its file')])
+    await office.trancheWith(env, 'worker', '--until-idle')
+    expect(office.sandbox.received()).toBe(0)
+    expect((await office.trancheWith(as('mio'), 'run', input, '--out', out)).code).toBe(0)
+    expect(countsIn(out)).toEqual({ APPROVED: 4 })
+    expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
   })
 
   test('an approval says what else holds the batch', async () => {

@@ -7125,7 +7125,7 @@ export const GUARDS: readonly Guard[] = [
     file: 'src/ledger/texts/approving/needed.ts',
     guard: 'sum(CAST(t.amount_minor AS DOUBLE PRECISION))',
     without: 'sum(t.amount_minor)',
-    tests: [RECORD],
+    tests: ['test/ledger/sqlite/approvals.integration.test.ts'],
   },
   {
     name: 'a batch of messages needs what all of its rows ask for',

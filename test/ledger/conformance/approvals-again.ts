@@ -89,17 +89,6 @@ export function describeApprovalsAgain(): void {
       await settle(ledger, await claimNamed(ledger, year, 'B', later), 'DECLINED', { atMs: later })
       expect(await hand(refund('C', { amountMinor: 2_000n }), { into, nowMs: later + HOUR_MS })).toBe(year)
     })
-
-    test('is counted where all together are more than 64 bits hold', async () => {
-      await ledger.adoptPolicy(ABOVE_25, 'test', CLERK, NOW)
-      const most = 3_900_000_000_000_000_000n
-      for (const name of ['a', 'b', 'c'])
-        await submit(ledger, accountId, [refund(name, { amountMinor: most / 4_000n })], {
-          ...{ fileName: name, queueName: name, fileSha256: name.repeat(64) },
-        })
-      // The tables take what no single amount could bring there.
-      expect(await needs(await hand(refund('D')))).toBe(1)
-    })
   })
 
   describe('a batch of messages that waits', () => {
@@ -166,7 +155,8 @@ export function describeApprovalsAgain(): void {
         expect([refused, rows]).toEqual(refused ? [true, 2] : [false, 1])
         if (refused) await expect(ledger.approve(decision)).rejects.toThrow('pause it, approve it')
         for (const { batchId, approval, hold } of await ledger.batches())
-          if (isAwaiting(approval) && hold === 'none') await ledger.reject({ batchId, reason: 'next', actor: ANN, nowMs: NOW })
+          if (isAwaiting(approval) && hold === 'none')
+            await ledger.reject({ batchId, reason: 'next', actor: ANN, nowMs: NOW })
       }
     })
 

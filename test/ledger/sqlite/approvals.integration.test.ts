@@ -26,6 +26,10 @@ const FOUR_EYES: ApprovalPolicy = {
   expireAfterMs: 7 * DAY_MS,
   osUsers: true,
 }
+const ABOVE_25 = [
+  { upTo: '25.00', approvals: 0 },
+  { upTo: null, approvals: 1 },
+]
 const ANN = personAt('ann')
 
 /** As a person would who can write to the file. */
@@ -90,4 +94,15 @@ test('a row in doubt that is sent again after its account moved waits for a new 
   expect(await ledger.workable(later, 10)).toEqual([])
   await approve(batchId)
   expect(await ledger.workable(later, 10)).toHaveLength(1)
+})
+
+test('sums of a submitter are compared where all together are more than 64 bits hold', async () => {
+  await ledger.adoptPolicy(
+    { ...FOUR_EYES, rules: [{ ...FOUR_EYES.rules[0]!, fourEyes: false, bands: { EUR: ABOVE_25 } }] },
+    ...(['test', CLERK, NOW] as const),
+  )
+  for (const name of ['a', 'b', 'c']) await submit(ledger, accountId, [refund(name)], { fileSha256: name.repeat(64) })
+  change('UPDATE tally SET amount_minor = 3900000000000000000')
+  const batchId = await submit(ledger, accountId, [refund('d')], { fileSha256: 'd'.repeat(64) })
+  expect((await ledger.batch(batchId))?.approval).toMatchObject({ needed: 1 })
 })
