@@ -6,7 +6,7 @@ import type { App } from '../app.ts'
 import { stoppedBy } from '../domain/alarm.ts'
 import { type ApprovalSheet, isAwaiting } from '../domain/approval.ts'
 import type { BatchView } from '../domain/batch.ts'
-import { countIn } from '../domain/batch-status.ts'
+import { countIn, type Standing } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { approvalsText, approveCommand, meaningText, sheetLines, toJsonSheet } from '../present/approval.ts'
@@ -31,7 +31,7 @@ export async function approve(app: App, id: string, given: ApproveArguments, ter
     await assertNoAlarm(app, ledger)
     const batch = await findBatch(ledger, id)
     const sheet = await sheetOf(ledger, batch)
-    if (given.digest === undefined) return show(sheet, terminal)
+    if (given.digest === undefined) return show(sheet, standingNow(app, batch, await workersNow(app, ledger)), terminal)
     const decision = { digest: parseDigest(given.digest), reason: parseReason(given.reason) }
     await ledger.approve({ batchId: batch.batchId, ...decision, actor: app.actor, nowMs: app.clock.nowMs() })
     const after = await findBatch(ledger, batch.batchId)
@@ -54,11 +54,18 @@ async function sheetOf(ledger: Ledger, { batchId }: BatchView): Promise<Approval
   return sheet
 }
 
-function show(sheet: ApprovalSheet, terminal: Terminal): number {
-  terminal.object(toJsonSheet(sheet))
-  terminal.title(`Batch ${sheet.batchId}: ${isAwaiting(sheet) ? `waits for ${approvalsText(sheet)}` : 'approved'}`, '')
+function show(sheet: ApprovalSheet, { state, why }: Standing, terminal: Terminal): number {
+  // Of what was cancelled, or has no row left, there is nothing to approve, however many approvals are missing.
+  const waits = isAwaiting(sheet) && sheet.totals.some((total) => total.state === 'READY') && state !== 'running'
+  const reason = whyText(why)
+  const ended = `${state.replaceAll('_', ' ')}${reason === null ? '' : ` (${reason})`}`
+  terminal.object({ ...toJsonSheet(sheet), awaiting: waits })
+  terminal.title(
+    `Batch ${sheet.batchId}: ${waits ? `waits for ${approvalsText(sheet)}` : isAwaiting(sheet) ? ended : 'approved'}`,
+    '',
+  )
   terminal.data(...sheetLines(sheet))
-  if (!isAwaiting(sheet)) return EXIT.approved
+  if (!waits) return EXIT.approved
   terminal.say(
     meaningText(sheet),
     `Approve it: ${approveCommand(sheet)}`,
@@ -111,7 +118,7 @@ export async function reject(app: App, id: string, { reason }: RejectArguments, 
     const cancelled = countIn(after, 'CANCELLED')
     terminal.object({ batch: batchId, rejected: true, cancelled })
     terminal.say(
-      `Batch ${batchId} is rejected: ${plural(cancelled, 'row', 'rows')} will not be sent. If a cell was wrong: correct the file and submit it again.`,
+      `Batch ${batchId} is rejected: ${plural(cancelled, 'row', 'rows')} will not be sent. To send rows after all as they are: tranche results ${batchId} --out FILE, then hand that file in with --retry cancelled. A row that asked for the wrong thing takes a new reference in a corrected file.`,
     )
     return EXIT.approved
   } finally {

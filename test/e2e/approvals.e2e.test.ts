@@ -57,7 +57,8 @@ describe.runIf(isRoot)('with approvals: {four_eyes: true}', () => {
     expect([own.code, own.stderr]).toEqual([2, expect.stringContaining('somebody else must approve it')])
     const other = ['approve', batch, '--digest', '0'.repeat(64), '--reason', 'ok']
     expect((await office.trancheWith(as('ken'), ...other)).code).toBe(2)
-    expect((await office.trancheWith(env, 'resume', batch, '--reason', 'go')).code).toBe(0)
+    const resumed = await office.trancheWith(env, 'resume', batch, '--reason', 'go')
+    expect([resumed.code, resumed.stderr]).toEqual([0, expect.stringContaining('before it has 1 approval')])
     expect((await office.trancheWith(env, 'worker', '--until-idle')).code).toBe(4)
     expect(office.sandbox.received()).toBe(0)
 
@@ -102,10 +103,15 @@ describe.runIf(isRoot)('with approvals: {four_eyes: true}', () => {
     const { input, out } = await prepared()
     const { batch } = (await office.trancheWith(as('mio'), 'submit', input, '--json')).last
     expect((await office.trancheWith(as('ken'), 'reject', batch, '--reason', 'wrong month')).code).toBe(0)
+    const shown = await office.trancheWith(as('ken'), 'approve', batch)
+    expect([shown.code, shown.stdout], shown.stderr).toEqual([0, expect.stringContaining('wrong month')])
+    expect(shown.stdout + shown.stderr).not.toMatch(/waits for|By approving/)
     const ran = await office.trancheWith(as('mio'), 'run', input, '--out', out)
     expect(ran.code, ran.stderr).toBe(3)
     expect(countsIn(out)).toEqual({ CANCELLED: 3 })
     expect(office.sandbox.received()).toBe(0)
+    const again = await office.trancheWith(as('mio'), 'submit', out, '--retry', 'cancelled', '--json')
+    expect([again.code, again.last.accepted], again.stderr).toEqual([4, 3])
   })
 
   test('a file of an inbox is approved neither by its owner nor by the user of the inbox', async () => {

@@ -4,6 +4,7 @@ import { type Actor, actorText } from '../../domain/actor.ts'
 import { type Approval, isAwaiting, type Unfit } from '../../domain/approval.ts'
 import type { Hold } from '../../domain/batch.ts'
 import { Fault } from '../../domain/fault.ts'
+import { words } from '../../domain/words.ts'
 
 export interface Undecided extends Pick<Approval, 'needed' | 'given' | 'untilMs'> {
   readonly batchId: string
@@ -21,12 +22,13 @@ export function closedFault({
     return new Fault('usage', `Batch ${batchId} was cancelled: there is nothing to decide. Nothing was changed.`)
   if (!isAwaiting(approval)) {
     const why = approval.needed === 0 ? 'needs no approval' : 'has all the approvals that it needs'
-    return new Fault('usage', `Batch ${batchId} ${why}. Nothing was changed.`)
+    const act = { act: 'cancel-batch', batchId } as const
+    return new Fault('usage', words`Batch ${batchId} ${why}. Nothing was changed. To stop it: ${act}`)
   }
   if (nowMs < approval.untilMs) return null
   return new Fault(
     'usage',
-    `Nobody decided on batch ${batchId} by ${new Date(approval.untilMs).toISOString()}, so it expired: what waits of it is not sent any more. If it is still wanted, hand it in again.`,
+    words`Nobody decided on batch ${batchId} by ${new Date(approval.untilMs).toISOString()}, so it expired: what waits of it is not sent any more. Once a worker has cancelled it, submit its results with ${{ set: 'retry', to: 'cancelled' }} if it is still wanted.`,
   )
 }
 
