@@ -16,7 +16,7 @@ export interface ActorSources {
 export function actorOf(as: string | null, { env, read }: ActorSources): OsActor {
   const uid = process.getuid?.() ?? null
   const name = userName(uid)
-  const nameOf = (wanted: number) => (wanted === uid ? name : (nameIn(read('/etc/passwd'), wanted) ?? `uid-${wanted}`))
+  const nameOf = (wanted: number) => (wanted === uid ? name : nameOfUser(wanted, read))
   return {
     name,
     uid,
@@ -26,6 +26,16 @@ export function actorOf(as: string | null, { env, read }: ActorSources): OsActor
     sudo: sudoIn(env),
     as,
   }
+}
+
+/** The same who took a file of that owner: where it is another user, both handed it in. */
+export function takingFrom(actor: OsActor, ownerUid: number, { read }: Pick<ActorSources, 'read'>): OsActor {
+  if (actor.uid === null || ownerUid === actor.uid) return actor
+  return { ...actor, fileOf: { name: nameOfUser(ownerUid, read), uid: ownerUid } }
+}
+
+function nameOfUser(uid: number, read: ActorSources['read']): string {
+  return nameIn(read('/etc/passwd'), uid) ?? `uid-${uid}`
 }
 
 export const SYSTEM: ActorSources = {

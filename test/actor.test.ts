@@ -1,7 +1,7 @@
 import { hostname, userInfo } from 'node:os'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { actorOf, terminalIn } from '../src/actor.ts'
+import { actorOf, takingFrom, terminalIn } from '../src/actor.ts'
 import { actorText, identitiesOf, identityOf, type OsActor } from '../src/domain/actor.ts'
 
 const own = { name: userInfo().username, uid: process.getuid?.() ?? null }
@@ -34,6 +34,23 @@ describe('who acts', () => {
     expect(sudo({ SUDO_USER: 'EXAMPLE\\ann.lee$' })).toEqual({ name: 'EXAMPLE\\ann.lee$', uid: null })
     for (const name of ['', 'a b', 'a\nb', '\u001b[31m', 'x'.repeat(65)]) expect(sudo({ SUDO_USER: name })).toBeNull()
     expect(sudo({ SUDO_USER: 'alice', SUDO_UID: '1; 2' })).toEqual({ name: 'alice', uid: null })
+  })
+})
+
+describe('who takes a file of another user', () => {
+  const sources = { read: (path: string) => (path === '/etc/passwd' ? PASSWD : null) }
+  const inbox: OsActor = { ...actorWith({}), name: 'tranche', uid: 997 }
+
+  test('hands it in together with its owner, and is summed as itself', () => {
+    const both = takingFrom(inbox, 4001, sources)
+    expect(identitiesOf(both)).toEqual(['os:tranche', 'os:alice'])
+    expect(identityOf(both)).toBe('os:tranche')
+    expect(actorText(both)).toBe(`tranche@${hostname()}, file of alice`)
+    expect(identitiesOf(takingFrom(inbox, 4002, sources))).toContain('os:uid-4002')
+  })
+
+  test('hands its own in alone', () => {
+    expect(takingFrom(inbox, 997, sources)).toEqual(inbox)
   })
 })
 

@@ -1,6 +1,8 @@
 // An inbox: the folder that files are put into, the work on it, and what keeps a file where it is.
 
+import { lstat } from 'node:fs/promises'
 import type { App } from '../app.ts'
+import type { Actor } from '../domain/actor.ts'
 import type { CardFinding } from '../domain/inbox.ts'
 import type { Merchant } from '../domain/merchant.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
@@ -33,6 +35,12 @@ export async function prepareInboxWork<F extends object>(
     ...{ ...parts, ledger, ledgerPath: app.paths.ledger, clock: app.clock },
     findCards: (path) => findCardsIn(path, merchant, options),
   })
+}
+
+/** Who put the file into the inbox must not approve it either. */
+export async function handingIn({ actor }: Pick<App, 'actor'>, path: string): Promise<Actor> {
+  const [{ uid }, { SYSTEM, takingFrom }] = await Promise.all([lstat(path), import('../actor.ts')])
+  return takingFrom(actor, uid, SYSTEM)
 }
 
 /**

@@ -1,16 +1,18 @@
 // tranche approve and reject: a person decides on a batch that waits for approval. Without a digest, approve shows what it would be of.
 
 import { openLedger } from '../app/ledger.ts'
-import { workerNow } from '../app/locks.ts'
+import { workersNow } from '../app/locks.ts'
+import { standingNow } from '../app/standing.ts'
 import type { App } from '../app.ts'
 import { stoppedBy } from '../domain/alarm.ts'
 import { type ApprovalSheet, isAwaiting } from '../domain/approval.ts'
 import type { BatchView } from '../domain/batch.ts'
-import { countIn } from '../domain/batch-status.ts'
+import { countIn, type Standing } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { approvalsText, approveCommand, meaningText, sheetLines, toJsonSheet } from '../present/approval.ts'
 import { EXIT } from '../present/exit-codes.ts'
+import { whyText } from '../present/standing.ts'
 import { plural } from '../present/text.ts'
 import { findBatch } from './status.ts'
 import type { Terminal } from './terminal.ts'
@@ -30,11 +32,11 @@ export async function approve(app: App, id: string, given: ApproveArguments, ter
     await assertNoAlarm(app, ledger)
     const batch = await findBatch(ledger, id)
     const sheet = await sheetOf(ledger, batch)
-    if (given.digest === undefined) return show(sheet, terminal)
+    if (given.digest === undefined) return show(sheet, standingNow(app, batch, await workersNow(app, ledger)), terminal)
     const decision = { digest: parseDigest(given.digest), reason: parseReason(given.reason) }
     await ledger.approve({ batchId: batch.batchId, ...decision, actor: app.actor, nowMs: app.clock.nowMs() })
     const after = await findBatch(ledger, batch.batchId)
-    await sayApproved(app, ledger, after, terminal)
+    await sayApproved(app, ledger, after, countIn(batch, 'READY'), terminal)
     return EXIT.approved
   } finally {
     await ledger.close()
@@ -53,11 +55,18 @@ async function sheetOf(ledger: Ledger, { batchId }: BatchView): Promise<Approval
   return sheet
 }
 
-function show(sheet: ApprovalSheet, terminal: Terminal): number {
-  terminal.object(toJsonSheet(sheet))
-  terminal.title(`Batch ${sheet.batchId}: ${isAwaiting(sheet) ? `waits for ${approvalsText(sheet)}` : 'approved'}`, '')
+function show(sheet: ApprovalSheet, { state, why }: Standing, terminal: Terminal): number {
+  // Of what was cancelled, or has no row left, there is nothing to approve, however many approvals are missing.
+  const waits = isAwaiting(sheet) && sheet.totals.some((total) => total.state === 'READY') && state !== 'running'
+  const reason = whyText(why)
+  const ended = `${state.replaceAll('_', ' ')}${reason === null ? '' : ` (${reason})`}`
+  terminal.object({ ...toJsonSheet(sheet), awaiting: waits })
+  terminal.title(
+    `Batch ${sheet.batchId}: ${waits ? `waits for ${approvalsText(sheet)}` : isAwaiting(sheet) ? ended : 'approved'}`,
+    '',
+  )
   terminal.data(...sheetLines(sheet))
-  if (!isAwaiting(sheet)) return EXIT.approved
+  if (!waits) return EXIT.approved
   terminal.say(
     meaningText(sheet),
     `Approve it: ${approveCommand(sheet)}`,
@@ -80,7 +89,14 @@ function parseReason(text: string | undefined): string {
   throw new Fault('usage', '--reason: write why; it is kept in the history. Nothing was changed.')
 }
 
-async function sayApproved(app: App, ledger: Ledger, batch: BatchView, terminal: Terminal): Promise<void> {
+async function sayApproved(
+  app: App,
+  ledger: Ledger,
+  batch: BatchView,
+  /** When it was approved: a worker may have sent some since. */
+  waiting: number,
+  terminal: Terminal,
+): Promise<void> {
   const { batchId, approval } = batch
   const open = approval !== null && isAwaiting(approval)
   terminal.object({ batch: batchId, approved: true, needed: approval?.needed ?? 0, given: approval?.given ?? 0 })
@@ -88,12 +104,10 @@ async function sayApproved(app: App, ledger: Ledger, batch: BatchView, terminal:
     terminal.say(`You approved batch ${batchId}. It waits for ${approvalsText(approval)}; nothing is sent before.`)
     return
   }
-  const rows = plural(countIn(batch, 'READY'), 'row')
-  const next =
-    (await workerNow(app, ledger)) === null
-      ? 'No worker is running, so nothing moves yet. Start one (tranche worker), or run the file again.'
-      : 'The running worker sends it now.'
-  terminal.say(`You approved batch ${batchId}: ${rows} may be sent. ${next}`)
+  // A pause, a stop or a missing file holds it still: an approval is no resume.
+  const why = whyText(standingNow(app, batch, await workersNow(app, ledger)).why)
+  const next = why === null ? 'The running worker sends it now.' : `It is not sent yet: ${why}.`
+  terminal.say(`You approved batch ${batchId}: ${plural(waiting, 'row')} may be sent. ${next}`)
 }
 
 export async function reject(app: App, id: string, { reason }: RejectArguments, terminal: Terminal): Promise<number> {
@@ -105,7 +119,7 @@ export async function reject(app: App, id: string, { reason }: RejectArguments, 
     const cancelled = countIn(after, 'CANCELLED')
     terminal.object({ batch: batchId, rejected: true, cancelled })
     terminal.say(
-      `Batch ${batchId} is rejected: ${plural(cancelled, 'row', 'rows')} will not be sent. If a cell was wrong: correct the file and submit it again.`,
+      `Batch ${batchId} is rejected: ${plural(cancelled, 'row', 'rows')} will not be sent. To send rows after all as they are: tranche results ${batchId} --out FILE, then hand that file in with --retry cancelled. A row that asked for the wrong thing takes a new reference in a corrected file.`,
     )
     return EXIT.approved
   } finally {

@@ -2,7 +2,7 @@
 
 import { accountOf } from '../app/accounts.ts'
 import { assertPolicyAgreed } from '../app/approvals.ts'
-import { type InboxFolder, prepareInboxFolder, prepareInboxWork } from '../app/inbox.ts'
+import { handingIn, type InboxFolder, prepareInboxFolder, prepareInboxWork } from '../app/inbox.ts'
 import { type OpenedFile, openInstructionFile } from '../app/instruction-file.ts'
 import { takeInboxLock, workersNow } from '../app/locks.ts'
 import { writeRejects } from '../app/rejects.ts'
@@ -197,7 +197,8 @@ async function createInboxWork(
       await noteExport(app, ledger, { kind: 'rejects', file: path, rows, of: opened.file.name }, terminal)
     },
     cardsFound: (path, place) => noteCardsInInbox(app, ledger, { inbox: folder.path, path, ...place }, terminal),
-    submit: (file) => submission.submit(file, toSubmit(), app.actor, { onWait: sayWait(terminal) }),
+    submit: async (file, path) =>
+      submission.submit(file, toSubmit(), await handingIn(app, path), { onWait: sayWait(terminal) }),
     holdAgainst: (batchId, file) => submission.holdAgainst(batchId, file, toSubmit()),
     writeResults: async (batchId, out) => {
       const written = await writeBatchResults(app, ledger, batchId, { out, inputPath: null, bom })

@@ -4,10 +4,12 @@ import { openLedger } from '../app/ledger.ts'
 import { workerNow } from '../app/locks.ts'
 import { assertSteerable, type Steering } from '../app/steering.ts'
 import type { App } from '../app.ts'
+import { isAwaiting } from '../domain/approval.ts'
 import type { BatchView } from '../domain/batch.ts'
 import { countIn, leftOpenIn } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
+import { approvalsText } from '../present/approval.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import { leftOpenLines } from '../present/standing.ts'
 import { plural } from '../present/text.ts'
@@ -90,27 +92,32 @@ function openText(sending: number, workerRuns: boolean): string {
 
 function sayWhat(
   what: Steering,
-  { batchId, hold, source }: Pick<BatchView, 'batchId' | 'hold' | 'source'>,
+  batch: Pick<BatchView, 'batchId' | 'hold' | 'source' | 'approval'>,
   open: string,
   cancelled: number,
   terminal: Terminal,
 ): void {
+  const { batchId, source } = batch
   switch (what) {
     case 'pause':
       terminal.say(`Batch ${batchId} is paused: nothing more of it is sent.${open}`)
       break
     case 'resume':
-      terminal.say(
-        hold === 'cancelled'
-          ? `Batch ${batchId} stays cancelled; its late answers count as looked at.`
-          : `Batch ${batchId} goes on where it stopped; a running worker takes it up within a second; so does the same tranche run, run again.`,
-      )
+      terminal.say(resumedText(batch))
       break
     case 'cancel':
       terminal.say(
         `Batch ${batchId} is cancelled: ${plural(cancelled, 'row', 'rows')} will not be sent.${open} What was executed stays executed.${afterAllText(batchId, source)}`,
       )
   }
+}
+
+/** A resume is no approval. */
+function resumedText({ batchId, hold, approval }: Pick<BatchView, 'batchId' | 'hold' | 'approval'>): string {
+  if (hold === 'cancelled') return `Batch ${batchId} stays cancelled; its late answers count as looked at.`
+  if (approval !== null && isAwaiting(approval))
+    return `Batch ${batchId} is not paused any more, and nothing of it is sent before it has ${approvalsText(approval)}: tranche approve ${batchId}`
+  return `Batch ${batchId} goes on where it stopped; a running worker takes it up within a second; so does the same tranche run, run again.`
 }
 
 /** A cancelled batch was a wrong one, or a right one with a wrong cell. */

@@ -4,15 +4,17 @@ import type { ApprovalPolicy, ApprovalRule, Band } from '../domain/approval.ts'
 import type { Operation } from '../domain/instruction.ts'
 import { OPERATIONS } from '../domain/instruction.ts'
 import { parseCurrency } from '../domain/money.ts'
+import { didYouMean } from '../domain/similar.ts'
 import { issueProblems } from './merchant-entry.ts'
 
 const EXPIRE_DAYS = { min: 1, max: 366, default: 7 }
 const MOST_APPROVALS = 9
 const DAY_MS = 86_400_000
 
-/** undefined: it has mistakes, of which `complain` was told. */
+/** `merchants`: those that are configured. undefined: it has mistakes, of which `complain` was told. */
 export async function approvalPolicyFrom(
   content: unknown,
+  merchants: readonly string[],
   complain: (problem: string) => void,
 ): Promise<ApprovalPolicy | undefined> {
   const schema = await policySchema()
@@ -25,6 +27,11 @@ export async function approvalPolicyFrom(
   const { os_users = true, expire_days = EXPIRE_DAYS.default, rules = [], ...own } = read.data
   const all = [own, ...rules].filter(asksAnything).map(toRule)
   if (all.length === 0) complain('approvals: asks for no approval; write four_eyes, bands or row_over, or leave it out')
+  // A rule for a merchant that nobody has would ask for nothing, and nobody would see it.
+  for (const [at, rule] of rules.entries())
+    for (const name of rule.merchants ?? [])
+      if (!merchants.includes(name))
+        complain(`approvals.rules.${at}.merchants: ${name} is not a merchant here${didYouMean(name, merchants)}`)
   return { rules: all, expireAfterMs: expire_days * DAY_MS, osUsers: os_users }
 }
 
@@ -43,6 +50,11 @@ async function policySchema() {
       (list) => list.every(([upTo], i) => i === 0 || upTo === null || Number(upTo) > Number(list[i - 1]?.[0])),
       'is not in order: the lowest band comes first',
     )
+    .refine(
+      (list) => list.every(([, needed], i) => i === 0 || needed >= (list[i - 1]?.[1] ?? 0)),
+      'asks for fewer approvals above than below',
+    )
+    .refine((list) => list.at(-1)?.[0] === null, 'says nothing of larger sums: end with [null, APPROVALS]')
   const currency = z.string().transform((code, context): string => {
     const parsed = parseCurrency(code)
     if (parsed === undefined) context.addIssue({ code: 'custom', message: `${code} is not a currency of ISO 4217` })
@@ -78,8 +90,9 @@ interface GivenRule {
   readonly row_over?: string | Readonly<Record<string, string>> | undefined
 }
 
-function asksAnything({ four_eyes, bands, row_over }: GivenRule): boolean {
-  return four_eyes === true || bands !== undefined || row_over !== undefined
+function asksAnything({ four_eyes, bands = {}, row_over = {} }: GivenRule): boolean {
+  const banded = Object.values(bands).flat()
+  return four_eyes === true || banded.some(([, approvals]) => approvals > 0) || Object.keys(Object(row_over)).length > 0
 }
 
 function toRule({ merchants, operations, four_eyes, bands = {}, row_over = {} }: GivenRule): ApprovalRule {

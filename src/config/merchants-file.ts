@@ -35,7 +35,8 @@ export async function readConfigFile(
   const merchants = await merchantsIn(content, path, { traffic, taken, complain, exposed })
   const { approvals } = content
   if (approvals === undefined) return { merchants, approvals: null }
-  return { merchants, approvals: (await approvalPolicyFrom(approvals, complain)) ?? null }
+  const names = [...(taken ? [DEFAULT_MERCHANT] : []), ...merchantNames(content)]
+  return { merchants, approvals: (await approvalPolicyFrom(approvals, names, complain)) ?? null }
 }
 
 interface MerchantParts extends Pick<Settings, 'exposed'> {
@@ -68,6 +69,11 @@ async function merchantsIn(
 }
 
 type Content = Readonly<Record<string, unknown>>
+
+/** Also of entries with mistakes, which are complained of by themselves. */
+function merchantNames({ merchants }: Content): readonly string[] {
+  return isRecord(merchants) ? Object.keys(merchants) : []
+}
 
 const SETTINGS = ['merchants', 'approvals']
 

@@ -22,6 +22,8 @@ export interface OsActor extends OsUser {
   readonly sudo: OsUser | null
   /** The name that the person gave. */
   readonly as: string | null
+  /** Who put the file there that a process of another user took. Absent: nobody else did. */
+  readonly fileOf?: OsUser
 }
 
 /** Whoever a door has recognised: a service by its key, a person by a session. */
@@ -51,8 +53,8 @@ export function identityOf(actor: Actor): string {
 /** Every identity that the actor may be: whoever became another user is both. */
 export function identitiesOf(actor: Actor): readonly string[] {
   if (!isOsActor(actor)) return [identityOf(actor)]
-  const { login, sudo } = proven(actor)
-  const users = [actor, login, sudo].filter((user) => user !== null)
+  const { login, sudo, fileOf = null } = proven(actor)
+  const users = [actor, login, sudo, fileOf].filter((user) => user !== null)
   return [...new Set(users.map(({ name }) => `os:${name}`))]
 }
 
@@ -70,7 +72,8 @@ function osActorText(actor: OsActor): string {
   const terminal = actor.terminal === null ? '' : ` ${actor.terminal}`
   const becoming = becomingOf(actor)
   const claimed = actor.as === null ? '' : `, says "${actor.as}"`
-  return `${person.name}@${actor.host}${terminal}${becoming === '' ? '' : ` (${becoming})`}${claimed}`
+  const owner = actor.fileOf === undefined ? '' : `, file of ${actor.fileOf.name}`
+  return `${person.name}@${actor.host}${terminal}${becoming === '' ? '' : ` (${becoming})`}${claimed}${owner}`
 }
 
 /** The kernel keeps who logged in and lets no user change it. What sudo left in the environment is believed after it. */

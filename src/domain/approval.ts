@@ -66,16 +66,27 @@ function neededBy(rule: ApprovalRule, { merchant, sums, earlier }: AskedFor): nu
   const currencies = new Set(meant.flatMap(({ currency }) => (currency === '' ? [] : [currency])))
   const all = [...meant, ...earlier.filter(isMeant)]
   const banded = [...currencies].map((currency) => bandOf(rule, currency, sumOf(all, currency)))
-  const more = meant.some(({ currency, largestMinor }) => isOver(rule, currency, largestMinor)) ? 1 : 0
+  const isOfUnknown = meant.some(isOfUnknownAmount)
+  if (isOfUnknown) banded.push(strictest(Object.values(rule.bands).flat()))
+  const isLarge = meant.some(({ currency, largestMinor }) => isOver(rule, currency, largestMinor))
+  const more = isLarge || (isOfUnknown && Object.keys(rule.rowOver).length > 0) ? 1 : 0
   return Math.max(rule.fourEyes ? 1 : 0, ...banded) + more
+}
+
+/** It voids whatever the transaction was of, which is below no limit that is known. The vault moves no money. */
+function isOfUnknownAmount({ operation, currency }: AskedSum): boolean {
+  return operation === 'CANCEL' && currency === ''
 }
 
 function sumOf(sums: readonly AskedSum[], currency: Currency): bigint {
   return sums.reduce((sum, one) => (one.currency === currency ? sum + one.amountMinor : sum), 0n)
 }
 
+function strictest(bands: readonly Band[]): number {
+  return Math.max(0, ...bands.map(({ approvals }) => approvals))
+}
+
 function bandOf({ bands }: ApprovalRule, currency: Currency, sumMinor: bigint): number {
-  const strictest = (of: readonly Band[]) => Math.max(0, ...of.map(({ approvals }) => approvals))
   const own = bands[currency]
   if (own === undefined) return strictest(Object.values(bands).flat())
   const fitting = own.find(({ upTo }) => upTo === null || sumMinor <= minorOf(upTo, currency))

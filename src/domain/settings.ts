@@ -132,7 +132,7 @@ const SETTINGS = [
     fallback: 'nowhere',
     unit: 'address',
     meaning:
-      'Where a worker or `tranche serve` shows `/metrics`, `/livez` and `/readyz`: `127.0.0.1:9464`, `[::1]:9464`, or a port alone, which is of this machine. They are not encrypted and ask for no password',
+      'Where a worker, or a server without one, shows `/metrics`, `/livez` and `/readyz`: `127.0.0.1:9464`, `[::1]:9464`, or a port alone, which is of this machine. They are not encrypted and ask for no password',
   },
   {
     name: 'TRANCHE_PUBLIC_URL',

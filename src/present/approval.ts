@@ -24,9 +24,7 @@ export function sheetLines(sheet: ApprovalSheet): string[] {
   const { merchant, url, username, runKey, canaryRows, maxDeclinedPercent, lookalikesAllowed } = sheet
   return [
     `Submitted ${isoOf(sheet.submittedAtMs)} by ${sheet.submittedBy}`,
-    sheet.source === 'queue'
-      ? 'From messages of other services'
-      : `From ${sheet.fileName}, SHA-256 ${sheet.fileSha256}`,
+    fromLine(sheet),
     ...(runKey === null ? [] : [`Run key ${runKey}`]),
     ...readingLines(sheet),
     `To ${url} as ${shortUsername(username)} (merchant ${merchant})`,
@@ -35,7 +33,7 @@ export function sheetLines(sheet: ApprovalSheet): string[] {
       ({ amountMinor, currency, rowNo, reference }) =>
         `Largest: ${amountText(amountMinor, currency)} ${currency} (row ${rowNo}, ${reference})`,
     ),
-    ...(lookalikesAllowed === 0 ? [] : [`${plural(lookalikesAllowed, 'look-alike')} allowed by the submitter`]),
+    ...(lookalikesAllowed === 0 ? [] : [`${plural(lookalikesAllowed, 'look-alike')} allowed by whoever handed it in`]),
     ...(canaryRows === null ? [] : [`Stops after the first ${plural(canaryRows, 'row')} until a person has looked`]),
     ...(maxDeclinedPercent === null ? [] : [`Pauses when more than ${maxDeclinedPercent} % are declined`]),
     ...earlierLines(sheet.earlier),
@@ -43,6 +41,13 @@ export function sheetLines(sheet: ApprovalSheet): string[] {
     `Rows ${sheet.rowsDigest}`,
     `Digest ${sheet.digest}, in short ${fingerprintOf(sheet.digest)}`,
   ]
+}
+
+/** Messages one by one, under a name or of a day, have no content of their own. */
+function fromLine({ source, fileName, fileSha256 }: ApprovalSheet): string {
+  const content = fileSha256 === null ? '' : `, SHA-256 ${fileSha256}`
+  if (source === 'file') return `From ${fileName}${content}`
+  return `From messages of other services${fileName === null ? '' : `, batch "${fileName}"`}${content}`
 }
 
 function readingLines({ fingerprint }: Pick<ApprovalSheet, 'fingerprint'>): string[] {
@@ -78,10 +83,11 @@ export function meaningText({ totals, merchant, needed, given, digest }: Approva
         : `${count} ${operation}, ${currency} ${amountText(amountMinor, currency)},`,
     )
     .join(' and ')
+  const others = needed - given - 1
   const begins =
-    needed - given > 1
-      ? 'Sending begins when one more person has approved as well.'
-      : 'Sending begins at once. What was executed cannot be called back.'
+    others > 0
+      ? `Nothing is sent before ${others === 1 ? 'one more person has' : `${others} more people have`} approved it as well.`
+      : 'Unless something else holds it, sending begins at once. What was executed cannot be called back.'
   return `By approving you let ${what} be sent to ${merchant}. ${begins} You approve these rows and no others: ${fingerprintOf(digest)}.`
 }
 

@@ -70,7 +70,7 @@ async function takeIn<F extends object>(parts: InboxParts<F>, file: TakenFile, i
   try {
     const recorded = isFresh ? null : await findRecorded(parts, file, opened.file.sha256)
     const submitted =
-      recorded === null ? await parts.submit(opened.file) : await parts.holdAgainst(recorded, opened.file)
+      recorded === null ? await parts.submit(opened.file, file.path) : await parts.holdAgainst(recorded, opened.file)
     if (submitted.kind === 'refused')
       return await refuse(parts, file, opened, submitted.reviewed).finally(() => submitted.reviewed.draft.discard())
     if (submitted.kind !== 'recorded' && submitted.kind !== 'known') throw parts.refusals.otherwise(submitted)

@@ -49,7 +49,8 @@ export interface InboxParts<F> {
   findCards(path: string): Promise<CardFinding>
   /** `name`: what the file is called in the record. */
   open(path: string, name: string): Promise<Opened<F>>
-  submit(file: InstructionFile): Promise<Submitted>
+  /** `path`: where the file stands, for whose it is. */
+  submit(file: InstructionFile, path: string): Promise<Submitted>
   /** `batchId`: the batch as which the file was recorded. */
   holdAgainst(batchId: BatchId, file: InstructionFile): Promise<Known>
   writeRejects(opened: F & { readonly file: InstructionFile }, reviewed: Reviewed, path: string): Promise<void>

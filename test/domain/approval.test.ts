@@ -110,6 +110,15 @@ describe('how many approvals', () => {
     )
   })
 
+  test('a cancellation without an amount is below no limit, and the vault moves no money', () => {
+    const none = '' as Currency
+    expect(needs(policy({ bands: BANDS }), [sum(0n, none, 'CANCEL')])).toBe(2)
+    expect(needs(policy({ bands: BANDS, rowOver: { EUR: '5' } }), [sum(0n, none, 'CANCEL')])).toBe(3)
+    expect(needs(policy({ bands: BANDS, operations: ['REFUND'] }), [sum(0n, none, 'CANCEL')])).toBe(0)
+    expect(needs(policy({ bands: BANDS }), [sum(0n, none, 'VAULT_DELETE')])).toBe(0)
+    expect(needs(policy({ fourEyes: true }), [sum(0n, none, 'VAULT_DELETE')])).toBe(1)
+  })
+
   test('nothing to send needs none', () => {
     expect(needs(policy({ fourEyes: true, bands: BANDS }), [])).toBe(0)
     expect([isAwaiting(null), isAwaiting({ needed: 2, given: 1 }), isAwaiting({ needed: 2, given: 2 })]).toEqual([

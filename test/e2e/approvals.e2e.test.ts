@@ -1,7 +1,10 @@
 // Four eyes on the command line: nothing leaves before another person has approved what was shown to them.
 
+import { chownSync, mkdirSync, renameSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { booksOf, compareBooks, countsIn } from '../fixtures/books.ts'
+import { cardSales } from '../fixtures/cards.ts'
 import { type Office, openOffice } from '../fixtures/cli.ts'
 import { preparationFor, refunds, toCsv } from '../fixtures/files.ts'
 
@@ -54,7 +57,8 @@ describe.runIf(isRoot)('with approvals: {four_eyes: true}', () => {
     expect([own.code, own.stderr]).toEqual([2, expect.stringContaining('somebody else must approve it')])
     const other = ['approve', batch, '--digest', '0'.repeat(64), '--reason', 'ok']
     expect((await office.trancheWith(as('ken'), ...other)).code).toBe(2)
-    expect((await office.trancheWith(env, 'resume', batch, '--reason', 'go')).code).toBe(0)
+    const resumed = await office.trancheWith(env, 'resume', batch, '--reason', 'go')
+    expect([resumed.code, resumed.stderr]).toEqual([0, expect.stringContaining('before it has 1 approval')])
     expect((await office.trancheWith(env, 'worker', '--until-idle')).code).toBe(4)
     expect(office.sandbox.received()).toBe(0)
 
@@ -99,10 +103,61 @@ describe.runIf(isRoot)('with approvals: {four_eyes: true}', () => {
     const { input, out } = await prepared()
     const { batch } = (await office.trancheWith(as('mio'), 'submit', input, '--json')).last
     expect((await office.trancheWith(as('ken'), 'reject', batch, '--reason', 'wrong month')).code).toBe(0)
+    const shown = await office.trancheWith(as('ken'), 'approve', batch)
+    expect([shown.code, shown.stdout], shown.stderr).toEqual([0, expect.stringContaining('wrong month')])
+    expect(shown.stdout + shown.stderr).not.toMatch(/waits for|By approving/)
     const ran = await office.trancheWith(as('mio'), 'run', input, '--out', out)
     expect(ran.code, ran.stderr).toBe(3)
     expect(countsIn(out)).toEqual({ CANCELLED: 3 })
     expect(office.sandbox.received()).toBe(0)
+    const again = await office.trancheWith(as('mio'), 'submit', out, '--retry', 'cancelled', '--json')
+    expect([again.code, again.last.accepted], again.stderr).toEqual([4, 3])
+  })
+
+  test('a file of an inbox is approved neither by its owner nor by the user of the inbox', async () => {
+    const { input } = await prepared()
+    const inbox = office.path('inbox')
+    mkdirSync(inbox)
+    renameSync(input, join(inbox, 'in.csv'))
+    chownSync(join(inbox, 'in.csv'), 4001, -1)
+    const taken = await office.trancheWith(as('mio'), 'inbox', inbox, '--once', '--operation', 'REFUND', '--json')
+    const batch = (await office.trancheWith(env, 'status', '--json')).last.batches[0].batch
+    const { digest } = (await office.trancheWith(env, 'status', batch, '--json')).last.approval
+    const approve = (who: NodeJS.ProcessEnv) =>
+      office.trancheWith(who, 'approve', batch, '--digest', digest, '--reason', 'ok')
+    const refusal = [2, expect.stringContaining('somebody else must approve it')]
+    for (const who of [as('uid-4001'), as('mio')]) {
+      const own = await approve(who)
+      expect([own.code, own.stderr], taken.stderr).toEqual(refusal)
+    }
+    const approved = await approve(as('ken'))
+    expect([approved.code, approved.stderr]).toEqual([0, expect.stringContaining('no worker is running')])
+  })
+
+  test('a file of cards waits, and goes on only where it is run again', async () => {
+    const input = await office.put('sales.csv', cardSales(4))
+    const out = office.path('out.csv')
+    const ran = await office.trancheWith(as('mio'), 'run', input, '--out', out, '--json')
+    expect(ran.code, ran.stderr).toBe(4)
+    const { batch } = ran.last
+    const { digest } = (await office.trancheWith(env, 'approve', batch, '--json')).last
+    const approved = await office.trancheWith(as('ken'), 'approve', batch, '--digest', digest, '--reason', 'ok')
+    expect([approved.code, approved.stderr]).toEqual([0, expect.stringContaining('nowhere but in its file')])
+    await office.trancheWith(env, 'worker', '--until-idle')
+    expect(office.sandbox.received()).toBe(0)
+    expect((await office.trancheWith(as('mio'), 'run', input, '--out', out)).code).toBe(0)
+    expect(countsIn(out)).toEqual({ APPROVED: 4 })
+    expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
+  })
+
+  test('an approval says what else holds the batch', async () => {
+    const { input } = await prepared()
+    const { batch } = (await office.trancheWith(as('mio'), 'submit', input, '--json')).last
+    await office.trancheWith(as('mio'), 'pause', batch, '--reason', 'the list is asked for')
+    const { digest } = (await office.trancheWith(env, 'approve', batch, '--json')).last
+    const approved = await office.trancheWith(as('ken'), 'approve', batch, '--digest', digest, '--reason', 'ok')
+    expect([approved.code, approved.stderr]).toEqual([0, expect.stringContaining('the list is asked for')])
+    expect(approved.stderr).toContain('3 rows may be sent. It is not sent yet')
   })
 
   test('a configuration without the approvals, or with others, gets round nothing', async () => {

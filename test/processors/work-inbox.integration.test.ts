@@ -118,7 +118,7 @@ describe('trouble that is not the fault of a file', () => {
   ])('%s leaves it taken, is told once, and the file is recorded when it is over', async (_, error) => {
     let trouble = true as boolean
     const { submit } = partsWith()
-    const work = open({ submit: (file) => (trouble ? Promise.reject(error()) : submit(file)) })
+    const work = open({ submit: (...file) => (trouble ? Promise.reject(error()) : submit(...file)) })
     await put('a.csv')
     await put('b.csv', toCsv(refunds(2, 50)))
     for (let i = 0; i < 4; i++) await pass(work)
@@ -145,7 +145,7 @@ describe('trouble that is not the fault of a file', () => {
   test('trouble with one file keeps no other waiting', async () => {
     const { submit } = partsWith()
     const otherwise = () => Promise.reject(new Fault('usage', 'This file is another batch already, read otherwise.'))
-    const work = open({ submit: (file) => (file.name === 'a.csv' ? otherwise() : submit(file)) })
+    const work = open({ submit: (file, path) => (file.name === 'a.csv' ? otherwise() : submit(file, path)) })
     await put('a.csv')
     await put('b.csv', toCsv(refunds(2, 50)))
     await pass(work)
@@ -158,7 +158,7 @@ describe('trouble that is not the fault of a file', () => {
     for (const refusals of [2, 3]) {
       let left = refusals
       const work = open({
-        submit: (file) => (left-- > 0 ? Promise.reject(new Fault('refused', 'The file changed.')) : submit(file)),
+        submit: (...file) => (left-- > 0 ? Promise.reject(new Fault('refused', 'The file changed.')) : submit(...file)),
       })
       await put('a.csv', toCsv(refunds(3, 10 * refusals)))
       for (let i = 0; i < 3; i++) await pass(work)
@@ -361,8 +361,8 @@ describe('a file that is written to after it was taken', () => {
     const { submit } = partsWith()
     await put('a.csv', first)
     const work = open({
-      submit: async (file) => {
-        const submitted = await submit(file)
+      submit: async (...file) => {
+        const submitted = await submit(...file)
         const [taken] = await takenIn(folder)
         await appendFile(taken?.path as string, 'R-99,REFUND,9.00,EUR,70000099,,,,\n')
         return submitted

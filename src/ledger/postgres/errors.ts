@@ -14,6 +14,11 @@ export class LostConnection extends Error {
   }
 }
 
+/** A value came as this program does not read it: a mistake of ours, which asking again would only repeat. */
+export class UnreadValue extends Error {
+  override readonly name = 'UnreadValue'
+}
+
 /** The commit stands here, but another server that must have it may not: whoever goes on with that one would not know of it. */
 export class UnsureCommit extends Error {
   override readonly name = 'UnsureCommit'

@@ -354,6 +354,11 @@ const MIGRATIONS: readonly string[] = [
   CREATE INDEX api_request_at ON api_request (at);
   `,
   EVENTS,
+  `
+  ALTER TABLE batch ADD COLUMN arrivals TEXT COLLATE "C";
+  ALTER TABLE batch ADD COLUMN arrived_hour BIGINT;
+  CREATE INDEX batch_arrived ON batch (account_id, arrived_hour) WHERE arrived_hour IS NOT NULL;
+  `,
 ]
 
 /** Of the tables, as this program knows them. */

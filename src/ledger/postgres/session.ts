@@ -5,7 +5,7 @@ import { Client, type CustomTypesConfig, DatabaseError, type QueryConfig, types 
 import { TLS } from '../../domain/tls.ts'
 import { POSTGRES, type Spelled, spell } from '../texts/dialect.ts'
 import type { Found, Script, Step, Value } from '../texts/script.ts'
-import { LostConnection, UnsureCommit } from './errors.ts'
+import { LostConnection, UnreadValue, UnsureCommit } from './errors.ts'
 
 export interface Address {
   readonly url: string
@@ -89,7 +89,7 @@ export async function openSession({
     try {
       return await question
     } catch (error) {
-      throw error instanceof DatabaseError ? error : new LostConnection(error)
+      throw error instanceof DatabaseError || error instanceof UnreadValue ? error : new LostConnection(error)
     } finally {
       clearTimeout(giveUp)
     }
@@ -221,8 +221,13 @@ function toParameters(value: unknown): unknown {
 /** Whole numbers, which `pg` leaves as text. What a `number` does not hold must be asked for as `exact`. */
 function toSafe(text: string): number {
   const number = Number(text)
-  if (!Number.isSafeInteger(number)) throw new Error(`bug: ${text} is read as a number`)
+  if (!Number.isSafeInteger(number)) throw new UnreadValue(`bug: ${text} is read as a number`)
   return number
+}
+
+function toExact(text: string): bigint {
+  if (!/^-?\d+$/.test(text)) throw new UnreadValue(`bug: ${text} is read as a whole number`)
+  return BigInt(text)
 }
 
 const WHOLE: ReadonlySet<number> = new Set([types.builtins.INT8, types.builtins.NUMERIC])
@@ -233,6 +238,6 @@ function readersWith(whole: (text: string) => unknown): CustomTypesConfig {
 
 const READERS: Readonly<Record<Found, CustomTypesConfig>> = {
   rows: readersWith(toSafe),
-  exact: readersWith(BigInt),
+  exact: readersWith(toExact),
   lists: readersWith(toSafe),
 }

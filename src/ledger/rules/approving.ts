@@ -4,6 +4,7 @@ import { type Actor, actorText } from '../../domain/actor.ts'
 import { type Approval, isAwaiting, type Unfit } from '../../domain/approval.ts'
 import type { Hold } from '../../domain/batch.ts'
 import { Fault } from '../../domain/fault.ts'
+import { words } from '../../domain/words.ts'
 
 export interface Undecided extends Pick<Approval, 'needed' | 'given' | 'untilMs'> {
   readonly batchId: string
@@ -21,20 +22,24 @@ export function closedFault({
     return new Fault('usage', `Batch ${batchId} was cancelled: there is nothing to decide. Nothing was changed.`)
   if (!isAwaiting(approval)) {
     const why = approval.needed === 0 ? 'needs no approval' : 'has all the approvals that it needs'
-    return new Fault('usage', `Batch ${batchId} ${why}. Nothing was changed.`)
+    const act = { act: 'cancel-batch', batchId } as const
+    return new Fault('usage', words`Batch ${batchId} ${why}. Nothing was changed. To stop it: ${act}`)
   }
   if (nowMs < approval.untilMs) return null
   return new Fault(
     'usage',
-    `Nobody decided on batch ${batchId} by ${new Date(approval.untilMs).toISOString()}, so it expired. Nothing of it was sent. Submit its file again.`,
+    words`Nobody decided on batch ${batchId} by ${new Date(approval.untilMs).toISOString()}, so it expired: what waits of it is not sent any more. Once a worker has cancelled it, submit its results with ${{ set: 'retry', to: 'cancelled' }} if it is still wanted.`,
   )
 }
 
-/** The digest is not the one of the batch as it is. */
-export function otherBatchFault(batchId: string): Fault {
+/** The digest is not the one of the batch as it is. `takesMessages`: more of them may join it at any time. */
+export function otherBatchFault(batchId: string, takesMessages: boolean): Fault {
+  const whileTheyCome = takesMessages
+    ? ' Where messages come faster than you can look: pause it, approve it, then resume it. Later ones wait in another batch meanwhile.'
+    : ''
   return new Fault(
     'usage',
-    `Batch ${batchId} is not the one that you looked at: the digest is another. Nothing was approved. Look at it again, and approve the digest that is shown then.`,
+    `Batch ${batchId} is not the one that you looked at: the digest is another. Nothing was approved. Look at it again, and approve the digest that is shown then.${whileTheyCome}`,
   )
 }
 

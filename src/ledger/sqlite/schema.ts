@@ -334,6 +334,12 @@ const MIGRATIONS: readonly string[] = [
   CREATE INDEX api_request_at ON api_request (at);
   `,
   EVENTS,
+  `
+  -- What a batch of messages took by the hour, in which of them last: of a batch that is older than 24 hours, only what came since is summed.
+  ALTER TABLE batch ADD COLUMN arrivals TEXT; -- JSON; null: nothing, or an earlier version took it
+  ALTER TABLE batch ADD COLUMN arrived_hour INTEGER; -- its beginning, in epoch milliseconds
+  CREATE INDEX batch_arrived ON batch (account_id, arrived_hour) WHERE arrived_hour IS NOT NULL;
+  `,
 ]
 
 /** Brings the tables up to this program's version. A ledger of a newer program is refused, not touched. */

@@ -6,6 +6,7 @@ import { claim, claimNamed, type LedgerPlace, refund, settle, statesIn, submit }
 import { accountId, ledger, place, useLedger } from '../../fixtures/use-ledger.ts'
 import { describeActs } from './acts.ts'
 import { describeApprovals } from './approvals.ts'
+import { describeApprovalsAgain } from './approvals-again.ts'
 import { describeControl } from './control.ts'
 import { describeDoors } from './doors.ts'
 import { describeDoubts } from './doubts.ts'
@@ -84,6 +85,7 @@ export function describeRecord(name: string, newPlace: NewPlace): void {
     describeApprovals()
     describeEvents()
     describeWebhooks()
+    describeApprovalsAgain()
     describeFinding()
     describePurge(renew)
     describeModel(newPlace)

@@ -6,7 +6,7 @@ import { createLane, type LaneParts } from '../../../src/ledger/postgres/lane.ts
 import { migrate } from '../../../src/ledger/postgres/schema.ts'
 import { openSession, type Session } from '../../../src/ledger/postgres/session.ts'
 import { createSessions } from '../../../src/ledger/postgres/sessions.ts'
-import { change } from '../../../src/ledger/texts/script.ts'
+import { all, allExact, change } from '../../../src/ledger/texts/script.ts'
 import {
   CLERK,
   claim,
@@ -283,4 +283,16 @@ test('a role whose statements and connections are given little time has all it n
   for (const name of hasty) expect(await session.exec(`SHOW ${name}`), name).toEqual([{ [name]: '0' }])
   await session.exec('SELECT pg_sleep(0.3)')
   await session.commit()
+})
+
+test('a value that this program does not read is its own mistake: it is told, not asked for again and again', async () => {
+  const { schema } = postgres.address
+  const sessions = createSessions(() => openSession(postgres.address))
+  onTestFinished(() => sessions.closeAll())
+  const lane = createLane({ ...LANE_HERE, schema, die, connect: sessions.kept(), reconnect: sessions.open })
+  for (const read of [all("SELECT CAST('0.5' AS NUMERIC) AS n"), allExact("SELECT CAST('0.5' AS NUMERIC) AS n")]) {
+    const how = await lane.write('alone', (session) => session.run(read).then(() => {}))
+    expect(how).toMatchObject({ kind: 'broke', error: { message: expect.stringContaining('bug: 0.5') } })
+  }
+  expect(await lane.write('alone', mark)).toEqual({ kind: 'written' })
 })

@@ -4,7 +4,19 @@ import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
 import type { ApprovalPolicy } from '../../../src/domain/approval.ts'
 import type { BatchId } from '../../../src/domain/ids.ts'
-import { auditOf, CLERK, DAY_MS, dueIn, NOW, personAt, refund, submit } from '../../fixtures/ledgers.ts'
+import {
+  auditOf,
+  CLERK,
+  DAY_MS,
+  dueIn,
+  findingOn,
+  NOW,
+  personAt,
+  refund,
+  statesIn,
+  submit,
+  work,
+} from '../../fixtures/ledgers.ts'
 import { accountId, ledger, sqlite, useSqliteLedger } from '../../fixtures/use-ledger.ts'
 
 useSqliteLedger()
@@ -14,6 +26,10 @@ const FOUR_EYES: ApprovalPolicy = {
   expireAfterMs: 7 * DAY_MS,
   osUsers: true,
 }
+const ABOVE_25 = [
+  { upTo: '25.00', approvals: 0 },
+  { upTo: null, approvals: 1 },
+]
 const ANN = personAt('ann')
 
 /** As a person would who can write to the file. */
@@ -64,4 +80,29 @@ test('what stays pending in an older state that is adopted needs its approval ag
   expect(await ledger.adopt('restored', 'backup of yesterday', CLERK, NOW + 2, NOW + DAY_MS)).toBe(1)
   expect((await ledger.batch(batchId))?.approval).toMatchObject({ needed: 1, given: 0 })
   expect(await auditOf(ledger)).toEqual([])
+})
+
+test('a row in doubt that is sent again after its account moved waits for a new approval', async () => {
+  await ledger.adoptPolicy(FOUR_EYES, 'test', CLERK, NOW)
+  const batchId = await submit(ledger, accountId, [refund('A')])
+  await approve(batchId)
+  await work(ledger, batchId, 'A', 'IN_DOUBT')
+  await ledger.adoptAccount('default', 'https://moved.example', 'merchant', 'moved', CLERK, NOW)
+  const later = NOW + DAY_MS
+  await ledger.resolve(findingOn('A', { finding: 'send-again' }), CLERK, later)
+  expect(await statesIn(ledger, batchId)).toEqual(['READY'])
+  expect(await ledger.workable(later, 10)).toEqual([])
+  await approve(batchId)
+  expect(await ledger.workable(later, 10)).toHaveLength(1)
+})
+
+test('sums of a submitter are compared where all together are more than 64 bits hold', async () => {
+  await ledger.adoptPolicy(
+    { ...FOUR_EYES, rules: [{ ...FOUR_EYES.rules[0]!, fourEyes: false, bands: { EUR: ABOVE_25 } }] },
+    ...(['test', CLERK, NOW] as const),
+  )
+  for (const name of ['a', 'b', 'c']) await submit(ledger, accountId, [refund(name)], { fileSha256: name.repeat(64) })
+  change('UPDATE tally SET amount_minor = 3900000000000000000')
+  const batchId = await submit(ledger, accountId, [refund('d')], { fileSha256: 'd'.repeat(64) })
+  expect((await ledger.batch(batchId))?.approval).toMatchObject({ needed: 1 })
 })

@@ -35,7 +35,9 @@ export function approvalsOn(engine: Engine, ledgerId: string, { assertNewest, wh
     async approve(decision) {
       await assertNewest()
       if (!(await isAsRecorded(engine, decision.batchId))) throw changedRecordFault(decision.batchId)
-      await decide(() => approve(ledgerId, decision))
+      await decide(function* () {
+        return (yield* whyUnsure()) ?? (yield* approve(ledgerId, decision))
+      })
     },
     async reject(decision) {
       const { batchId, actor, nowMs } = decision
@@ -85,7 +87,7 @@ function* approve(ledgerId: string, { batchId, digest, reason, actor, nowMs }: D
   const unfit = yield* unfitFaultOf(batchId, actor, batch, policy)
   if (unfit !== null) return unfit
   const shown = yield* shownOf(ledgerId, batchId)
-  if (shown?.digest !== digest) return otherBatchFault(batchId)
+  if (shown?.digest !== digest) return otherBatchFault(batchId, shown?.source === 'queue' && shown.fileSha256 === null)
   const approved = yield* all(APPROVE, {
     ...{ batchId, identity: submitterOf(actor), actorId: yield* actorIdOf(actor) },
     ...{ by: byOf(actor), digest, nowMs },

@@ -2,8 +2,9 @@
 
 import { type Actor, identityOf } from '../../../domain/actor.ts'
 import { type AskedFor, type AskedSum, approvalsNeeded, SUMMED_OVER_MS } from '../../../domain/approval.ts'
+import { arrivedSince, hourBefore } from '../../rules/arrivals.ts'
 import { recordAct } from '../record/acts.ts'
-import { allExact, change, one, type Script } from '../script.ts'
+import { all, change, one, type Script } from '../script.ts'
 import { policyInForce } from './policy.ts'
 
 /** Messages have no person who hands them in: those of an account are summed together. */
@@ -62,13 +63,29 @@ export function* noteWaiting({
 /** By the order of recording: several that wait for their turn have read the clock in another one. Of what has no batch yet: all. */
 const MADE_BEFORE = 'b.rowid < coalesce((SELECT o.rowid FROM batch o WHERE o.id = :batchId), 9223372036854775807)'
 
-/** Messages of one account only; a person's files of all accounts. What was refused or repeated moves no money. */
+/** Messages of one account only; a person's files of all accounts. */
+const OF_SUBMITTER = `b.stage = 'open' AND b.id <> :batchId AND b.submitter = :submitter
+      AND (b.submitter <> '${BY_MESSAGES}' OR b.account_id = :accountId)`
+
+/** What was refused or repeated moves no money. */
+const MOVES_MONEY = "t.count > 0 AND t.state IN ('READY', 'SENDING', 'IN_DOUBT', 'APPROVED')"
+
+/** Many batches may add up to more than 64 bits hold. As a double a sum is exact up to 2^53, and far beyond any limit above that. */
+const SUM = 'sum(CAST(t.amount_minor AS DOUBLE PRECISION)) AS "amountMinor"'
+
+type FoundSum = Pick<AskedSum, 'operation' | 'currency'> & { readonly amountMinor: number }
+
 const EARLIER = `
-    SELECT t.operation, t.currency, sum(t.amount_minor) AS "amountMinor" FROM batch b JOIN tally t ON t.batch_id = b.id
-    WHERE b.created_at > :sinceMs AND ${MADE_BEFORE} AND b.stage = 'open' AND b.id <> :batchId AND b.submitter = :submitter
-      AND (b.submitter <> '${BY_MESSAGES}' OR b.account_id = :accountId)
-      AND t.count > 0 AND t.state IN ('READY', 'SENDING', 'IN_DOUBT', 'APPROVED')
+    SELECT t.operation, t.currency, ${SUM} FROM batch b JOIN tally t ON t.batch_id = b.id
+    WHERE b.created_at > :sinceMs AND ${MADE_BEFORE} AND ${OF_SUBMITTER} AND ${MOVES_MONEY}
     GROUP BY t.operation, t.currency ORDER BY 1, 2`
+
+const MADE_LONG_AGO = `
+    SELECT b.id AS "batchId", b.arrivals FROM batch b
+    WHERE b.account_id = :accountId AND b.arrived_hour >= :sinceHour AND b.created_at <= :sinceMs AND ${MADE_BEFORE} AND ${OF_SUBMITTER}`
+
+const SUMS_OF_BATCH = `
+    SELECT t.operation, t.currency, ${SUM} FROM tally t WHERE t.batch_id = :batchId AND ${MOVES_MONEY} GROUP BY t.operation, t.currency`
 
 export function* earlierSums(
   batchId: string,
@@ -78,6 +95,37 @@ export function* earlierSums(
 ): Script<AskedSum[]> {
   if (submitter === null) return []
   const sinceMs = nowMs - SUMMED_OVER_MS
-  const found = yield* allExact<AskedSum>(EARLIER, { batchId, submitter, accountId, sinceMs })
-  return found.map((sum) => ({ ...sum, amountMinor: BigInt(sum.amountMinor) }))
+  const asked = { batchId, submitter, accountId, sinceMs, sinceHour: hourBefore(sinceMs) }
+  const sums = (yield* all<FoundSum>(EARLIER, asked)).map(whole)
+  const older = yield* all<{ batchId: string; arrivals: string | null }>(MADE_LONG_AGO, asked)
+  for (const { batchId: olderId, arrivals } of older) {
+    const inAll = (yield* all<FoundSum>(SUMS_OF_BATCH, { batchId: olderId })).map(whole)
+    sums.push(...inAll.map((sum) => lesser(sum, arrivedSince(arrivals, sinceMs))))
+  }
+  return addedUp(sums)
+}
+
+function whole({ amountMinor, ...kind }: FoundSum): AskedSum {
+  return { ...kind, amountMinor: BigInt(amountMinor) }
+}
+
+/** What came lately, but for what moved no money. */
+function lesser(inAll: AskedSum, lately: readonly AskedSum[]): AskedSum {
+  const came = lately.filter((one) => isLike(one, inAll)).reduce((sum, { amountMinor }) => sum + amountMinor, 0n)
+  return { ...inAll, amountMinor: came < inAll.amountMinor ? came : inAll.amountMinor }
+}
+
+function addedUp(sums: readonly AskedSum[]): AskedSum[] {
+  const added: AskedSum[] = []
+  for (const sum of sums) {
+    const at = added.findIndex((one) => isLike(one, sum))
+    const before = added[at]
+    if (before === undefined) added.push(sum)
+    else added[at] = { ...before, amountMinor: before.amountMinor + sum.amountMinor }
+  }
+  return added
+}
+
+function isLike(one: AskedSum, other: AskedSum): boolean {
+  return one.operation === other.operation && one.currency === other.currency
 }

@@ -104,12 +104,15 @@ function* totalsOf(batchId: BatchId): Script<BatchTotal[]> {
   return found.map((total) => ({ ...total, count: Number(total.count) }))
 }
 
+/** Of several rows with that amount, the first. */
 const LARGEST = `
-    SELECT r.currency, r.amount_minor AS "amountMinor", min(r.row_no) AS "rowNo", min(r.reference) AS reference FROM instruction r
-    JOIN (SELECT l.currency, max(l.amount_minor) AS most FROM instruction l
-      WHERE l.batch_id = :batchId AND l.state = 'READY' AND l.currency IS NOT NULL GROUP BY 1) AS m
-      ON m.currency = r.currency AND m.most = r.amount_minor
-    WHERE r.batch_id = :batchId AND r.state = 'READY' GROUP BY 1, 2 ORDER BY 1`
+    SELECT r.currency, r.amount_minor AS "amountMinor", r.row_no AS "rowNo", r.reference FROM instruction r
+    JOIN (SELECT i.currency, min(i.row_no) AS first FROM instruction i
+      JOIN (SELECT l.currency, max(l.amount_minor) AS most FROM instruction l
+        WHERE l.batch_id = :batchId AND l.state = 'READY' AND l.currency IS NOT NULL GROUP BY 1) AS m
+        ON m.currency = i.currency AND m.most = i.amount_minor
+      WHERE i.batch_id = :batchId AND i.state = 'READY' GROUP BY 1) AS f ON f.first = r.row_no
+    WHERE r.batch_id = :batchId ORDER BY 1`
 
 type Largest = ApprovalSheet['largest'][number]
 

@@ -1,9 +1,11 @@
 // Batches that wait for approvals: what a new policy asks of them, what expires, what an adoption makes void.
 
+import type { AskedSum } from '../../../domain/approval.ts'
 import type { BatchId } from '../../../domain/ids.ts'
 import { recordAct } from '../record/acts.ts'
 import { all, allExact, change, exists, type Script } from '../script.ts'
 import { type Asking, neededFor, noteWaiting } from './needed.ts'
+import { policyInForce } from './policy.ts'
 
 /** Few, beside all that were ever recorded. */
 const IS_AWAITING = "b.stage = 'open' AND b.hold <> 'cancelled' AND b.approvals_needed > b.approvals_given"
@@ -29,6 +31,19 @@ function* sumsToSend(batchId: string): Script<Asking['sums']> {
   return yield* allExact<Asking['sums'][number]>(SUMS, { batchId })
 }
 
+const KINDS =
+  "SELECT t.operation, t.currency FROM tally t WHERE t.batch_id = :batchId AND t.state = 'READY' AND t.count > 0"
+
+/** What is to be sent beside a message that joins the batch, without sums: those are among the earlier ones. */
+export function* kindsBeside(batchId: string): Script<Asking['sums']> {
+  const policy = yield* policyInForce()
+  // The largest row is found by looking at all of them, so only where it matters.
+  const asksForRows = policy?.rules.some(({ rowOver }) => Object.keys(rowOver).length > 0) === true
+  if (asksForRows) return (yield* sumsToSend(batchId)).map((sum) => ({ ...sum, amountMinor: 0n }))
+  const kinds = yield* all<Pick<AskedSum, 'operation' | 'currency'>>(KINDS, { batchId })
+  return kinds.map((kind) => ({ ...kind, amountMinor: 0n, largestMinor: 0n }))
+}
+
 /** More by the policy that is in force now, never fewer: what was handed in under four eyes stays under them. */
 export function* askAgainOfWaiting(nowMs: number): Script<void> {
   for (const { id: batchId, accountId, submitter, needed: before, createdAtMs } of yield* all<Waiting>(WAITING)) {
@@ -41,7 +56,8 @@ export function* askAgainOfWaiting(nowMs: number): Script<void> {
 }
 
 const EXPIRED = `
-    SELECT b.id, b.account_id AS "accountId" FROM batch b WHERE ${IS_AWAITING} AND b.approval_until <= :nowMs`
+    SELECT b.id, b.account_id AS "accountId" FROM batch b WHERE ${IS_AWAITING} AND b.approval_until <= :nowMs
+      AND b.id IN (SELECT batch_id FROM tally WHERE state = 'READY' AND count > 0)`
 
 const EXPIRE = "UPDATE batch SET hold = 'cancelled', hold_reason = :reason WHERE id = :id"
 
@@ -60,14 +76,19 @@ export function* expireApprovals(nowMs: number): Script<void> {
 }
 
 const VOID = `
-    UPDATE batch SET approvals_given = 0 WHERE approvals_given > 0 AND hold <> 'cancelled' AND account_id = coalesce(:accountId, account_id)
-      AND id IN (SELECT batch_id FROM tally WHERE state = 'READY' AND count > 0) RETURNING id`
+    UPDATE batch SET approvals_given = 0, approval_until = @greatest(coalesce(approval_until, 0), CAST(:untilMs AS BIGINT))
+    WHERE approvals_given > 0 AND hold <> 'cancelled' AND account_id = coalesce(:accountId, account_id)
+      AND id IN (SELECT batch_id FROM tally WHERE state IN ('READY', 'SENDING', 'IN_DOUBT') AND count > 0) RETURNING id`
 
 /**
- * What was approved was of another state of the ledger, or for another gateway. Batches with rows that wait need it again.
- * `accountId` null: of all accounts.
+ * What was approved was of another state of the ledger, or for another gateway. Batches with rows that wait, or that a person may
+ * send again, need it again, and have as much time for it as new ones. `accountId` null: of all accounts.
  */
-export function* voidApprovals(accountId: number | null): Script<void> {
-  for (const { id } of yield* all<{ id: BatchId }>(VOID, { accountId }))
+export function* voidApprovals(accountId: number | null, nowMs: number): Script<void> {
+  const expireAfterMs = (yield* policyInForce())?.expireAfterMs ?? WITHOUT_POLICY_MS
+  for (const { id } of yield* all<{ id: BatchId }>(VOID, { accountId, untilMs: nowMs + expireAfterMs }))
     yield* change('DELETE FROM approval WHERE batch_id = :id', { id })
 }
+
+/** Of what waits although no policy is in force any more. */
+const WITHOUT_POLICY_MS = 7 * 24 * 3600 * 1000

@@ -1,10 +1,12 @@
 // A message on its way into the record: known already, refused, or a row of the batch that it names or of its day or hour.
 
+import type { AskedSum } from '../../../domain/approval.ts'
 import type { AccountId, BatchId } from '../../../domain/ids.ts'
 import { MESSAGE_FIELDS, type Operation } from '../../../domain/instruction.ts'
 import type { IntakeAnswer } from '../../../domain/message.ts'
 import type { Currency } from '../../../domain/money.ts'
 import type { IntakeMessage, NamedBatch } from '../../../ports/ledger/intake.ts'
+import { hourBefore, noteArrival } from '../../rules/arrivals.ts'
 import {
   answerForKnown,
   type BatchUnderName,
@@ -16,7 +18,8 @@ import {
 } from '../../rules/arriving.ts'
 import { likenessText } from '../../rules/lookalikes.ts'
 import type { Refund } from '../../rules/refunding.ts'
-import { BY_MESSAGES, neededFor, noteWaiting } from '../approving/needed.ts'
+import { BY_MESSAGES, type Needed, neededFor, noteWaiting } from '../approving/needed.ts'
+import { kindsBeside } from '../approving/waiting.ts'
 import {
   cellsText,
   INSTRUCTION_COLUMNS,
@@ -39,7 +42,11 @@ export type NewBatchId = (nowMs: number) => BatchId
 const SUM = `
     SELECT coalesce(sum(CAST(amount_minor AS DOUBLE PRECISION)), 0) AS sum FROM tally WHERE batch_id = :batchId`
 
-const NEXT_ROW = 'UPDATE batch SET rows = rows + 1 WHERE id = :batchId RETURNING rows'
+const ARRIVALS = 'SELECT arrivals FROM batch WHERE id = :batchId'
+const NEXT_ROW = `
+    UPDATE batch SET rows = rows + 1, lookalikes_allowed = lookalikes_allowed + CAST(:allowed AS BIGINT), arrivals = :arrivals,
+      arrived_hour = @greatest(coalesce(arrived_hour, 0), CAST(:hour AS BIGINT))
+    WHERE id = :batchId RETURNING rows`
 
 const INSERT = `
     INSERT INTO instruction (batch_id, account_id, row_no, line, cells, state, holds_reference, run_key, due_at, arrived_at, ${INSTRUCTION_COLUMNS})
@@ -60,6 +67,8 @@ export function* recordMessage(
   }
   const objection = yield* objectionTo(message, row)
   if (objection !== null) return { kind: 'refused', reason: objection }
+  const like = yield* likeness(message, row)
+  if (like !== null && !message.allowLookalike) return { kind: 'refused', reason: like }
   const closed = yield* closedUnder(message)
   if (closed === 'held-by-draft') return closed
   if (closed !== null) return { kind: 'refused', reason: closed }
@@ -68,7 +77,7 @@ export function* recordMessage(
   const uncountable = beyondCounting(batchId, sum, row.amount_minor)
   if (uncountable !== null) return { kind: 'refused', reason: uncountable }
   yield* noteAccepted()
-  const { rows: rowNo } = (yield* one<{ rows: number }>(NEXT_ROW, { batchId }))!
+  const rowNo = yield* nextRow({ batchId, row, nowMs, isAllowedLookalike: like !== null })
   const cells = cellsText(MESSAGE_FIELDS.map((field) => message.cells[field] ?? ''))
   const dueAtMs = row.execute_at ?? nowMs
   yield* change(INSERT, { ...row, batchId, accountId, rowNo, cells, runKey, dueAtMs, arrivedAtMs: nowMs })
@@ -89,6 +98,31 @@ function* keepReplyTo(
   { batchId, rowNo }: Pick<RecordedRow, 'batchId' | 'rowNo'>,
 ): Script<void> {
   if (queue != null) yield* change(REPLY_TO, { queue, batchId, rowNo })
+}
+
+interface Arrived {
+  readonly batchId: BatchId
+  readonly row: InstructionColumns
+  readonly nowMs: number
+  /** Who approves the batch is told of it. */
+  readonly isAllowedLookalike: boolean
+}
+
+/** The number of the row, which is noted as arrived. */
+function* nextRow({ batchId, row, nowMs, isAllowedLookalike }: Arrived): Script<number> {
+  const { arrivals: noted } = (yield* one<{ arrivals: string | null }>(ARRIVALS, { batchId }))!
+  const arrivals = noteArrival(noted, { ...askedBy(row), atMs: nowMs })
+  const allowed = isAllowedLookalike ? 1 : 0
+  return (yield* one<{ rows: number }>(NEXT_ROW, { batchId, arrivals, hour: hourBefore(nowMs), allowed }))!.rows
+}
+
+/** What the message asks for, as the policy looks at it. */
+function askedBy({ operation, currency, amount_minor }: InstructionColumns): AskedSum {
+  return {
+    operation: operation as Operation,
+    currency: (currency ?? '') as Currency,
+    amountMinor: BigInt(amount_minor ?? 0),
+  }
 }
 
 /** A row, or as row 0 the batch itself. */
@@ -119,15 +153,15 @@ function* objectionTo(message: IntakeMessage, row: InstructionColumns): Script<s
   const refund = refundOf(row)
   const beyond = refund === null ? null : yield* refundBeyondSale(message.accountId, refund)
   if (beyond !== null) return beyond
-  const taken = yield* xtlTaken(arrivingOf(message, row), row.xtl_order_id, row.operation)
-  return taken ?? (yield* likeness(message, row, refund))
+  return yield* xtlTaken(arrivingOf(message, row), row.xtl_order_id, row.operation)
 }
 
 /** Why the message looks like an instruction that is already here; null when it does not. */
-function* likeness(message: IntakeMessage, row: InstructionColumns, refund: Refund | null): Script<string | null> {
-  if (message.allowLookalike || row.lookalike === null) return null
+function* likeness(message: IntakeMessage, row: InstructionColumns): Script<string | null> {
+  if (row.lookalike === null) return null
   const found = yield* likeRowOf(arrivingOf(message, row), row.lookalike)
   if (found !== undefined) return likenessText(found)
+  const refund = refundOf(row)
   const before = refund === null ? null : yield* refundsBefore(message.accountId, refund)
   return before === null ? null : `${before}. Set allow_lookalike to true if this refund is meant as well`
 }
@@ -167,21 +201,12 @@ export function* namedBatch(accountId: AccountId, name: string): Script<NamedBat
 }
 
 /** The batch of the day, of the hour or of the name; or one beside it, where the policy wants somebody to approve what the message asks for. */
-function* batchFor(
-  { accountId, nowMs, into }: IntakeMessage,
-  { operation, currency, amount_minor }: InstructionColumns,
-  newBatchId: NewBatchId,
-): Script<BatchId> {
-  const amountMinor = BigInt(amount_minor ?? 0)
-  const sums = [
-    {
-      operation: operation as Operation,
-      currency: (currency ?? '') as Currency,
-      amountMinor,
-      largestMinor: amountMinor,
-    },
-  ]
-  const { needed, untilMs } = yield* neededFor({ batchId: '', accountId, submitter: BY_MESSAGES, sums, nowMs })
+function* batchFor(message: IntakeMessage, row: InstructionColumns, newBatchId: NewBatchId): Script<BatchId> {
+  const { accountId, nowMs, into } = message
+  const asked = askedBy(row)
+  const own = { ...asked, largestMinor: asked.amountMinor }
+  const asking = { batchId: '', accountId, submitter: BY_MESSAGES, nowMs }
+  const { needed, untilMs } = yield* neededFor({ ...asking, sums: [own] })
   const source = sourceOf(into, nowMs)
   const name = typeof into === 'object' ? into.name : null
   if (untilMs === null)
@@ -189,9 +214,9 @@ function* batchFor(
   const beside = `${source}#`
   const waiting = yield* one<{ id: BatchId }>(WAITING_BATCH, { accountId, beside, nowMs })
   if (waiting !== undefined) {
-    yield* change(WAITS_LONGER, { batchId: waiting.id, untilMs })
-    const needs = yield* all(NEEDS_MORE, { batchId: waiting.id, needed })
-    if (needs.length > 0) yield* noteWaiting({ batchId: waiting.id, accountId, needed, nowMs })
+    // Of all that waits there: a band of one currency and a large row of another add up.
+    const sums = [own, ...(yield* kindsBeside(waiting.id))]
+    yield* joinWaiting(waiting.id, accountId, yield* neededFor({ ...asking, sums }), nowMs)
     return waiting.id
   }
   const { n } = (yield* one<{ n: number }>(NEXT_BESIDE, { accountId, beside }))!
@@ -201,6 +226,17 @@ function* batchFor(
   return batchId
 }
 
+function* joinWaiting(
+  batchId: BatchId,
+  accountId: AccountId,
+  { needed, untilMs }: Needed,
+  nowMs: number,
+): Script<void> {
+  yield* change(WAITS_LONGER, { batchId, untilMs })
+  const needs = yield* all(NEEDS_MORE, { batchId, needed })
+  if (needs.length > 0) yield* noteWaiting({ batchId, accountId, needed, nowMs })
+}
+
 const OPEN_BATCH = `
     SELECT id FROM batch WHERE account_id = :accountId AND source = 'queue' AND source_day = :source AND hold <> 'cancelled'`
 
@@ -208,9 +244,9 @@ function* openBatchOf(accountId: AccountId, source: string): Script<BatchId | nu
   return (yield* one<{ id: BatchId }>(OPEN_BATCH, { accountId, source }))?.id ?? null
 }
 
-/** What somebody has approved already takes no more rows, and neither does what expires. */
+/** What somebody has approved already takes no more rows, and neither does what expires, or is paused so that somebody can look at it. */
 const WAITING_BATCH = `
-    SELECT id FROM batch WHERE account_id = :accountId AND source = 'queue' AND substr(source_day, 1, length(:beside)) = :beside AND hold <> 'cancelled'
+    SELECT id FROM batch WHERE account_id = :accountId AND source = 'queue' AND substr(source_day, 1, length(:beside)) = :beside AND hold = 'none'
       AND approvals_needed > 0 AND approvals_given = 0 AND approval_until > :nowMs LIMIT 1`
 const NEXT_BESIDE = `
     SELECT count(*) + 1 AS n FROM batch WHERE account_id = :accountId AND source = 'queue' AND substr(source_day, 1, length(:beside)) = :beside`

@@ -121,7 +121,7 @@ function* adoptAccount(
   const { url, username } = to
   yield* change('UPDATE account SET url = :url, username = :username WHERE id = :id', { url, username, id: moved.id })
   const told = `${addressText(moved)} → ${addressText(to)}: ${reason}`
-  yield* voidApprovals(moved.id)
+  yield* voidApprovals(moved.id, nowMs)
   yield* recordAct({ what: 'adopt-account', atMs: nowMs, actor, accountId: moved.id, reason: told })
   return null
 }

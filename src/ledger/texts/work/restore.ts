@@ -42,7 +42,7 @@ export async function doubtOpenRows(engine: Engine, { actor, why, nowMs, dueBefo
   const reason = restoredReason(why)
   const dueBefore = dueBeforeMs ?? Number.MAX_SAFE_INTEGER
   let total = 0
-  await engine.write(() => voidApprovals(null), FAULTING)
+  await engine.write(() => voidApprovals(null, nowMs), FAULTING)
   for (const state of ['SENDING', 'READY'] as const) {
     for (let moved = ROWS_PER_STEP; moved === ROWS_PER_STEP; total += moved) {
       moved = await engine.write(function* (book) {

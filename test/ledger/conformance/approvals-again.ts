@@ -1,0 +1,202 @@
+// Approvals where a limit might be slipped under, an approval might outlive what it was of, or a sheet might mislead.
+
+import { describe, expect, test } from 'vitest'
+import { type ApprovalPolicy, type ApprovalRule, type ApprovalSheet, isAwaiting } from '../../../src/domain/approval.ts'
+import type { BatchId } from '../../../src/domain/ids.ts'
+import type { Instruction } from '../../../src/domain/instruction.ts'
+import { parseCurrency } from '../../../src/domain/money.ts'
+import type { IntakeMessage } from '../../../src/ports/ledger/intake.ts'
+import {
+  CLERK,
+  claimNamed,
+  DAY_MS,
+  messageOf,
+  NOW,
+  personAt,
+  refund,
+  settle,
+  submit,
+  work,
+} from '../../fixtures/ledgers.ts'
+import { accountId, ledger, place } from '../../fixtures/use-ledger.ts'
+
+const ANN = personAt('ann')
+const HOUR_MS = 3_600_000
+const RULE: ApprovalRule = { merchants: null, operations: null, fourEyes: false, bands: {}, rowOver: {} }
+const policyOf = (rule: Partial<ApprovalRule>): ApprovalPolicy => ({
+  rules: [{ ...RULE, ...rule }],
+  expireAfterMs: 7 * DAY_MS,
+  osUsers: true,
+})
+const FOUR_EYES = policyOf({ fourEyes: true })
+const upTo = (limit: string, then = 1) => [
+  { upTo: limit, approvals: 0 },
+  { upTo: null, approvals: then },
+]
+const ABOVE_25 = policyOf({ bands: { EUR: upTo('25.00') } })
+
+async function sheetOf(batchId: BatchId): Promise<ApprovalSheet> {
+  const sheet = await ledger.approvalSheet(batchId)
+  if (sheet === null) throw new Error('it needs no approval')
+  return sheet
+}
+
+async function approve(batchId: BatchId, nowMs = NOW + 1): Promise<void> {
+  const { digest } = await sheetOf(batchId)
+  await ledger.approve({ batchId, digest, reason: 'seen', actor: ANN, nowMs })
+}
+
+async function hand(instruction: Instruction, over: Partial<IntakeMessage> = {}): Promise<BatchId> {
+  const answer = await ledger.recordMessage(messageOf(accountId, instruction, over))
+  if (answer.kind !== 'accepted') throw new Error(JSON.stringify(answer))
+  return answer.batchId
+}
+
+const needs = async (batchId: BatchId) => (await ledger.batch(batchId))?.approval?.needed ?? 0
+
+export function describeApprovalsAgain(): void {
+  describe('the sum of messages within 24 hours', () => {
+    test('has those of yesterday in it, whenever the batch of that day began', async () => {
+      await ledger.adoptPolicy(ABOVE_25, 'test', CLERK, NOW)
+      const midnight = NOW - (NOW % DAY_MS)
+      await hand(refund('A', { amountMinor: 1n }), { nowMs: midnight })
+      await hand(refund('B', { amountMinor: 2_000n }), { nowMs: midnight + 23 * HOUR_MS })
+      const next = await hand(refund('C', { amountMinor: 1_000n }), { nowMs: midnight + 25 * HOUR_MS })
+      expect(await needs(next)).toBe(1)
+    })
+
+    test('has those of a named batch in it, however old it is, and no longer than 24 hours', async () => {
+      await ledger.adoptPolicy(ABOVE_25, 'test', CLERK, NOW)
+      const over = (hours: number) => ({ into: { name: 'year' }, nowMs: NOW + 30 * DAY_MS + hours * HOUR_MS })
+      const year = await hand(refund('A', { amountMinor: 2_000n }), { into: { name: 'year' } })
+      expect(await hand(refund('B', { amountMinor: 2_000n }), over(0))).toBe(year)
+      const beside = await hand(refund('C', { amountMinor: 1_000n }), over(23))
+      expect(beside).not.toBe(year)
+      expect(await needs(beside)).toBe(1)
+      expect(await hand(refund('D', { amountMinor: 1_000n }), over(24.9))).toBe(beside)
+      expect(await hand(refund('F', { amountMinor: 500n }), over(25))).toBe(year) // B is out, C and D are not
+      await ledger.reject({ batchId: beside, reason: 'no', actor: ANN, nowMs: over(26).nowMs })
+      expect(await hand(refund('E', { amountMinor: 2_000n }), over(26))).toBe(year)
+    })
+
+    test('has none in it that were declined', async () => {
+      await ledger.adoptPolicy(ABOVE_25, 'test', CLERK, NOW)
+      const into = { name: 'year' }
+      const year = await hand(refund('A', { amountMinor: 1n }), { into })
+      const later = NOW + 2 * DAY_MS
+      await hand(refund('B', { amountMinor: 2_000n }), { into, nowMs: later })
+      await work(ledger, year, 'A', 'APPROVED')
+      await settle(ledger, await claimNamed(ledger, year, 'B', later), 'DECLINED', { atMs: later })
+      expect(await hand(refund('C', { amountMinor: 2_000n }), { into, nowMs: later + HOUR_MS })).toBe(year)
+    })
+  })
+
+  describe('a batch of messages that waits', () => {
+    test('needs what all of its rows together ask for, in whatever order they came', async () => {
+      const JPY = parseCurrency('JPY')!
+      await ledger.adoptPolicy(
+        policyOf({
+          bands: { EUR: [{ upTo: null, approvals: 2 }], JPY: [{ upTo: null, approvals: 1 }] },
+          rowOver: { JPY: '100' },
+        }),
+        ...(['test', CLERK, NOW] as const),
+      )
+      const first = await hand(refund('A'))
+      expect(await needs(first)).toBe(2)
+      expect(await hand(refund('B', { money: { amountMinor: 101n, currency: JPY } }))).toBe(first)
+      expect(await needs(first)).toBe(3)
+    })
+
+    test('needs one more for a large row that came before the band was reached', async () => {
+      await ledger.adoptPolicy(
+        policyOf({
+          bands: {
+            EUR: [
+              { upTo: '25.00', approvals: 1 },
+              { upTo: null, approvals: 2 },
+            ],
+          },
+          rowOver: { EUR: '15.00' },
+        }),
+        ...(['test', CLERK, NOW] as const),
+      )
+      const first = await hand(refund('A', { amountMinor: 1_600n }))
+      expect(await needs(first)).toBe(2)
+      expect(await hand(refund('B', { amountMinor: 1_000n }))).toBe(first)
+      expect(await needs(first)).toBe(3)
+    })
+
+    test('takes no more once it is paused, so that it can be approved while messages go on coming', async () => {
+      await ledger.adoptPolicy(FOUR_EYES, 'test', CLERK, NOW)
+      const first = await hand(refund('A'))
+      await ledger.pause(first, 'to look at it', ANN, NOW)
+      const { digest } = await sheetOf(first)
+      const next = await hand(refund('B'))
+      expect(next).not.toBe(first)
+      expect(await hand(refund('C'))).toBe(next)
+      await ledger.approve({ batchId: first, digest, reason: 'seen', actor: ANN, nowMs: NOW })
+      expect((await ledger.workable(NOW, 10)).map(({ batchId }) => batchId)).toEqual([])
+      await ledger.resume(first, 'approved', ANN, NOW)
+      expect((await ledger.workable(NOW, 10)).map(({ batchId }) => batchId)).toEqual([first])
+    })
+
+    test('is approved as it was shown or not at all, where a message comes at the same moment', async () => {
+      await ledger.adoptPolicy(FOUR_EYES, 'test', CLERK, NOW)
+      const other = place.open()
+      for (let round = 0; round < 6; round += 1) {
+        const first = await hand(refund(`A-${round}`))
+        const { digest } = await sheetOf(first)
+        const decision = { batchId: first, digest, reason: 'seen', actor: ANN, nowMs: NOW }
+        const message = messageOf(accountId, refund(`B-${round}`))
+        const both = [() => ledger.approve(decision), () => other.recordMessage(message)]
+        const begun = (round % 2 === 0 ? both : both.toReversed()).map((begin) => begin())
+        const refused = (await Promise.allSettled(begun)).some(({ status }) => status === 'rejected')
+        const rows = (await ledger.batch(first))?.rows
+        expect([refused, rows]).toEqual(refused ? [true, 2] : [false, 1])
+        if (refused) await expect(ledger.approve(decision)).rejects.toThrow('pause it, approve it')
+        for (const { batchId, approval, hold } of await ledger.batches())
+          if (isAwaiting(approval) && hold === 'none')
+            await ledger.reject({ batchId, reason: 'next', actor: ANN, nowMs: NOW })
+      }
+    })
+
+    test('tells how many look-alikes were allowed', async () => {
+      await ledger.adoptPolicy(FOUR_EYES, 'test', CLERK, NOW)
+      const first = await hand(refund('A', { orderId: '7' }))
+      await hand(refund('B', { orderId: '7' }), { allowLookalike: true })
+      await hand(refund('C', { orderId: '8' }), { allowLookalike: true })
+      expect(await sheetOf(first)).toMatchObject({ rows: 3, lookalikesAllowed: 1 })
+    })
+  })
+
+  describe('an approval that became void', () => {
+    test('is asked for again with as much time as a new one has', async () => {
+      await ledger.adoptPolicy(FOUR_EYES, 'test', CLERK, NOW)
+      const batchId = await submit(ledger, accountId, [refund('A')])
+      await approve(batchId)
+      const later = NOW + 30 * DAY_MS
+      await ledger.adoptAccount('default', 'https://moved.example', 'merchant', 'moved', CLERK, later)
+      await ledger.expireApprovals(later + DAY_MS)
+      expect(await ledger.batch(batchId)).toMatchObject({
+        hold: 'none',
+        approval: { given: 0, untilMs: later + 7 * DAY_MS },
+      })
+      await approve(batchId, later + DAY_MS)
+      expect(await ledger.workable(later, 10)).toHaveLength(1)
+    })
+  })
+
+  describe('the largest row of a sheet', () => {
+    test('is told with its own reference, where several have that amount', async () => {
+      await ledger.adoptPolicy(FOUR_EYES, 'test', CLERK, NOW)
+      const batchId = await submit(ledger, accountId, [
+        refund('Z', { amountMinor: 9_900n }),
+        refund('small', { amountMinor: 100n }),
+        refund('A', { amountMinor: 9_900n }),
+      ])
+      expect((await sheetOf(batchId)).largest).toEqual([
+        { currency: 'EUR', amountMinor: 9_900n, rowNo: 1, reference: 'Z' },
+      ])
+    })
+  })
+}
