@@ -2,7 +2,7 @@
 
 import { createHash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import type { Actor } from '../domain/actor.ts'
+import type { Actor, DoorActor } from '../domain/actor.ts'
 import { type ApiKey, KEY_LIVES_MOST_MS, type Scope } from '../domain/api-key.ts'
 import type { KeyLedger, StoredKey } from '../ports/ledger/keys.ts'
 
@@ -72,6 +72,11 @@ export async function findKey(ledger: Pick<KeyLedger, 'key'>, shown: string, now
   const stored = await ledger.key(id)
   const isSame = sameDigest(digestOf(shown), stored?.sha256 ?? NOBODYS)
   return stored === null || !isSame ? { kind: 'unknown' } : standing(stored, nowMs)
+}
+
+/** Who acts with it. */
+export function keyActor({ id, name, makers }: ApiKey, address: string | null): DoorActor {
+  return { kind: 'key', id, name, address, makers }
 }
 
 /** As long for one that differs in its first character as for one that differs in its last. */

@@ -4,7 +4,7 @@
 import { accountOf } from '../app/accounts.ts'
 import { assertPolicyAgreed } from '../app/approvals.ts'
 import { openInstructionFile } from '../app/instruction-file.ts'
-import { findKey } from '../app/keys.ts'
+import { findKey, keyActor } from '../app/keys.ts'
 import { openLedger } from '../app/ledger.ts'
 import { prepareSubmission } from '../app/submission.ts'
 import type { App } from '../app.ts'
@@ -98,7 +98,7 @@ function otherBytes(): Fault {
 async function actorOf(ledger: Ledger, asked: IngestAsked, merchant: string, nowMs: number): Promise<DoorActor> {
   const found = await findKey(ledger, asked.key, nowMs)
   const isGood = found.kind === 'key' && found.key.scopes.includes('batches:write') && seesMerchant(found.key, merchant)
-  if (isGood) return { kind: 'key', id: found.key.id, name: found.key.name, address: asked.address }
+  if (isGood) return keyActor(found.key, asked.address)
   throw new Fault(
     'refused',
     'The key was revoked or has expired while the request waited. Nothing was recorded and nothing was sent.',

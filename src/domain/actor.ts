@@ -34,6 +34,8 @@ export interface DoorActor {
   readonly name: string
   /** The network address that it came from; null: not known. */
   readonly address: string | null
+  /** Of a key: every identity of whoever made it, who knows it and may hand in with it. Absent: of a person. */
+  readonly makers?: readonly string[]
 }
 
 /** `alice@host pts/3 (sudo, as root), says "Carol"`, `key billing (k1) from 10.0.0.7`. */
@@ -50,9 +52,9 @@ export function identityOf(actor: Actor): string {
   return isOsActor(actor) ? `os:${personOf(proven(actor)).name}` : `${actor.kind}:${actor.id}`
 }
 
-/** Every identity that the actor may be: whoever became another user is both. */
+/** Every identity that the actor may be: whoever became another user is both, and behind a key may be whoever made it. */
 export function identitiesOf(actor: Actor): readonly string[] {
-  if (!isOsActor(actor)) return [identityOf(actor)]
+  if (!isOsActor(actor)) return [identityOf(actor), ...(actor.makers ?? [])]
   const { login, sudo, fileOf = null } = proven(actor)
   const users = [actor, login, sudo, fileOf].filter((user) => user !== null)
   return [...new Set(users.map(({ name }) => `os:${name}`))]

@@ -32,6 +32,8 @@ export interface ApiKey {
   readonly networks: readonly string[] | null
   readonly createdAtMs: number
   readonly createdBy: string
+  /** Every identity of whoever made it. */
+  readonly makers: readonly string[]
   readonly expiresAtMs: number
   /** null: it was not revoked. */
   readonly revokedAtMs: number | null

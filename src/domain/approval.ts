@@ -147,7 +147,7 @@ export interface ApprovalSheet extends Approval {
 }
 
 /** Why the actor may not decide on the batch; null: they may. */
-export type Unfit = 'a-key' | 'the-submitter' | 'an-approver-already' | 'not-by-users'
+export type Unfit = 'a-key' | 'the-submitter' | 'maker-of-its-key' | 'an-approver-already' | 'not-by-users'
 
 /** `submitter`: who handed it in, and who that may be; null: services did. `approved`: identities that approved it before. */
 export function unfitToApprove(
@@ -162,7 +162,7 @@ export function unfitToApprove(
   if (submitter !== null) {
     // Two who became the same user are two people; one of them as that user may be either.
     const isSame = own.includes(identityOf(submitter)) || identitiesOf(submitter).includes(identityOf(actor))
-    if (isSame) return 'the-submitter'
+    if (isSame) return submitter.kind === 'key' ? 'maker-of-its-key' : 'the-submitter'
   }
   return approved.some((identity) => own.includes(identity)) ? 'an-approver-already' : null
 }

@@ -1,7 +1,7 @@
 // Before a route is asked: under which name, in what form, by whom, and whether it may.
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { findKey } from '../app/keys.ts'
+import { findKey, keyActor } from '../app/keys.ts'
 import type { ApiKey } from '../domain/api-key.ts'
 import { isWithin, networkList } from '../files/networks.ts'
 import type { Caller, Door, Server } from './door.ts'
@@ -59,7 +59,7 @@ async function recognise(request: FastifyRequest, reply: FastifyReply, door: Doo
   if (key.networks !== null && !isWithin(networkList(key.networks), request.ip))
     throw new ProblemError('network_refused', 'This key is not taken from that address. Nothing was changed.')
   if (nowMs - (key.lastUsedAtMs ?? 0) > NOTED_EVERY_MS) noteUse(key, nowMs, door)
-  return { key, actor: { kind: 'key', id: key.id, name: key.name, address: request.ip } }
+  return { key, actor: keyActor(key, request.ip) }
 }
 
 const REFUSED = {

@@ -144,6 +144,12 @@ describe('who may approve', () => {
     expect(unfitToApprove(root(null), root('ann'), [], osUsers)).toBe('the-submitter')
   })
 
+  test('not whoever made the key with which it was handed in', () => {
+    const key = { kind: 'key' as const, id: 'k1', name: 'billing', address: null }
+    expect(unfitToApprove(user('ann'), { ...key, makers: ['os:root', 'os:ann'] }, [], osUsers)).toBe('maker-of-its-key')
+    expect(unfitToApprove(user('bob'), { ...key, makers: ['os:ann'] }, [], osUsers)).toBeNull()
+  })
+
   test('two people who both became root are two people', () => {
     expect(unfitToApprove(root('bob'), root('ann'), [], osUsers)).toBeNull()
   })

@@ -122,7 +122,7 @@ test('a workbook that is a bomb is refused, and the server is as it was', async 
   expect((await http.get('/v1/batches/none')).status).toBe(404)
 })
 
-test('what a batch waits for is in the answer, and its key cannot give it', async () => {
+test('what a batch waits for is in the answer, and neither its key nor whoever made that can give it', async () => {
   office = await openOffice()
   const config = await office.put('config.yaml', 'approvals:\n  four_eyes: true\n')
   office.settings.TRANCHE_CONFIG = config
@@ -132,6 +132,9 @@ test('what a batch waits for is in the answer, and its key cannot give it', asyn
   const { status, said } = await http.post('/v1/batches', { check, expect: expected })
   expect([status, said.state, said.approval]).toMatchObject([201, 'awaiting_approval', { needed: 1, given: 0 }])
   expect((await http.post('/v1/batches', { check, expect: expected })).said.state).toBe('awaiting_approval')
+  const { approval } = (await office.tranche('status', said.batch, '--json')).last
+  const made = await office.tranche('approve', said.batch, '--digest', approval.digest, '--reason', 'ok')
+  expect([made.code, made.stderr]).toEqual([2, expect.stringContaining('made the key')])
 })
 
 test('examples/curl-file.sh goes through the life of a file', async () => {

@@ -6913,7 +6913,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'the submitter does not approve',
     file: 'src/domain/approval.ts',
-    guard: "if (isSame) return 'the-submitter'",
+    guard: "if (isSame) return submitter.kind === 'key' ? 'maker-of-its-key' : 'the-submitter'",
     without: '',
     tests: [RECORD],
   },
@@ -6937,6 +6937,20 @@ export const GUARDS: readonly Guard[] = [
     guard: "if (actor.kind === 'key') return 'a-key'",
     without: '',
     tests: [RECORD],
+  },
+  {
+    name: 'whoever made a key does not approve what was handed in with it',
+    file: 'src/domain/actor.ts',
+    guard: ', ...(actor.makers ?? [])',
+    without: '',
+    tests: ['test/domain/approval.test.ts'],
+  },
+  {
+    name: 'what is handed in with a key over HTTP names who made the key',
+    file: 'src/app/keys.ts',
+    guard: 'address, makers }',
+    without: 'address }',
+    tests: ['test/e2e/uploads.e2e.test.ts'],
   },
   {
     name: 'users approve only where the policy lets them',
@@ -7593,7 +7607,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'nobody hands in a file in the name of a key that they do not have',
     file: 'src/commands/ingest.ts',
-    guard: "if (isGood) return { kind: 'key', id: found.key.id, name: found.key.name, address: asked.address }",
+    guard: 'if (isGood) return keyActor(found.key, asked.address)',
     without: "return { kind: 'key', id: asked.key.slice(4, 12), name: 'billing', address: asked.address }",
     tests: [FILES_OVER_HTTP],
   },

@@ -338,6 +338,7 @@ const MIGRATIONS: readonly string[] = [
     networks TEXT COLLATE "C",
     created_at BIGINT NOT NULL,
     created_by TEXT COLLATE "C" NOT NULL,
+    makers TEXT COLLATE "C" NOT NULL,
     expires_at BIGINT NOT NULL,
     revoked_at BIGINT,
     last_used_at BIGINT

@@ -59,6 +59,8 @@ function whyUnfit(batchId: string, unfit: Unfit, actor: Actor): string {
   switch (unfit) {
     case 'the-submitter':
       return `You (${actorText(actor)}) submitted batch ${batchId}, so somebody else must approve it.`
+    case 'maker-of-its-key':
+      return `You (${actorText(actor)}) made the key with which batch ${batchId} was submitted, so somebody else must approve it.`
     case 'an-approver-already':
       return `You (${actorText(actor)}) approved batch ${batchId} already; it needs another person as well.`
     case 'a-key':

@@ -317,6 +317,7 @@ const MIGRATIONS: readonly string[] = [
     networks TEXT, -- JSON: CIDRs; null: anywhere
     created_at INTEGER NOT NULL,
     created_by TEXT NOT NULL,
+    makers TEXT NOT NULL, -- JSON: every identity of whoever made it
     expires_at INTEGER NOT NULL,
     revoked_at INTEGER,
     last_used_at INTEGER

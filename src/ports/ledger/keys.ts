@@ -9,7 +9,7 @@ export interface StoredKey extends ApiKey {
   readonly sha256: string
 }
 
-export type NewKey = Omit<StoredKey, 'createdAtMs' | 'createdBy' | 'revokedAtMs' | 'lastUsedAtMs'>
+export type NewKey = Omit<StoredKey, 'createdAtMs' | 'createdBy' | 'makers' | 'revokedAtMs' | 'lastUsedAtMs'>
 
 export interface KeyLedger {
   addKey(key: NewKey, actor: Actor, nowMs: number): Promise<void>

@@ -24,7 +24,14 @@ export function describeDoors(): void {
   describe('keys', () => {
     test('are kept with what they may do, and found by their id on every connection', async () => {
       await ledger.addKey(KEY, CLERK, NOW)
-      const kept = { ...KEY, createdAtMs: NOW, createdBy: 'clerk@desk', revokedAtMs: null, lastUsedAtMs: null }
+      const kept = {
+        ...KEY,
+        createdAtMs: NOW,
+        createdBy: 'clerk@desk',
+        makers: ['os:clerk'],
+        revokedAtMs: null,
+        lastUsedAtMs: null,
+      }
       expect(await place.open().key(KEY.id)).toEqual(kept)
       expect(await ledger.key('k7654321')).toBeNull()
       const { sha256: _, ...shown } = kept

@@ -1,6 +1,6 @@
 // The keys of services, as the ledger keeps them: never the key, but its digest.
 
-import type { Actor } from '../../../domain/actor.ts'
+import { type Actor, identitiesOf } from '../../../domain/actor.ts'
 import type { ApiKey, Scope } from '../../../domain/api-key.ts'
 import type { KeyLedger, NewKey, StoredKey } from '../../../ports/ledger/keys.ts'
 import { type Engine, FAULTING } from '../engine.ts'
@@ -21,33 +21,40 @@ export function keysOn(engine: Engine): KeyLedger {
   }
 }
 
-interface KeyColumns extends Omit<StoredKey, 'scopes' | 'merchants' | 'networks'> {
+interface KeyColumns extends Omit<StoredKey, 'scopes' | 'merchants' | 'networks' | 'makers'> {
   readonly scopes: string
   readonly merchants: string | null
   readonly networks: string | null
+  readonly makers: string
 }
 
 const SELECT = `
-    SELECT id, name, sha256, scopes, merchants, networks, created_at AS "createdAtMs", created_by AS "createdBy",
+    SELECT id, name, sha256, scopes, merchants, networks, created_at AS "createdAtMs", created_by AS "createdBy", makers,
       expires_at AS "expiresAtMs", revoked_at AS "revokedAtMs", last_used_at AS "lastUsedAtMs" FROM api_key`
 const KEYS = `${SELECT} ORDER BY created_at, id`
 const KEY = `${SELECT} WHERE id = :id`
 
-function toKey({ scopes, merchants, networks, ...key }: KeyColumns): StoredKey {
+function toKey({ scopes, merchants, networks, makers, ...key }: KeyColumns): StoredKey {
   const listIn = (text: string | null) => (text === null ? null : (JSON.parse(text) as string[]))
-  return { ...key, scopes: JSON.parse(scopes) as Scope[], merchants: listIn(merchants), networks: listIn(networks) }
+  return {
+    ...key,
+    scopes: JSON.parse(scopes) as Scope[],
+    makers: listIn(makers) ?? [],
+    merchants: listIn(merchants),
+    networks: listIn(networks),
+  }
 }
 
 const ADD = `
-    INSERT INTO api_key (id, name, sha256, scopes, merchants, networks, created_at, created_by, expires_at)
-    VALUES (:id, :name, :sha256, :scopes, :merchants, :networks, :nowMs, :by, :expiresAtMs)`
+    INSERT INTO api_key (id, name, sha256, scopes, merchants, networks, created_at, created_by, makers, expires_at)
+    VALUES (:id, :name, :sha256, :scopes, :merchants, :networks, :nowMs, :by, :makers, :expiresAtMs)`
 
 function* addKey(key: NewKey, actor: Actor, nowMs: number): Script<void> {
   const { id, name, sha256, scopes, merchants, networks, expiresAtMs } = key
   const textOf = (list: readonly string[] | null) => (list === null ? null : JSON.stringify(list))
   yield* change(ADD, {
     ...{ id, name, sha256, scopes: JSON.stringify(scopes), merchants: textOf(merchants), networks: textOf(networks) },
-    ...{ nowMs, by: byOf(actor), expiresAtMs },
+    ...{ nowMs, by: byOf(actor), makers: JSON.stringify(identitiesOf(actor)), expiresAtMs },
   })
   const details = { key: id, name, ...toldOf(key) }
   yield* recordAct({ what: 'add-key', atMs: nowMs, actor, details })
@@ -58,7 +65,7 @@ function toldOf({
   merchants,
   networks,
   expiresAtMs,
-}: Omit<ApiKey, 'createdAtMs' | 'createdBy' | 'revokedAtMs' | 'lastUsedAtMs'>) {
+}: Omit<ApiKey, 'createdAtMs' | 'createdBy' | 'makers' | 'revokedAtMs' | 'lastUsedAtMs'>) {
   return {
     scopes: scopes.join(' '),
     merchants: merchants?.join(' ') ?? null,
