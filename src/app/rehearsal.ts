@@ -18,7 +18,8 @@ export interface Rehearsal {
   close(): Promise<void>
 }
 
-const SANDBOX_USER = { username: 'sandbox', password: 'sandbox' }
+/** The password is a word that stands nowhere else: it is masked wherever it does. */
+const SANDBOX_USER = { username: 'sandbox', password: 'rehearsal-only' }
 
 /** Of a server, whose callers name what they like. */
 export const OPEN_TO_ALL = { name: 'default', acceptsUnknownIn: 'EUR' as Currency } as const
