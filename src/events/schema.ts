@@ -44,6 +44,7 @@ const DATA = z
       .optional(),
     by: z.enum(['person', 'machine']).optional(),
     approvals_needed: z.int().optional(),
+    audit_head: text('Where the chain over the record ended, for `tranche audit verify --anchor`.').optional(),
     endpoint: z.string().optional(),
   })
   .describe('Fields may be added: ignore those that you do not know.')

@@ -172,7 +172,7 @@ export function ledgerOn({
     ...controlOn(engine, looks),
     ...approvalsOn(engine, ledgerId, looks),
     ...actsOn(engine, clock.nowMs),
-    ...eventsOn(engine, ledgerId),
+    ...eventsOn(engine, ledgerId, () => seal(engine)),
     ...endpointsOn(engine, ledgerId),
     ...deliveriesOn(engine, ledgerId),
     holdDelivery: (to) => holdDelivery(ownSessions.open, address.schema, to),

@@ -62,6 +62,7 @@ export function describeEvents(): void {
       expect(accepted?.data).toMatchObject({ batch: batchId, rows: 2, source: 'file' })
       expect(finished?.data).toMatchObject({
         ...{ final: true, rows: 2, counts: { APPROVED: 1, DECLINED: 1 } },
+        audit_head: expect.stringMatching(/^[0-9]+:[0-9a-f]{64}$/),
         totals: [
           { operation: 'REFUND', currency: 'EUR', status: 'APPROVED', count: 1, amount: '10.00' },
           { operation: 'REFUND', currency: 'EUR', status: 'DECLINED', count: 1, amount: '10.00' },

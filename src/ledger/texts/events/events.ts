@@ -14,11 +14,18 @@ const KEEP = `
     INSERT INTO told_up_to (reader, move, event) VALUES ('queues', :move, :event)
     ON CONFLICT (reader) DO UPDATE SET move = excluded.move, event = excluded.event`
 
-export function eventsOn(engine: Engine, ledgerId: string): Omit<EventLedger, 'holdDelivery'> {
+/** `seal`: brings the chain up to what is committed, where each commit does not do so itself. */
+export function eventsOn(
+  engine: Engine,
+  ledgerId: string,
+  seal: () => Promise<void> = async () => {},
+): Omit<EventLedger, 'holdDelivery'> {
   let settled: EventPosition | null = null
   return {
     async gatherEvents(nowMs) {
-      if (await engine.read(hasNews)) await engine.write(() => gather(nowMs), FAULTING)
+      if (!(await engine.read(hasNews))) return
+      await seal() // the head that an event tells binds what it tells of
+      await engine.write(() => gather(nowMs), FAULTING)
     },
     async eventsEnd() {
       const seen = await engine.read(endOf)

@@ -4,6 +4,7 @@
 import type { BatchTotal } from '../../../domain/batch.ts'
 import { type EventContent, type EventType, finality, holdContent, totalText } from '../../../domain/event.ts'
 import { isFinal, type State, statusOf } from '../../../domain/states.ts'
+import { headOf } from '../record/chain.ts'
 import { all, allExact, change, count, exists, one, type Script } from '../script.ts'
 
 export interface NewEvent {
@@ -215,7 +216,13 @@ function* newsOf(batch: ChangedBatch): Script<News | null> {
   if (state === told && !isOver) return null
   const of = { batchId, accountId }
   const types = state === told ? [] : eventsOn(told, state, totals)
-  const events: Omit<NewEvent, 'atMs'>[] = types.map((type) => ({ ...of, type, said: { rows, ...sumsOf(totals) } }))
+  // Whoever keeps the end of the chain can prove later what was recorded up to then.
+  const end: EventContent = isOver && types.length > 0 ? { audit_head: yield* headOf() } : {}
+  const said = { rows, ...sumsOf(totals) }
+  const events: Omit<NewEvent, 'atMs'>[] = types.map((type) => ({
+    ...{ ...of, type },
+    said: type === 'batch.started' ? said : { ...said, ...end },
+  }))
   if (isStale) events.push({ ...of, type: 'results.stale' })
   return { batchId, version, lateAnswers, state, stale: isStale ? resultsVersion : batch.stale, events }
 }
