@@ -1,12 +1,16 @@
 // What an attacker tries at the door: names, forms, addresses, keys, paths, and what is left behind in logs.
 
 import { readdirSync, readFileSync } from 'node:fs'
+import type { IncomingMessage } from 'node:http'
+import { request } from 'node:https'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { crc32 } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { assertMayListen, hostsOf } from '../../src/server/hosts.ts'
-import { listen } from '../../src/server/server.ts'
+import { buildServer, listen } from '../../src/server/server.ts'
+import { CERTIFICATE, KEY } from '../fixtures/certificate.ts'
 import { CLERK, refund, submit } from '../fixtures/ledgers.ts'
 import { openServed, served, useServed } from '../fixtures/served.ts'
 
@@ -98,6 +102,41 @@ test('a key with one letter changed anywhere is none, and none is told from one 
   }
   for (const authorization of [key, `Basic ${key}`, `Bearer  ${key}`, 'Bearer', `Bearer ${key} x`])
     expect((await served.ask('GET', '/v1/batches', { headers: { authorization } })).statusCode).toBe(401)
+})
+
+test('another secret under the id of a key is none, however right its checksum is', async () => {
+  const { id, key } = await served.key()
+  const forged = signed(`trk_${id}_${'A'.repeat(43)}`)
+  expect(signed(key.slice(0, -6))).toBe(key)
+  expect((await served.ask('GET', '/v1/batches', { key: forged })).said.code).toBe('key_unknown')
+})
+
+/** With the checksum that anybody can make. */
+function signed(text: string): string {
+  const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+  let rest = crc32(text)
+  let checksum = ''
+  for (; checksum.length < 6; rest = Math.floor(rest / 62)) checksum = `${digits[rest % 62]}${checksum}`
+  return text + checksum
+}
+
+test('it speaks TLS with its certificate, answers to the names of that, and says so', async () => {
+  const door = { app: served.app, ledger: served.ledger, trustedProxies: [], requestsPerMinute: 100 }
+  const parts = { host: '0.0.0.0', certificate: CERTIFICATE, publicUrl: null, trustedProxies: [] }
+  assertMayListen(parts)
+  const server = await buildServer({ ...door, isHost: hostsOf(parts) }, { cert: CERTIFICATE, key: KEY })
+  const { url } = await listen(server, { host: '127.0.0.1', port: 0 })
+  expect(url).toMatch(/^https:/)
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    const asked = request({ host: 'localhost', port: new URL(url).port, path: '/livez', ca: CERTIFICATE, family: 4 })
+    asked.once('response', resolve).once('error', reject).end()
+  })
+  expect([answer.statusCode, answer.headers['strict-transport-security']]).toEqual([
+    200,
+    expect.stringMatching(/max-age/),
+  ])
+  answer.resume()
+  await server.close()
 })
 
 test('where it comes from is what its socket says, unless a proxy of ours says otherwise', async () => {
