@@ -69,6 +69,7 @@ export type Resolved =
         | 'too-early'
         | 'transaction-taken'
         | 'cancelled'
+        | 'a-key'
       /** What it means and what to do, one sentence. */
       readonly reason: Text
     }

@@ -1511,8 +1511,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a transaction that settled another row settles no doubt',
     file: 'src/ledger/rules/resolving.ts',
-    guard: ' ?? whyTaken(taken, resolution) ?? ',
-    without: ' ?? ',
+    guard: '    whyTaken(taken, resolution) ??\n',
+    without: '',
     tests: [RESOLVING],
   },
   {
@@ -6936,6 +6936,13 @@ export const GUARDS: readonly Guard[] = [
     file: 'src/domain/approval.ts',
     guard: "if (actor.kind === 'key') return 'a-key'",
     without: '',
+    tests: [RECORD],
+  },
+  {
+    name: 'a key has no row in doubt sent once more',
+    file: 'src/ledger/rules/resolving.ts',
+    guard: "if (kind !== 'key' || finding !== 'send-again') return null",
+    without: "if (kind !== 'person') return null",
     tests: [RECORD],
   },
   {

@@ -103,7 +103,12 @@ export function resolvingStep(
     const settled = settledAlready(row, resolution) ?? whyNotCorrected(row, resolution)
     if (settled !== null) return settled
   }
-  return whyNot(row, resolution, nowMs) ?? whyTaken(taken, resolution) ?? moveOf(row, resolution, actor, nowMs)
+  return (
+    notByKey(resolution, actor) ??
+    whyNot(row, resolution, nowMs) ??
+    whyTaken(taken, resolution) ??
+    moveOf(row, resolution, actor, nowMs)
+  )
 }
 
 function moveOf(row: RowToResolve, { finding, reason }: Resolution, actor: Actor, nowMs: number): ResolvingMove {
@@ -116,6 +121,15 @@ function moveOf(row: RowToResolve, { finding, reason }: Resolution, actor: Actor
     completedAtMs: waitsAgain ? null : nowMs,
     dueAtMs: Math.max(nowMs, row.executeAtMs ?? 0),
   }
+}
+
+/** What may have been executed is sent once more by no machine, whoever gave it a key. */
+function notByKey({ finding }: Resolution, { kind }: Actor): Refusal | null {
+  if (kind !== 'key' || finding !== 'send-again') return null
+  return refused(
+    'a-key',
+    'A key is no person: that a request which may have been executed is sent once more is for a person to decide, at the command line',
+  )
 }
 
 /** A spreadsheet makes 12 of the reference 0012, and that may be the reference of another row in doubt. */

@@ -50,10 +50,8 @@ function show(row: DoubtRow, restUntilMs: number): object {
 
 const FOUND = z.strictObject({
   found: z
-    .enum(FINDINGS)
-    .describe(
-      'not-executed ends the row as FAILED; send-again sends it once more: if it was executed, money moves twice.',
-    ),
+    .enum(FINDINGS.filter((finding) => finding !== 'send-again'))
+    .describe('not-executed ends the row as FAILED. That it is sent once more is for a person to decide.'),
   attempt: whole.min(1).describe('The attempt that was looked up.'),
   transaction_id: z.string().max(40).optional().describe('As found at the gateway.'),
   reason: REASON,

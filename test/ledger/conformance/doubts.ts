@@ -352,6 +352,15 @@ export function describeDoubts(): void {
       expect(await ledger.doubts()).toEqual([])
     })
 
+    test('send-again is not for a key', async () => {
+      await inDoubt('A')
+      const key = { kind: 'key' as const, id: 'k1', name: 'billing', address: null }
+      const asked = findingOn('A', { restMs: REST_MS, finding: 'send-again' })
+      expect(await ledger.resolve(asked, key, LATER)).toMatchObject({ kind: 'refused', why: 'a-key' })
+      expect(await ledger.doubts()).toHaveLength(1)
+      expect(await ledger.resolve({ ...asked, finding: 'not-executed' }, key, LATER)).toMatchObject({ state: 'FAILED' })
+    })
+
     test('send-again makes the row due at once as the next attempt, marked as ever in doubt', async () => {
       const batchId = await inDoubt('A')
       expect(await resolve('A', { finding: 'send-again' })).toMatchObject({ kind: 'resolved', state: 'READY' })
