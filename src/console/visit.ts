@@ -2,7 +2,7 @@
 
 import type { FastifyRequest } from 'fastify'
 import type { DoorActor } from '../domain/actor.ts'
-import { mayDo, type GrantName, type Permission, type Person, type Session, STEP_UP_MS } from '../domain/person.ts'
+import { type GrantName, mayDo, type Permission, type Person, type Session, STEP_UP_MS } from '../domain/person.ts'
 
 export interface Visitor {
   readonly person: Person

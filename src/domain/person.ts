@@ -65,7 +65,10 @@ export function exclusionIn(names: readonly GrantName[]): readonly [GrantName, G
   return other === undefined ? null : ['admin', other]
 }
 
-export function mayDo({ grants, revokedAtMs }: Pick<Person, 'grants' | 'revokedAtMs'>, permission: Permission): boolean {
+export function mayDo(
+  { grants, revokedAtMs }: Pick<Person, 'grants' | 'revokedAtMs'>,
+  permission: Permission,
+): boolean {
   if (revokedAtMs !== null) return false
   return permission === 'own' || grants.some(({ name }) => GIVES[name].includes(permission))
 }
