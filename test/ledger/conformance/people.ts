@@ -146,9 +146,12 @@ export function describePeople(): void {
     }
     const BOSS = { kind: 'person', id: 'p9', name: 'boss', address: null } as const
 
+    let submitted = 0
+
     async function approveBy(id: string, nowMs: number): Promise<void> {
       await ledger.adoptPolicy(FOUR_EYES, 'test', CLERK, NOW)
-      const batchId = await submit(ledger, accountId, [refund('A')])
+      submitted += 1
+      const batchId = await submit(ledger, accountId, [refund(`A${submitted}`)])
       const digest = (await ledger.approvalSheet(batchId))?.digest ?? ''
       const actor = { kind: 'person', id, name: 'Ann', address: null } as const
       await ledger.approve({ batchId, digest, reason: 'seen', actor, nowMs })
