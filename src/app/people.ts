@@ -136,9 +136,3 @@ export async function stepUp(
     ? null
     : secret
 }
-
-/** Roles of a person as they are written: names between commas. null: one of them is none. */
-export function grantsIn(text: string, parse: (one: string) => GrantName | undefined): readonly GrantName[] | null {
-  const names = text.split(',').map((one) => parse(one.trim()))
-  return names.every((name) => name !== undefined) ? (names as GrantName[]) : null
-}

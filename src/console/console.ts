@@ -1,12 +1,13 @@
 // The console: pages for people, in a context of its own. It reads no bearer, and the API reads no cookie.
 
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { sha256Of } from '../app/people.ts'
 import { Fault } from '../domain/fault.ts'
 import { secretIn } from './cookie.ts'
 import { type ConsoleDoor, PageError, type Pages } from './door.ts'
-import { assertSameSite, type Fields, fieldsIn, formKeyOf } from './forms.ts'
-import { type Html, html, textOf } from './html.ts'
+import { assertSameSite, fieldsIn, fieldsOf, formKeyOf } from './forms.ts'
+import { html } from './html.ts'
+import { showPage } from './page.ts'
 import { addSessionPages } from './pages/sessions.ts'
 import { addSignInPages } from './pages/sign-in.ts'
 import { PAGES, type PageName, pageEntry } from './pages-table.ts'
@@ -84,17 +85,6 @@ async function recognise(request: FastifyRequest, door: ConsoleDoor): Promise<vo
   request.visitor = found === null ? null : visitorBy(found.person, found.session, request.ip, nowMs)
 }
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Of the form that was sent; null: of a page that anybody may send. */
-    formKey: string | null
-  }
-}
-
-export function fieldsOf({ body }: Pick<FastifyRequest, 'body'>): Fields {
-  return (body ?? {}) as Fields
-}
-
 function answerErrors(pages: Pages, { app }: ConsoleDoor): void {
   pages.setErrorHandler((error: unknown, request, reply) => {
     const { status, text } = told(error, app.scrub)
@@ -112,9 +102,4 @@ function told(error: unknown, scrub: (text: string) => string): { readonly statu
     status: 500,
     text: 'A failure of this program; its log says more under the id of the request. Look at the state before you do it again.',
   }
-}
-
-export function showPage(reply: FastifyReply, title: string, main: Html): FastifyReply {
-  const page = html`<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${title} – Tranche</title><meta name="viewport" content="width=device-width"></head><body><main><h1>${title}</h1>${main}</main></body></html>`
-  return reply.type('text/html; charset=utf-8').send(textOf(page))
 }

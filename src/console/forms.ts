@@ -44,3 +44,14 @@ export function formKeyOf(fields: Fields, secret: string): string {
   if (given.length === wanted.length && timingSafeEqual(given, wanted)) return nonce
   throw new PageError(403, 'This form is of an earlier session. Nothing was changed: open the page again.')
 }
+
+export function fieldsOf({ body }: Pick<FastifyRequest, 'body'>): Fields {
+  return (body ?? {}) as Fields
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Of the form that was sent; null: of a page that anybody may send. */
+    formKey: string | null
+  }
+}

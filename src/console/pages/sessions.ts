@@ -1,11 +1,11 @@
 // A person's own sessions: which are open, and ending them.
 
 import { isoOf } from '../../domain/batch-status.ts'
-import { showPage } from '../console.ts'
 import { clearSecret, secretIn } from '../cookie.ts'
 import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
 import { newFormToken } from '../forms.ts'
 import { html } from '../html.ts'
+import { showPage } from '../page.ts'
 import { visitorOf } from '../visit.ts'
 
 export function addSessionPages(pages: Pages, door: ConsoleDoor): void {

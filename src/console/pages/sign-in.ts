@@ -3,11 +3,11 @@
 import type { FastifyReply } from 'fastify'
 import { hashPassword, newPersonId, passwordFault, sha256Of, signIn, stepUp } from '../../app/people.ts'
 import { parsePersonName } from '../../domain/person.ts'
-import { fieldsOf, showPage } from '../console.ts'
 import { secretIn, setSecret } from '../cookie.ts'
 import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
-import { newFormToken } from '../forms.ts'
+import { fieldsOf, newFormToken } from '../forms.ts'
 import { html } from '../html.ts'
+import { showPage } from '../page.ts'
 import { visitorOf } from '../visit.ts'
 
 const REFUSED =
