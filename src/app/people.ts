@@ -2,13 +2,7 @@
 
 import { argon2, createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
-import {
-  FIRST_LINK_LIVES_MS,
-  type GrantName,
-  INVITATION_LIVES_MS,
-  type Person,
-  type Session,
-} from '../domain/person.ts'
+import { FIRST_LINK_LIVES_MS, INVITATION_LIVES_MS, type Person, type Session } from '../domain/person.ts'
 import type { PeopleLedger } from '../ports/ledger/people.ts'
 
 const hashOf = promisify(argon2)
