@@ -4,7 +4,7 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { PageError } from './door.ts'
 
-export type Fields = Readonly<Record<string, string>>
+export type Fields = Readonly<Record<string, string | undefined>>
 
 /** Every browser of these years says where a request comes from. One that says nothing is refused. */
 export function assertSameSite({ headers, protocol }: FastifyRequest, publicOrigin: string | null): void {

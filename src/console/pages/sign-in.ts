@@ -89,7 +89,7 @@ function addJoining(pages: Pages, { ledger, app }: ConsoleDoor): void {
 function noInvitation(): PageError {
   return new PageError(
     404,
-    'This link was used, is too old, or was never made. Nothing was changed. Have another one made: tranche people link NAME',
+    'This link was used, is too old, or was never made. Nothing was changed. Ask an administrator for another one.',
   )
 }
 
