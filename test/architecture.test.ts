@@ -26,11 +26,12 @@ const ROOMS = [
   'sandbox',
   'present',
   'server',
+  'console',
   'commands',
 ]
 /** What is wired together. */
 const UNDER_THE_APP = [
-  ...ROOMS.filter((room) => !['commands', 'server', 'present', 'client'].includes(room)),
+  ...ROOMS.filter((room) => !['commands', 'server', 'console', 'present', 'client'].includes(room)),
   'actor.ts',
   'log.ts',
 ]
@@ -107,8 +108,8 @@ function offence(file: string, imported: string): string | null {
     ...(room === 'domain' || room === 'present' ? [] : ['ports']),
     ...(['domain', 'ports', 'present'].includes(room) ? [] : ['files']),
     ...(room === 'processors' ? ['throttle'] : []),
-    ...(room === 'commands' || room === 'server' ? ['app.ts', 'app', 'present'] : []),
-    ...(room === 'commands' ? ['server'] : []),
+    ...(['commands', 'server', 'console'].includes(room) ? ['app.ts', 'app', 'present'] : []),
+    ...(room === 'commands' ? ['server', 'console'] : []),
   ]
   return known.includes(target) ? null : `${file} imports ${imported}`
 }

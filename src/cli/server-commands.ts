@@ -26,6 +26,7 @@ export function addServerCommands(program: Command, act: Act): void {
     .description('for tranche serve: read one file')
     .action(() => act(async (app) => (await import('../commands/ingest.ts')).ingest(app)))
   addKeyCommands(program, act)
+  addPeopleCommands(program, act)
 }
 
 function addKeyCommands(program: Command, act: Act): void {
@@ -64,5 +65,54 @@ function addKeyCommands(program: Command, act: Act): void {
     .addHelpText('after', example('tranche keys revoke k3x9q2ab --reason "it was in a log"'))
     .action((id: string, options: { reason: string }) =>
       act(async (app, terminal) => (await import('../commands/keys.ts')).revokeApiKey(app, id, options, terminal)),
+    )
+}
+
+function addPeopleCommands(program: Command, act: Act): void {
+  const people = program
+    .command('people')
+    .description('who uses the console, and what they may do there')
+    .addHelpText('after', example('tranche people add ann --roles approver,results', 'tranche people list'))
+  people
+    .command('add <name>')
+    .description('make a person; the link with which they choose a password is shown once')
+    .requiredOption(
+      '--roles <roles>',
+      'viewer, submitter, approver, operator, admin, auditor, results; with commas between',
+    )
+    .addHelpText('after', example('tranche people add ann --roles approver,results'))
+    .action((name: string, options: { roles: string }) =>
+      act(async (app, terminal) => (await import('../commands/people.ts')).addPerson(app, name, options, terminal)),
+    )
+  people
+    .command('list')
+    .description('people, and their roles')
+    .addHelpText('after', example('tranche people list'))
+    .action(() =>
+      act(async (app, terminal) => (await import('../commands/people.ts')).listPeople(app, terminal), 'reads'),
+    )
+  people
+    .command('link <name>')
+    .description('make another link; the password and all sessions of the person end')
+    .addHelpText('after', example('tranche people link ann'))
+    .action((name: string) =>
+      act(async (app, terminal) => (await import('../commands/people.ts')).linkPerson(app, name, terminal)),
+    )
+  people
+    .command('roles <name>')
+    .description('give other roles in place of those they have; all sessions of the person end')
+    .requiredOption('--roles <roles>', 'with commas between')
+    .requiredOption('--reason <text>', 'why; kept in the history')
+    .addHelpText('after', example('tranche people roles ann --roles viewer --reason "another desk"'))
+    .action((name: string, options: { roles: string; reason: string }) =>
+      act(async (app, terminal) => (await import('../commands/people.ts')).setRoles(app, name, options, terminal)),
+    )
+  people
+    .command('revoke <name>')
+    .description('a person may come no more: all sessions end at once')
+    .requiredOption('--reason <text>', 'why; kept in the history')
+    .addHelpText('after', example('tranche people revoke ann --reason "left the office"'))
+    .action((name: string, options: { reason: string }) =>
+      act(async (app, terminal) => (await import('../commands/people.ts')).revokePerson(app, name, options, terminal)),
     )
 }

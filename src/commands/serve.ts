@@ -6,6 +6,7 @@ import { startDelivery } from '../app/delivery.ts'
 import { ingestWith } from '../app/ingest-process.ts'
 import { addKey } from '../app/keys.ts'
 import { openLedger } from '../app/ledger.ts'
+import { firstLink, invitationUrl } from '../app/people.ts'
 import { OPEN_TO_ALL, openRehearsal } from '../app/rehearsal.ts'
 import { openSpool, type Spool } from '../app/spool.ts'
 import { openWatching } from '../app/watching.ts'
@@ -98,7 +99,7 @@ async function serveOn(app: App, asked: Asked, env: NodeJS.ProcessEnv, terminal:
     const limits = { trustedProxies, requestsPerMinute: REQUESTS_PER_MINUTE }
     const onAnswered = beside?.onAnswered ?? (() => {})
     const door = { app, ledger, isHost: asked.isHost, onAnswered, ...limits, ...files }
-    const server = await buildServer(door, asked.tls)
+    const server = await buildServer(door, asked.tls, await consoleBeside(app, ledger, asked))
     const listening = await listen(server, asked).catch((error: unknown) => {
       throw cannotListen(asked, error)
     })
@@ -107,6 +108,7 @@ async function serveOn(app: App, asked: Asked, env: NodeJS.ProcessEnv, terminal:
     terminal.object({ event: 'listening', url: listening.url, ...made })
     terminal.data(`Tranche answers at ${listening.url}; Ctrl-C or SIGTERM ends it gracefully.`)
     if (made.key !== undefined) terminal.data(`A key for it, which may do everything there: ${made.key}`)
+    await tellFirstLink(app, ledger, listening.url, terminal)
     const end = await Promise.race([aborted(interruption.signal), ...(worker === null ? [] : [worker.ended])])
     await Promise.all([files.queue.close(), listening.close()])
     const left = interruption.signal.aborted ? await (worker?.stop() ?? EXIT.approved) : (end ?? EXIT.failure)
@@ -121,6 +123,24 @@ async function serveOn(app: App, asked: Asked, env: NodeJS.ProcessEnv, terminal:
     await beside?.stop()
     await ledger.close()
   }
+}
+
+/** The pages for people. */
+async function consoleBeside(app: App, ledger: Ledger, { tls }: Asked) {
+  const { consoleOf } = await import('../console/console.ts')
+  const isSecure = tls !== null || app.config.serving.publicUrl?.startsWith('https:') === true
+  return consoleOf({ app, ledger, isSecure })
+}
+
+/** On a ledger without people, whoever reads this output becomes the first administrator. */
+async function tellFirstLink(app: App, ledger: Ledger, listensAt: string, terminal: Terminal): Promise<void> {
+  const secret = await firstLink(ledger, app.clock.nowMs())
+  if (secret === null) return
+  const url = invitationUrl(app.config.serving.publicUrl ?? listensAt, secret)
+  terminal.object({ event: 'first-administrator', url })
+  terminal.say(
+    `Nobody may use the console yet. The first administrator comes by this link, once, within 15 minutes: ${url}`,
+  )
 }
 
 type Beside = Awaited<ReturnType<typeof startBeside>>

@@ -70,6 +70,8 @@ export const STEERING_ACTS = [
  * - `inspect`: a deep look found that the record disagrees with itself
  * - `migrate`: the ledger came to a server, from a file
  * - `add-key`, `revoke-key`: a service may come through a door, or no more
+ * - `…-person`, `join`, `set-roles`: a person of the console was made, chose a password, got other roles, may come no more
+ * - `sign-in`, `end-session`: of the console
  * - `webhook-…`: where events are sent, and that some were sent once more
  */
 export const PERSON_ACTS = [
@@ -83,6 +85,13 @@ export const PERSON_ACTS = [
   'migrate',
   'add-key',
   'revoke-key',
+  'add-person',
+  'invite-person',
+  'join',
+  'set-roles',
+  'revoke-person',
+  'sign-in',
+  'end-session',
   'webhook-add',
   'webhook-remove',
   'webhook-rotate',

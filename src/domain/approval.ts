@@ -6,6 +6,7 @@ import type { BatchId } from './ids.ts'
 import type { Operation } from './instruction.ts'
 import type { Fingerprint } from './interpretation.ts'
 import { type Currency, exponentOf, type Money } from './money.ts'
+import type { UnfitPerson } from './person.ts'
 
 /** Up to which sum so many must approve. `upTo`: a decimal in units of the currency; null: any sum. */
 export interface Band {
@@ -147,7 +148,13 @@ export interface ApprovalSheet extends Approval {
 }
 
 /** Why the actor may not decide on the batch; null: they may. */
-export type Unfit = 'a-key' | 'the-submitter' | 'maker-of-its-key' | 'an-approver-already' | 'not-by-users'
+export type Unfit =
+  | UnfitPerson
+  | 'a-key'
+  | 'the-submitter'
+  | 'maker-of-its-key'
+  | 'an-approver-already'
+  | 'not-by-users'
 
 /** `submitter`: who handed it in, and who that may be; null: services did. `approved`: identities that approved it before. */
 export function unfitToApprove(

@@ -91,6 +91,18 @@ export function meaningText({ totals, merchant, needed, given, digest }: Approva
   return `By approving you let ${what} be sent to ${merchant}. ${begins} You approve these rows and no others: ${fingerprintOf(digest)}.`
 }
 
+/** What a person types who has looked at the sum: of one currency the amount, else how many rows there are. */
+export function totalToType({ totals }: Pick<ApprovalSheet, 'totals'>): string {
+  const sent = totals.filter(({ state }) => state === 'READY')
+  const [first] = sent
+  if (first !== undefined && first.currency !== '' && sent.every(({ currency }) => currency === first.currency))
+    return amountText(
+      sent.reduce((sum, { amountMinor }) => sum + amountMinor, 0n),
+      first.currency,
+    )
+  return `${sent.reduce((sum, { count }) => sum + count, 0)} rows`
+}
+
 export function approveCommand({ batchId, digest }: Pick<ApprovalSheet, 'batchId' | 'digest'>): string {
   return `${commandText('approve', batchId, '--digest', digest)} --reason TEXT`
 }

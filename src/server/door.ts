@@ -42,6 +42,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** In the table of routes. */
     entry?: RouteName
+    /** In the table of pages, where it is one. */
+    page?: string
   }
 }
 

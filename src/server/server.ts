@@ -41,8 +41,12 @@ export interface Tls {
   readonly key: string
 }
 
-/** All routes, and nothing that listens. */
-export async function buildServer(door: Door, tls: Tls | null = null): Promise<Server> {
+/** All routes, and nothing that listens. `addDoors`: what else answers at this port, each in a context of its own. */
+export async function buildServer(
+  door: Door,
+  tls: Tls | null = null,
+  addDoors: (server: Server) => Promise<void> = async () => {},
+): Promise<Server> {
   const server = newServer(door, tls)
   server.setValidatorCompiler(validatorCompiler)
   server.setSerializerCompiler(serializerCompiler)
@@ -76,6 +80,7 @@ export async function buildServer(door: Door, tls: Tls | null = null): Promise<S
   addEvents(server, door)
   addEndpoints(server, door)
   addAudit(server, door)
+  await addDoors(server)
   await server.ready()
   return server
 }
@@ -145,6 +150,7 @@ function tell(problem: ProblemError, request: FastifyRequest, reply: FastifyRepl
 /** A route that no entry of the table stands for is a mistake of ours, and must not be served until somebody finds it. */
 function refuseUnlisted(server: Server): void {
   server.addHook('onRoute', ({ config, method, url }) => {
+    if (config?.page !== undefined) return // of the other table, against which the console holds it
     const name = config?.entry
     const entry = name === undefined ? null : ROUTES[name]
     if (entry === null || entry.method !== method || entry.path !== url)

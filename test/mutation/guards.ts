@@ -27,6 +27,7 @@ const LEDGER = 'test/ledger/sqlite/ledger/' // the conformance suite and what on
 const DIFFERENT_HOSTS = 'test/ledger/postgres/hosts-that-differ.integration.test.ts'
 const RECORD = 'test/ledger/sqlite/ledger/record.integration.test.ts'
 const POSTGRES_RECORD = 'test/ledger/postgres/ledger/record.integration.test.ts'
+const SIGN_IN = 'test/console/sign-in.integration.test.ts'
 const SETTLING = 'test/ledger/rules/settling.test.ts'
 const PAUSING = 'test/ledger/rules/pausing.test.ts'
 const RESOLVING = 'test/ledger/rules/resolving.test.ts'
@@ -7645,5 +7646,47 @@ export const GUARDS: readonly Guard[] = [
     guard: "{ cards: 'refused', name }",
     without: "{ cards: 'taken', name }",
     tests: [FILES_OVER_HTTP],
+  },
+  {
+    name: 'a role approver must be a day old',
+    file: 'src/domain/person.ts',
+    guard: '!grant.first && nowMs - grant.atMs < APPROVES_AFTER_MS',
+    without: 'false',
+    tests: [RECORD],
+  },
+  {
+    name: 'who submitted makes no approver of it',
+    file: 'src/domain/person.ts',
+    guard: 'submitters.includes(grant.by) ?',
+    without: 'false ?',
+    tests: [RECORD],
+  },
+  {
+    name: 'who makes people moves no money',
+    file: 'src/domain/person.ts',
+    guard: "if (!names.includes('admin')) return null",
+    without: 'return null',
+    tests: [RECORD],
+  },
+  {
+    name: 'a name that has to wait is not looked at',
+    file: 'src/ledger/texts/doors/sessions.ts',
+    guard: 'found.until > nowMs',
+    without: 'false',
+    tests: [RECORD],
+  },
+  {
+    name: 'a form of another site changes nothing',
+    file: 'src/console/console.ts',
+    guard: "if (entry.method === 'POST') assertSameSite(request, publicOrigin)",
+    without: '',
+    tests: [SIGN_IN],
+  },
+  {
+    name: 'a form of another session changes nothing',
+    file: 'src/console/forms.ts',
+    guard: 'given.length === wanted.length && timingSafeEqual(given, wanted)',
+    without: 'true',
+    tests: [SIGN_IN],
   },
 ]

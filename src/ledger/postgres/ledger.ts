@@ -6,7 +6,9 @@ import type { WaitingToSubmit } from '../../ports/ledger/intake.ts'
 import type { Ledger } from '../../ports/ledger/ledger.ts'
 import { approvalsOn } from '../texts/approving/approvals.ts'
 import { keysOn } from '../texts/doors/keys.ts'
+import { peopleOn } from '../texts/doors/people.ts'
 import { requestsOn } from '../texts/doors/requests.ts'
+import { sessionsOn } from '../texts/doors/sessions.ts'
 import { deliveriesOn } from '../texts/events/deliveries.ts'
 import { endpointsOn } from '../texts/events/endpoints.ts'
 import { eventsOn } from '../texts/events/events.ts'
@@ -163,6 +165,8 @@ export function ledgerOn({
     ...doubtsOn(engine, noSteps),
     ...intakeOn(engine, intake),
     ...keysOn(engine),
+    ...peopleOn(engine),
+    ...sessionsOn(engine),
     ...requestsOn(engine, { looks, setForward: noSteps, intake, ledgerId }),
     ...queriesOn(engine, async () => {
       await seal(engine) // the head of a reading binds all that it shows

@@ -360,6 +360,37 @@ const MIGRATIONS: readonly string[] = [
   ALTER TABLE batch ADD COLUMN arrived_hour BIGINT;
   CREATE INDEX batch_arrived ON batch (account_id, arrived_hour) WHERE arrived_hour IS NOT NULL;
   `,
+  `
+  CREATE TABLE person (
+    id TEXT COLLATE "C" PRIMARY KEY,
+    name TEXT COLLATE "C" NOT NULL UNIQUE,
+    grants TEXT COLLATE "C" NOT NULL,
+    password TEXT COLLATE "C",
+    created_at BIGINT NOT NULL,
+    created_by TEXT COLLATE "C" NOT NULL,
+    revoked_at BIGINT
+  );
+  CREATE TABLE invitation (
+    sha256 TEXT COLLATE "C" PRIMARY KEY,
+    person_id TEXT COLLATE "C" NOT NULL UNIQUE,
+    until BIGINT NOT NULL
+  );
+  CREATE TABLE session (
+    sha256 TEXT COLLATE "C" PRIMARY KEY,
+    id TEXT COLLATE "C" NOT NULL UNIQUE,
+    person_id TEXT COLLATE "C" NOT NULL,
+    started_at BIGINT NOT NULL,
+    seen_at BIGINT NOT NULL,
+    proved_at BIGINT NOT NULL,
+    address TEXT COLLATE "C"
+  );
+  CREATE TABLE sign_in_try (
+    name_sha256 TEXT COLLATE "C" PRIMARY KEY,
+    failures BIGINT NOT NULL,
+    until BIGINT NOT NULL
+  );
+  CREATE INDEX session_person ON session (person_id);
+  `,
 ]
 
 /** Of the tables, as this program knows them. */

@@ -57,6 +57,12 @@ export function unfitFault(batchId: string, unfit: Unfit, actor: Actor): Fault {
 
 function whyUnfit(batchId: string, unfit: Unfit, actor: Actor): string {
   switch (unfit) {
+    case 'no-approver':
+      return `${actorText(actor)} has not the role approver, so another person must decide on batch ${batchId}.`
+    case 'approver-too-new':
+      return `${actorText(actor)} has the role approver for less than 24 hours, so another person must decide on batch ${batchId}.`
+    case 'made-by-the-submitter':
+      return `${actorText(actor)} was made an approver by who submitted batch ${batchId}, so another person must decide on it.`
     case 'the-submitter':
       return `You (${actorText(actor)}) submitted batch ${batchId}, so somebody else must approve it.`
     case 'maker-of-its-key':

@@ -16,7 +16,9 @@ import type { WorkLedger } from '../../ports/ledger/work.ts'
 import { newBatchId } from '../batch-id.ts'
 import { approvalsOn } from '../texts/approving/approvals.ts'
 import { keysOn } from '../texts/doors/keys.ts'
+import { peopleOn } from '../texts/doors/people.ts'
 import { requestsOn } from '../texts/doors/requests.ts'
+import { sessionsOn } from '../texts/doors/sessions.ts'
 import type { Engine } from '../texts/engine.ts'
 import { deliveriesOn } from '../texts/events/deliveries.ts'
 import { endpointsOn } from '../texts/events/endpoints.ts'
@@ -148,6 +150,8 @@ export function openLedgerOn(parts: LedgerParts): Ledger {
     ...doubtsOn(engine, setForward),
     ...intakeOn(engine, intake),
     ...keysOn(engine),
+    ...peopleOn(engine),
+    ...sessionsOn(engine),
     ...requestsOn(engine, { looks, setForward, intake, ledgerId }),
     ...queriesOn(engine, async () => readerOn(openReader())),
     heartbeats,

@@ -341,6 +341,37 @@ const MIGRATIONS: readonly string[] = [
   ALTER TABLE batch ADD COLUMN arrived_hour INTEGER; -- its beginning, in epoch milliseconds
   CREATE INDEX batch_arrived ON batch (account_id, arrived_hour) WHERE arrived_hour IS NOT NULL;
   `,
+  `
+  CREATE TABLE person (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE, -- with which they sign in; never given twice
+    grants TEXT NOT NULL, -- JSON: roles, with who gave each and when
+    password TEXT, -- digest by argon2id, with its parameters; null: none was chosen
+    created_at INTEGER NOT NULL,
+    created_by TEXT NOT NULL,
+    revoked_at INTEGER
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE invitation (
+    sha256 TEXT PRIMARY KEY,
+    person_id TEXT NOT NULL UNIQUE, -- '': the first administrator, who is nobody yet
+    until INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE session (
+    sha256 TEXT PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE, -- nobody gets in by it
+    person_id TEXT NOT NULL,
+    started_at INTEGER NOT NULL,
+    seen_at INTEGER NOT NULL,
+    proved_at INTEGER NOT NULL, -- the password was shown
+    address TEXT
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE sign_in_try (
+    name_sha256 TEXT PRIMARY KEY,
+    failures INTEGER NOT NULL,
+    until INTEGER NOT NULL -- before it no password is looked at
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX session_person ON session (person_id);
+  `,
 ]
 
 /** Brings the tables up to this program's version. A ledger of a newer program is refused, not touched. */

@@ -29,6 +29,7 @@ export const TABLES: readonly Table[] = [
   { name: 'chain', key: 'id' },
   { name: 'api_key', key: 'id' },
   { name: 'api_request', key: 'holder, target, idempotency_key' },
+  { name: 'person', key: 'id' },
   { name: 'event', key: 'id' },
   { name: 'event_position', key: 'name' },
   { name: 'told_batch', key: 'batch_id' },

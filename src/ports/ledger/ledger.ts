@@ -9,6 +9,7 @@ import type { DoubtLedger } from './doubts.ts'
 import type { EventLedger } from './events.ts'
 import type { IntakeLedger } from './intake.ts'
 import type { KeyLedger } from './keys.ts'
+import type { PeopleLedger } from './people.ts'
 import type { PurgeLedger } from './purge.ts'
 import type { QueryLedger } from './queries.ts'
 import type { RequestLedger } from './requests.ts'
@@ -27,6 +28,7 @@ export interface Ledger
     PurgeLedger,
     AuditLedger,
     KeyLedger,
+    PeopleLedger,
     RequestLedger,
     EventLedger,
     WebhookLedger,

@@ -135,6 +135,8 @@ export function describeApprovals(): void {
       const key: Actor = { kind: 'key', id: 'k1', name: 'billing', address: null }
       await expect(approve(batchId, key)).rejects.toThrow('only people approve')
       await expect(approve(batchId, ANN)).rejects.toThrow('os_users')
+      const link = { sha256: '11'.repeat(32), untilMs: NOW }
+      await ledger.addPerson({ id: 'p1', name: 'ann', grants: ['approver'] }, link, BOB, NOW)
       await approve(batchId, { kind: 'person', id: 'p1', name: 'Ann', address: null })
       expect(await isSendable(batchId)).toBe(true)
     })

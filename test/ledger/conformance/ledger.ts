@@ -27,6 +27,7 @@ import { describeRefunds } from './intake-refunds.ts'
 import { describeRetries } from './intake-retries.ts'
 import { describeSinceReview } from './intake-since-review.ts'
 import { describeModel } from './model.ts'
+import { describePeople } from './people.ts'
 import { describePurge } from './purge.ts'
 import { describeQueries } from './queries.ts'
 import { describeWebhooks } from './webhooks.ts'
@@ -77,6 +78,7 @@ export function describeRecord(name: string, newPlace: NewPlace): void {
   describe(name, () => {
     const renew = useLedger(newPlace)
     describeDoors()
+    describePeople()
     describeDoubts()
     describeControl()
     describeQueries()

@@ -20,6 +20,9 @@ const RARE: readonly string[] = [
   'any claim speaks for an attempt of its number',
   'a link of the chain is added to another record than it was made from',
   'a batch of a server that was put back is cancelled',
+  'nobody looks for what it saw committed',
+  'what was freed counts no more',
+  'the shares of the dead are free at once',
 ]
 const SEEDS_FOR_A_PLANT = 150
 

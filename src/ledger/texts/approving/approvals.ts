@@ -1,12 +1,14 @@
 // Approving and rejecting: a person decides, in one transaction, on exactly what they were shown.
 
-import type { Actor } from '../../../domain/actor.ts'
+import { type Actor, identitiesOf } from '../../../domain/actor.ts'
 import { type ApprovalPolicy, unfitToApprove } from '../../../domain/approval.ts'
 import type { Hold } from '../../../domain/batch.ts'
 import { Fault } from '../../../domain/fault.ts'
 import type { BatchId } from '../../../domain/ids.ts'
+import { unfitPerson } from '../../../domain/person.ts'
 import type { ApprovalLedger, Decision } from '../../../ports/ledger/approvals.ts'
 import { changedRecordFault, closedFault, otherBatchFault, unfitFault } from '../../rules/approving.ts'
+import { personById } from '../doors/people.ts'
 import { type Engine, FAULTING, KEPT } from '../engine.ts'
 import { actorIdOf, byOf, recordAct, toActor } from '../record/acts.ts'
 import { all, change, one, type Script } from '../script.ts'
@@ -84,7 +86,7 @@ function* approve(ledgerId: string, { batchId, digest, reason, actor, nowMs }: D
   const closed = closedFault({ batchId, ...batch, nowMs })
   if (closed !== null) return closed
   const policy = yield* policyInForce()
-  const unfit = yield* unfitFaultOf(batchId, actor, batch, policy)
+  const unfit = yield* unfitFaultOf(batchId, actor, { ...batch, nowMs }, policy)
   if (unfit !== null) return unfit
   const shown = yield* shownOf(ledgerId, batchId)
   if (shown?.digest !== digest) return otherBatchFault(batchId, shown?.source === 'queue' && shown.fileSha256 === null)
@@ -109,11 +111,16 @@ function* undecidedOf(batchId: BatchId): Script<Undecided> {
 function* unfitFaultOf(
   batchId: BatchId,
   actor: Actor,
-  { parts }: Pick<Undecided, 'parts'>,
+  { parts, nowMs }: Pick<Undecided, 'parts'> & { readonly nowMs: number },
   policy: ApprovalPolicy | null,
 ): Script<Fault | null> {
   const approved = (yield* approversOf(batchId)).map(({ identity }) => identity)
-  const unfit = unfitToApprove(actor, toActor(parts), approved, policy ?? { osUsers: true })
+  const submitter = toActor(parts)
+  const unfit =
+    unfitToApprove(actor, submitter, approved, policy ?? { osUsers: true }) ??
+    (actor.kind === 'person'
+      ? unfitPerson(yield* personById(actor.id), submitter === null ? [] : identitiesOf(submitter), nowMs)
+      : null)
   return unfit === null ? null : unfitFault(batchId, unfit, actor)
 }
 

@@ -1,0 +1,131 @@
+// tranche people: who uses the console. A link is shown once; the person who follows it chooses the password.
+
+import { openLedger } from '../app/ledger.ts'
+import { invitationUrl, newInvitation, newPersonId } from '../app/people.ts'
+import type { App } from '../app.ts'
+import { Fault } from '../domain/fault.ts'
+import { GRANTS, type GrantName, parseGrant, parsePersonName } from '../domain/person.ts'
+import { didYouMean } from '../domain/similar.ts'
+import type { Ledger } from '../ports/ledger/ledger.ts'
+import { EXIT } from '../present/exit-codes.ts'
+import { personLines, toJsonPerson } from '../present/people.ts'
+import type { Terminal } from './terminal.ts'
+
+const LOOPBACK = 'http://127.0.0.1:7800'
+
+export async function addPerson(
+  app: App,
+  text: string,
+  { roles }: { roles: string },
+  terminal: Terminal,
+): Promise<number> {
+  const name = parsePersonName(text)
+  if (name === null)
+    throw new Fault('usage', 'Name the person by 1 to 64 letters, digits, dots, dashes and @. Nobody was added.')
+  const person = { id: newPersonId(), name, grants: parseRoles(roles) }
+  return onLedger(app, async (ledger) => {
+    const nowMs = app.clock.nowMs()
+    const { secret, invitation } = newInvitation(nowMs)
+    if ((await ledger.addPerson(person, invitation, app.actor, nowMs)) === 'taken')
+      throw new Fault('usage', `${name}: somebody has that name, or had it. Nobody was added. Choose another.`)
+    showLink(app, name, secret, terminal)
+  })
+}
+
+export function linkPerson(app: App, name: string, terminal: Terminal): Promise<number> {
+  return onLedger(app, async (ledger) => {
+    const nowMs = app.clock.nowMs()
+    const { secret, invitation } = newInvitation(nowMs)
+    assertThere(name, await ledger.invite(name, invitation, app.actor, nowMs))
+    showLink(app, name, secret, terminal)
+  })
+}
+
+function showLink({ config: { serving } }: App, name: string, secret: string, terminal: Terminal): void {
+  const url = invitationUrl(serving.publicUrl ?? LOOPBACK, secret)
+  terminal.object({ name, url })
+  terminal.data(url)
+  terminal.say(
+    `By this link ${name} chooses a password, once, within 24 hours. It is shown this once: give it to nobody else.`,
+  )
+}
+
+export function setRoles(
+  app: App,
+  name: string,
+  { roles, reason }: { roles: string; reason: string },
+  terminal: Terminal,
+): Promise<number> {
+  assertReason(reason)
+  const grants = parseRoles(roles)
+  return onLedger(app, async (ledger) => {
+    assertThere(name, await ledger.setGrants(name, grants, reason, app.actor, app.clock.nowMs()))
+    terminal.object({ name, roles: grants })
+    terminal.say(`${name} has now: ${grants.join(', ')}. Open sessions of ${name} have ended.`)
+  })
+}
+
+export function revokePerson(
+  app: App,
+  name: string,
+  { reason }: { reason: string },
+  terminal: Terminal,
+): Promise<number> {
+  assertReason(reason)
+  return onLedger(app, async (ledger) => {
+    const how = await ledger.revokePerson(name, reason, app.actor, app.clock.nowMs())
+    if (how === 'unknown') assertThere(name, how)
+    terminal.object({ name, revoked: true, already: how === 'already' })
+    terminal.say(
+      how === 'already'
+        ? `${name} was revoked before; nothing was changed.`
+        : `${name} may come no more, and all sessions have ended. What ${name} submitted or approved stands.`,
+    )
+  })
+}
+
+export async function listPeople(app: App, terminal: Terminal): Promise<number> {
+  const ledger = await openLedger(app, 'looks')
+  try {
+    const people = await ledger.people()
+    terminal.object({ people: people.map(toJsonPerson) })
+    terminal.data(...personLines(people))
+    if (people.length === 0) terminal.say('There is nobody. tranche serve shows the link of the first administrator.')
+    return EXIT.approved
+  } finally {
+    await ledger.close()
+  }
+}
+
+async function onLedger(app: App, work: (ledger: Ledger) => Promise<void>): Promise<number> {
+  const ledger = await openLedger(app)
+  try {
+    await work(ledger)
+    return EXIT.approved
+  } finally {
+    await ledger.close()
+  }
+}
+
+function assertThere(name: string, how: string): void {
+  if (how === 'unknown')
+    throw new Fault('usage', `There is nobody called "${name}". See: tranche people list. Nothing was changed.`)
+  if (how === 'revoked') throw new Fault('usage', `${name} was revoked. Nothing was changed. Add another person.`)
+}
+
+function assertReason(reason: string): void {
+  if (reason.trim() === '')
+    throw new Fault('usage', '--reason: write why; it is kept in the history. Nothing was changed.')
+}
+
+function parseRoles(text: string): readonly GrantName[] {
+  const names = text.split(',').map((one) => one.trim())
+  return names.map((one) => {
+    const name = parseGrant(one)
+    if (name !== undefined) return name
+    throw new Fault(
+      'usage',
+      `--roles ${one}: there is no such role${didYouMean(one, GRANTS)}. One or more of: ${GRANTS.join(', ')}. Nothing was changed.`,
+    )
+  })
+}

@@ -1,0 +1,107 @@
+// The console: pages for people, in a context of its own. It reads no bearer, and the API reads no cookie.
+
+import type { FastifyRequest } from 'fastify'
+import { sha256Of } from '../app/people.ts'
+import { Fault } from '../domain/fault.ts'
+import { secretIn } from './cookie.ts'
+import { type ConsoleDoor, PageError, type Pages } from './door.ts'
+import { assertSameSite, fieldsIn, fieldsOf, formKeyOf } from './forms.ts'
+import { html } from './html.ts'
+import { showPage } from './page.ts'
+import { addBatchPages } from './pages/batches.ts'
+import { addSessionPages } from './pages/sessions.ts'
+import { addSignInPages } from './pages/sign-in.ts'
+import { PAGES, type PageName, pageEntry } from './pages-table.ts'
+import { visitorBy } from './visit.ts'
+
+const FORM_BYTES_MOST = 64 * 1024
+const POLICY = [
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'",
+  "frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types tranche",
+].join('; ')
+
+/** To be handed to the server as another door. */
+export function consoleOf(door: ConsoleDoor): (server: Pages) => Promise<void> {
+  return async (server) => {
+    await server.register(async (pages) => {
+      refuseUnlisted(pages)
+      answerErrors(pages, door)
+      takeForms(pages)
+      guardPages(pages, door)
+      addSignInPages(pages, door)
+      addSessionPages(pages, door)
+      addBatchPages(pages, door)
+    })
+  }
+}
+
+/** A page that no entry of the table stands for must not be served until somebody finds it. */
+function refuseUnlisted(pages: Pages): void {
+  pages.addHook('onRoute', ({ config, method, url }) => {
+    const entry = PAGES[config?.page as PageName]
+    if (entry === undefined || entry.method !== method || entry.path !== url)
+      throw new Error(`bug: ${String(method)} ${url} has no entry in the table of pages`)
+  })
+}
+
+function takeForms(pages: Pages): void {
+  pages.removeAllContentTypeParsers()
+  pages.addContentTypeParser(
+    'application/x-www-form-urlencoded',
+    { parseAs: 'string', bodyLimit: FORM_BYTES_MOST },
+    async (_: unknown, text: string | Buffer) => fieldsIn(String(text)),
+  )
+}
+
+function guardPages(pages: Pages, door: ConsoleDoor): void {
+  const { publicUrl } = door.app.config.serving
+  const publicOrigin = publicUrl === null ? null : new URL(publicUrl).origin
+  pages.decorateRequest('visitor', null)
+  pages.decorateRequest('formKey', null)
+  pages.addHook('onRequest', async (request, reply) => {
+    reply.header('content-security-policy', POLICY)
+    const entry = pageEntry(request.routeOptions.config.page as PageName)
+    if (entry.method === 'POST') assertSameSite(request, publicOrigin)
+    if (entry.permission === 'anybody') return
+    await recognise(request, door)
+    if (request.visitor === null) {
+      if (entry.method === 'GET') return reply.redirect('/sign-in', 303)
+      throw new PageError(401, 'You are not signed in any more. Nothing was changed. Sign in, and do it again.')
+    }
+    if (!request.visitor.may(entry.permission))
+      throw new PageError(403, 'Your roles do not allow that. Nothing was changed. An administrator gives roles.')
+    if (entry.stepUp === true && !request.visitor.isFresh) return reply.redirect('/step-up', 303)
+  })
+  pages.addHook('preHandler', async (request) => {
+    const { method, permission } = pageEntry(request.routeOptions.config.page as PageName)
+    if (method === 'POST' && permission !== 'anybody')
+      request.formKey = formKeyOf(fieldsOf(request), secretIn(request, door) ?? '')
+  })
+}
+
+/** Asks the ledger each time: what was taken away is gone from the next request on. */
+async function recognise(request: FastifyRequest, door: ConsoleDoor): Promise<void> {
+  const secret = secretIn(request, door)
+  const nowMs = door.app.clock.nowMs()
+  const found = secret === null ? null : await door.ledger.visit(sha256Of(secret), nowMs)
+  request.visitor = found === null ? null : visitorBy(found.person, found.session, request.ip, nowMs)
+}
+
+function answerErrors(pages: Pages, { app }: ConsoleDoor): void {
+  pages.setErrorHandler((error: unknown, request, reply) => {
+    const { status, text } = told(error, app.scrub)
+    if (status >= 500) app.log.error({ err: error, request_id: request.id }, 'a page failed')
+    return showPage(reply.code(status), 'Not done', html`<p>${text}</p><p>Request ${request.id}</p>`)
+  })
+}
+
+function told(error: unknown, scrub: (text: string) => string): { readonly status: number; readonly text: string } {
+  if (error instanceof PageError) return { status: error.status, text: error.message }
+  if (error instanceof Fault) return { status: error.code === 'usage' ? 422 : 503, text: scrub(error.message) }
+  const { statusCode = 500 } = error as { statusCode?: number }
+  if (statusCode < 500) return { status: statusCode, text: 'The form could not be read. Nothing was changed.' }
+  return {
+    status: 500,
+    text: 'A failure of this program; its log says more under the id of the request. Look at the state before you do it again.',
+  }
+}

@@ -1,0 +1,32 @@
+// What every page has at hand.
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify'
+import type { ZodTypeProvider } from 'fastify-type-provider-zod'
+import type { App } from '../app.ts'
+import type { Ledger } from '../ports/ledger/ledger.ts'
+
+export interface ConsoleDoor {
+  readonly app: App
+  readonly ledger: Ledger
+  /** Whether browsers reach it by TLS, here or at a proxy. */
+  readonly isSecure: boolean
+}
+
+export type Pages = FastifyInstance<
+  RawServerDefault,
+  IncomingMessage,
+  ServerResponse,
+  FastifyBaseLogger,
+  ZodTypeProvider
+>
+
+/** What a page refuses, as it is told to the person. Nothing was changed. */
+export class PageError extends Error {
+  readonly status: number
+
+  constructor(status: number, text: string) {
+    super(text)
+    this.status = status
+  }
+}

@@ -1,0 +1,35 @@
+// Every page, and what it asks of a person. What is not in this table is not served.
+
+import type { Permission } from '../domain/person.ts'
+
+export interface PageEntry {
+  readonly method: 'GET' | 'POST'
+  readonly path: string
+  /** `anybody`: without being signed in. `own`: whoever is. */
+  readonly permission: Permission | 'anybody'
+  /** A password not older than a few minutes. */
+  readonly stepUp?: true
+}
+
+const OPEN = { permission: 'anybody' } as const
+
+export const PAGES = {
+  overview: { method: 'GET', path: '/', permission: 'view' },
+  batch: { method: 'GET', path: '/batches/:batch', permission: 'view' },
+  approve: { method: 'POST', path: '/batches/:batch/approve', permission: 'approve', stepUp: true },
+  reject: { method: 'POST', path: '/batches/:batch/reject', permission: 'approve', stepUp: true },
+  signInPage: { ...OPEN, method: 'GET', path: '/sign-in' },
+  signIn: { ...OPEN, method: 'POST', path: '/sign-in' },
+  joinPage: { ...OPEN, method: 'GET', path: '/join/:invitation' },
+  join: { ...OPEN, method: 'POST', path: '/join/:invitation' },
+  signOut: { method: 'POST', path: '/sign-out', permission: 'own' },
+  stepUpPage: { method: 'GET', path: '/step-up', permission: 'own' },
+  stepUp: { method: 'POST', path: '/step-up', permission: 'own' },
+  sessionsPage: { method: 'GET', path: '/sessions', permission: 'own' },
+  endSession: { method: 'POST', path: '/sessions/:session/end', permission: 'own' },
+} as const satisfies Readonly<Record<string, PageEntry>>
+export type PageName = keyof typeof PAGES
+
+export function pageEntry(name: PageName): PageEntry {
+  return PAGES[name]
+}

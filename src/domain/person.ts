@@ -1,0 +1,124 @@
+// People of the console: what they were given, what they may do by it, and when the right to approve begins.
+
+export const ROLES = ['viewer', 'submitter', 'approver', 'operator', 'admin', 'auditor'] as const
+type Role = (typeof ROLES)[number]
+/** `results`: result files hold names, so who sees batches may not download them by that. */
+export const GRANTS = [...ROLES, 'results'] as const
+export type GrantName = (typeof GRANTS)[number]
+
+export const PERMISSIONS = ['view', 'results', 'submit', 'approve', 'operate', 'administer', 'audit'] as const
+/** `own`: every person who is signed in. */
+export type Permission = (typeof PERMISSIONS)[number] | 'own'
+
+const GIVES: Readonly<Record<GrantName, readonly Permission[]>> = {
+  viewer: ['view'],
+  submitter: ['view', 'submit'],
+  approver: ['view', 'approve'],
+  operator: ['view', 'operate'],
+  admin: ['administer'],
+  auditor: ['view', 'audit'],
+  results: ['results'],
+}
+
+export interface Grant {
+  readonly name: GrantName
+  readonly atMs: number
+  /** The identity of who gave it, as in `identityOf`. */
+  readonly by: string
+  /** When the first people were added: nobody was there before who could have given it sooner. */
+  readonly first: boolean
+}
+
+export interface Person {
+  /** Never given twice. */
+  readonly id: string
+  /** With which they sign in: small letters. */
+  readonly name: string
+  readonly grants: readonly Grant[]
+  /** Whether a password was chosen. */
+  readonly joined: boolean
+  readonly createdAtMs: number
+  readonly createdBy: string
+  /** null: they may sign in. */
+  readonly revokedAtMs: number | null
+}
+
+export const APPROVES_AFTER_MS = 24 * 3_600_000
+/** Since the first person joined. */
+export const FIRST_SETUP_MS = 3_600_000
+
+const MONEY: readonly GrantName[] = ['submitter', 'approver', 'operator']
+
+export function parseGrant(text: string): GrantName | undefined {
+  return GRANTS.find((name) => name === text)
+}
+
+export function parsePersonName(text: string): string | null {
+  const name = text.trim().toLowerCase()
+  return /^[a-z0-9][a-z0-9._@-]{0,63}$/.test(name) ? name : null
+}
+
+/** Who makes people moves no money. null: the roles go together. */
+export function exclusionIn(names: readonly GrantName[]): readonly [GrantName, GrantName] | null {
+  if (!names.includes('admin')) return null
+  const other = MONEY.find((name) => names.includes(name))
+  return other === undefined ? null : ['admin', other]
+}
+
+export function mayDo(
+  { grants, revokedAtMs }: Pick<Person, 'grants' | 'revokedAtMs'>,
+  permission: Permission,
+): boolean {
+  if (revokedAtMs !== null) return false
+  return permission === 'own' || grants.some(({ name }) => GIVES[name].includes(permission))
+}
+
+export type UnfitPerson = 'no-approver' | 'approver-too-new' | 'made-by-the-submitter'
+
+/** null: they may approve what the submitter handed in. */
+export function unfitPerson(
+  person: Pick<Person, 'grants' | 'revokedAtMs'> | null,
+  submitters: readonly string[],
+  nowMs: number,
+): UnfitPerson | null {
+  const grant = person?.grants.find(({ name }) => name === 'approver')
+  if (person === null || person.revokedAtMs !== null || grant === undefined) return 'no-approver'
+  if (!grant.first && nowMs - grant.atMs < APPROVES_AFTER_MS) return 'approver-too-new'
+  return submitters.includes(grant.by) ? 'made-by-the-submitter' : null
+}
+
+/** What was given before keeps its moment and its giver. */
+export function regranted(
+  before: readonly Grant[],
+  names: readonly GrantName[],
+  given: Omit<Grant, 'name'>,
+): readonly Grant[] {
+  return [...new Set(names)].toSorted().map((name) => before.find((one) => one.name === name) ?? { name, ...given })
+}
+
+export interface Session {
+  /** To name it in lists: nobody gets in by it. */
+  readonly id: string
+  readonly personId: string
+  readonly startedAtMs: number
+  readonly seenAtMs: number
+  /** When the password was shown last. */
+  readonly provedAtMs: number
+  readonly address: string | null
+}
+
+export const SESSION_IDLE_MS = 30 * 60_000
+export const SESSION_LIVES_MS = 12 * 3_600_000
+export const STEP_UP_MS = 5 * 60_000
+export const INVITATION_LIVES_MS = 24 * 3_600_000
+export const FIRST_LINK_LIVES_MS = 15 * 60_000
+const BACK_OFF_MOST_MS = 15 * 60_000
+
+export function isOpen({ startedAtMs, seenAtMs }: Pick<Session, 'startedAtMs' | 'seenAtMs'>, nowMs: number): boolean {
+  return nowMs - seenAtMs < SESSION_IDLE_MS && nowMs - startedAtMs < SESSION_LIVES_MS
+}
+
+/** After that many tries that failed one after another. */
+export function backOffMs(failures: number): number {
+  return Math.min(1_000 * 2 ** Math.min(failures, 20), BACK_OFF_MOST_MS)
+}

@@ -1,0 +1,114 @@
+// Signing in, and what it opens: looked up with each request, so that what was taken away is gone from the next one on.
+
+import type { Actor } from '../../../domain/actor.ts'
+import {
+  backOffMs,
+  isOpen,
+  type Person,
+  SESSION_IDLE_MS,
+  SESSION_LIVES_MS,
+  type Session,
+} from '../../../domain/person.ts'
+import type { NewSession, PeopleLedger, SignInTry } from '../../../ports/ledger/people.ts'
+import { type Engine, FAULTING } from '../engine.ts'
+import { recordAct } from '../record/acts.ts'
+import { all, change, one, type Script } from '../script.ts'
+import { personById } from './people.ts'
+
+type Parts = Pick<PeopleLedger, 'beginSignIn' | 'openSession' | 'renewSession' | 'visit' | 'sessions' | 'endSession'>
+
+/** A session that is used all the time is noted once in this time. */
+const NOTED_EVERY_MS = 60_000
+
+export function sessionsOn(engine: Engine): Parts {
+  return {
+    beginSignIn: (nameSha256, nowMs) => engine.write(() => beginSignIn(nameSha256, nowMs), FAULTING),
+    openSession: (session, nameSha256) => engine.write(() => openSession(session, nameSha256), FAULTING),
+    renewSession: (from, to, nameSha256, nowMs) =>
+      engine.write(() => renewSession({ from, to, nameSha256 }, nowMs), FAULTING),
+    async visit(sha256, nowMs) {
+      const found = await engine.read(() => visited(sha256, nowMs))
+      if (found !== null && nowMs - found.session.seenAtMs > NOTED_EVERY_MS)
+        await engine.write(() => change(SEEN, { sha256, nowMs }), FAULTING)
+      return found
+    },
+    sessions: async (personId, nowMs) =>
+      (await engine.read(() => all<Session>(`${SESSION} WHERE person_id = :personId`, { personId })))
+        .filter((session) => isOpen(session, nowMs))
+        .toSorted((one, other) => other.startedAtMs - one.startedAtMs || (one.id < other.id ? -1 : 1)),
+    endSession: (personId, id, actor, nowMs) =>
+      engine.write(() => endSession({ personId, id }, actor, nowMs), FAULTING),
+  }
+}
+
+const TRIES_KEPT_MS = 86_400_000
+
+function* beginSignIn(nameSha256: string, nowMs: number): Script<SignInTry> {
+  const found = yield* one<{ failures: number; until: number }>(
+    'SELECT failures, until FROM sign_in_try WHERE name_sha256 = :nameSha256',
+    { nameSha256 },
+  )
+  if (found !== undefined && found.until > nowMs) return { kind: 'wait', untilMs: found.until }
+  yield* change('DELETE FROM sign_in_try WHERE until < :over', { over: nowMs - TRIES_KEPT_MS })
+  const failures = found === undefined || found.until < nowMs - TRIES_KEPT_MS ? 0 : found.failures
+  yield* change(
+    `INSERT INTO sign_in_try (name_sha256, failures, until) VALUES (:nameSha256, :failures, :until)
+      ON CONFLICT (name_sha256) DO UPDATE SET failures = excluded.failures, until = excluded.until`,
+    { nameSha256, failures: failures + 1, until: nowMs + backOffMs(failures) },
+  )
+  return { kind: 'try' }
+}
+
+function* forgetTries(nameSha256: string): Script<void> {
+  yield* change('DELETE FROM sign_in_try WHERE name_sha256 = :nameSha256', { nameSha256 })
+}
+
+const SESSION = `
+    SELECT id, person_id AS "personId", started_at AS "startedAtMs", seen_at AS "seenAtMs", proved_at AS "provedAtMs",
+      address FROM session`
+const BY_SHA256 = `${SESSION} WHERE sha256 = :sha256`
+const SEEN = 'UPDATE session SET seen_at = :nowMs WHERE sha256 = :sha256 AND seen_at < :nowMs'
+const OPEN = `
+    INSERT INTO session (sha256, id, person_id, started_at, seen_at, proved_at, address)
+    VALUES (:sha256, :id, :personId, :nowMs, :nowMs, :nowMs, :address)`
+const OVER = 'DELETE FROM session WHERE seen_at <= :idle OR started_at <= :old'
+
+function* openSession(
+  { sha256, id, personId, address, nowMs }: NewSession,
+  nameSha256: string,
+): Script<Session | null> {
+  const person = yield* personById(personId)
+  if (person === null || person.revokedAtMs !== null || !person.joined) return null
+  yield* forgetTries(nameSha256)
+  yield* change(OVER, { idle: nowMs - SESSION_IDLE_MS, old: nowMs - SESSION_LIVES_MS })
+  yield* change(OPEN, { sha256, id, personId, address, nowMs })
+  const actor = { kind: 'person', id: personId, name: person.name, address } as const
+  yield* recordAct({ what: 'sign-in', atMs: nowMs, actor, details: { session: id } })
+  return (yield* one<Session>(BY_SHA256, { sha256 }))!
+}
+
+const RENEW = 'UPDATE session SET sha256 = :to, proved_at = :nowMs, seen_at = :nowMs WHERE sha256 = :from'
+
+function* renewSession(
+  { from, to, nameSha256 }: { readonly from: string; readonly to: string; readonly nameSha256: string },
+  nowMs: number,
+): Script<Session | null> {
+  if ((yield* visited(from, nowMs)) === null) return null
+  yield* forgetTries(nameSha256)
+  yield* change(RENEW, { from, to, nowMs })
+  return (yield* one<Session>(BY_SHA256, { sha256: to }))!
+}
+
+function* visited(sha256: string, nowMs: number): Script<{ person: Person; session: Session } | null> {
+  const session = yield* one<Session>(BY_SHA256, { sha256 })
+  if (session === undefined || !isOpen(session, nowMs)) return null
+  const person = yield* personById(session.personId)
+  return person === null || person.revokedAtMs !== null ? null : { person, session }
+}
+
+function* endSession(named: { readonly personId: string; readonly id: string }, actor: Actor, nowMs: number) {
+  const ended = yield* all('DELETE FROM session WHERE person_id = :personId AND id = :id RETURNING id', named)
+  if (ended.length === 0) return false
+  yield* recordAct({ what: 'end-session', atMs: nowMs, actor, details: { person: named.personId, session: named.id } })
+  return true
+}

@@ -1,0 +1,80 @@
+// The ledger, for the people of the console: who they are, how they come in, and their sessions. Of passwords, links and
+// sessions it holds digests alone.
+
+import type { Actor } from '../../domain/actor.ts'
+import type { GrantName, Person, Session } from '../../domain/person.ts'
+
+export interface NewPerson {
+  readonly id: string
+  readonly name: string
+  readonly grants: readonly GrantName[]
+}
+
+/** A link that somebody was given, used once. Digests in hex. */
+export interface Invitation {
+  readonly sha256: string
+  readonly untilMs: number
+}
+
+/** Who comes by a link. */
+export interface Joining {
+  readonly invitationSha256: string
+  /** With which one is made, where the link is that of the first administrator. */
+  readonly first: { readonly id: string; readonly name: string }
+  readonly passwordHash: string
+  readonly address: string | null
+  readonly nowMs: number
+}
+
+export interface NewSession {
+  readonly sha256: string
+  readonly id: string
+  readonly personId: string
+  readonly address: string | null
+  readonly nowMs: number
+}
+
+/** - `wait`: nobody looks at a password of that name before `untilMs` */
+export type SignInTry = { readonly kind: 'try' } | { readonly kind: 'wait'; readonly untilMs: number }
+
+export interface PeopleLedger {
+  /** Revoked ones too, in the order in which they were made. */
+  people(): Promise<readonly Person[]>
+  /** With what a password is compared with; null: none was chosen. */
+  personNamed(name: string): Promise<{ readonly person: Person; readonly passwordHash: string | null } | null>
+  /** Faults where the roles do not go together. `taken`: another has the name, or had it. */
+  addPerson(person: NewPerson, invitation: Invitation, actor: Actor, nowMs: number): Promise<'added' | 'taken'>
+  /** Another link for the person; the password and all sessions end by it. Links given before are void. */
+  invite(name: string, invitation: Invitation, actor: Actor, nowMs: number): Promise<'invited' | 'unknown' | 'revoked'>
+  /** For the first administrator; earlier ones are void. `people`: there is somebody already, and nothing was done. */
+  inviteFirst(invitation: Invitation): Promise<'invited' | 'people'>
+  /** null: no person may come by it. */
+  invited(sha256: string, nowMs: number): Promise<{ readonly name: string | null } | null>
+  /** Uses the link up. null: it is none, or not any more. */
+  join(joining: Joining): Promise<Person | null>
+  /** Ends all sessions of the person. Faults where the roles do not go together. */
+  setGrants(
+    name: string,
+    grants: readonly GrantName[],
+    reason: string,
+    actor: Actor,
+    nowMs: number,
+  ): Promise<'set' | 'unknown' | 'revoked'>
+  /** Ends all sessions of the person, and the link. */
+  revokePerson(name: string, reason: string, actor: Actor, nowMs: number): Promise<'revoked' | 'already' | 'unknown'>
+  /**
+   * Counts it as failed before anybody looks at the password, so that tries beside one another do not slip through. Of names that
+   * nobody has too, so that it does not say who is there. `nameSha256`: of the name that was written.
+   */
+  beginSignIn(nameSha256: string, nowMs: number): Promise<SignInTry>
+  /** The password was right: forgets the failed tries. null: the person may not come in any more. */
+  openSession(session: NewSession, nameSha256: string): Promise<Session | null>
+  /** Another id from now on, for the password was shown again. null: there is no such session any more. */
+  renewSession(oldSha256: string, newSha256: string, nameSha256: string, nowMs: number): Promise<Session | null>
+  /** Asked with each request, and noted that it was used. null: it is none, or over. */
+  visit(sha256: string, nowMs: number): Promise<{ readonly person: Person; readonly session: Session } | null>
+  /** Open ones, the newest first. */
+  sessions(personId: string, nowMs: number): Promise<readonly Session[]>
+  /** `id`: not with which it comes in. */
+  endSession(personId: string, id: string, actor: Actor, nowMs: number): Promise<boolean>
+}

@@ -1,0 +1,117 @@
+// Approving at a page: a real ledger and a server, by people with roles.
+
+import type { LightMyRequestResponse } from 'fastify'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { sha256Of } from '../../src/app/people.ts'
+import { consoleOf } from '../../src/console/console.ts'
+import type { BatchId } from '../../src/domain/ids.ts'
+import type { GrantName } from '../../src/domain/person.ts'
+import type { Server } from '../../src/server/door.ts'
+import { hostsOf } from '../../src/server/hosts.ts'
+import { createIngestQueue } from '../../src/server/ingest-queue.ts'
+import { buildServer } from '../../src/server/server.ts'
+import { CLERK, headerOf, personAt, refund, submit } from '../fixtures/ledgers.ts'
+import { openServed, type Served } from '../fixtures/served.ts'
+
+let served: Served
+let server: Server
+let batch: BatchId
+const PASSWORD = 'correct horse battery'
+const HOSTILE = '<script>alert(1)</script>"\'&.csv'
+
+beforeEach(async () => {
+  served = await openServed()
+  const { app, ledger, spool, accounts } = served
+  const isHost = hostsOf({ host: '127.0.0.1', certificate: null, publicUrl: null, trustedProxies: [] })
+  const files = { spool, ingest: async () => ({ exit: null, said: null }), queue: createIngestQueue() }
+  const door = { app, ledger, isHost, trustedProxies: [], requestsPerMinute: 10_000, ...files }
+  server = await buildServer(door, null, consoleOf({ app, ledger, isSecure: false }))
+  const rule = { merchants: null, operations: null, fourEyes: true, bands: {}, rowOver: {} }
+  await ledger.adoptPolicy({ rules: [rule], expireAfterMs: 86_400_000, osUsers: false }, 'test', CLERK, Date.now())
+  const header = headerOf(accounts.shop, { fileName: HOSTILE, nowMs: Date.now() })
+  batch = await submit(ledger, accounts.shop, [refund('A'), refund('B')], header)
+})
+
+afterEach(async () => {
+  await server.close()
+  await served.close()
+})
+
+type Visiting = Readonly<Record<string, string>>
+
+async function signedIn(name: string, grants: readonly GrantName[], by = personAt('boss')): Promise<Visiting> {
+  const link = { sha256: sha256Of(name), untilMs: Date.now() + 60_000 }
+  await served.ledger.addPerson({ id: `p-${name}`, name, grants }, link, by, Date.now())
+  await post(`/join/${name}`, { password: PASSWORD }, {})
+  const answer = await post('/sign-in', { name, password: PASSWORD }, {})
+  return { cookie: String(answer.headers['set-cookie']).split(';')[0] as string }
+}
+function post(url: string, fields: Record<string, string>, visiting: Visiting, site = 'same-origin') {
+  const payload = new URLSearchParams(fields).toString()
+  const type = { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': site }
+  return server.inject({ method: 'POST', url, payload, headers: { host: '127.0.0.1', ...type, ...visiting } })
+}
+const get = (url: string, visiting: Visiting) =>
+  server.inject({ method: 'GET', url, headers: { host: '127.0.0.1', ...visiting } })
+const fieldIn = (page: LightMyRequestResponse, name: string) =>
+  new RegExp(`name="${name}" value="([^"]+)"`).exec(page.body)?.[1] ?? ''
+const given = async () => (await served.ledger.batch(batch))?.approval?.given
+const at = () => `/batches/${batch}`
+
+/** As the page of the batch fills them in. */
+async function formOf(visiting: Visiting): Promise<Record<string, string>> {
+  const page = await get(at(), visiting)
+  return { form: fieldIn(page, 'form'), digest: fieldIn(page, 'digest'), total: '20.00', reason: 'looked at' }
+}
+
+test('an approver reads everything that the approval is of, types the total, and approves it once', async () => {
+  const ann = await signedIn('ann', ['approver'])
+  expect((await get('/', ann)).body).toContain('1 batch waits for approval.')
+  const page = await get(at(), ann)
+  for (const shown of ['2 REFUND, EUR 20.00,', 'clerk@desk', 'Type 20.00', fieldIn(page, 'digest')])
+    expect(page.body).toContain(shown)
+  const form = await formOf(ann)
+  expect((await post(`${at()}/approve`, { ...form, total: '21.00' }, ann)).statusCode).toBe(422)
+  expect((await post(`${at()}/approve`, { ...form, digest: '0'.repeat(64) }, ann)).statusCode).toBe(422)
+  expect((await post(`${at()}/approve`, { ...form, reason: ' ' }, ann)).statusCode).toBe(422)
+  expect(await given()).toBe(0)
+  expect((await post(`${at()}/approve`, form, ann)).headers.location).toBe(at())
+  expect(await given()).toBe(1)
+  expect((await post(`${at()}/approve`, form, ann)).statusCode).toBe(422)
+  expect(await given()).toBe(1)
+  expect((await get('/', ann)).body).toContain('No batch waits for approval.')
+})
+
+test('an approver rejects it with a reason, and none of its rows will be sent', async () => {
+  const ann = await signedIn('ann', ['approver'])
+  expect((await post(`${at()}/reject`, { ...(await formOf(ann)), reason: 'wrong month' }, ann)).statusCode).toBe(303)
+  expect(await served.ledger.batch(batch)).toMatchObject({ hold: 'cancelled', counts: { CANCELLED: 2 } })
+  expect((await get(at(), ann)).body).toContain('wrong month')
+})
+
+test('nobody else decides: not a viewer, not from another site, not by a role that the submitter gave', async () => {
+  const vic = await signedIn('vic', ['viewer'])
+  expect((await get(at(), vic)).body).toContain('Your roles do not let you decide on it')
+  const ann = await signedIn('ann', ['approver'])
+  const form = await formOf(ann)
+  expect((await post(`${at()}/approve`, form, vic)).statusCode).toBe(403)
+  expect((await post(`${at()}/approve`, form, ann, 'cross-site')).statusCode).toBe(403)
+  expect((await post(`${at()}/approve`, { ...form, form: '' }, ann)).statusCode).toBe(403)
+  const bob = await signedIn('bob', ['approver'], CLERK)
+  const refused = await post(`${at()}/approve`, await formOf(bob), bob)
+  expect(refused.statusCode).toBe(422)
+  expect(await given()).toBe(0)
+})
+
+test('who makes people sees no batch', async () => {
+  const max = await signedIn('max', ['admin'])
+  expect([(await get('/', max)).statusCode, (await get(at(), max)).statusCode]).toEqual([403, 403])
+})
+
+test('a name of a file is shown, and is no part of the page', async () => {
+  const ann = await signedIn('ann', ['approver'])
+  for (const page of [await get('/', ann), await get(at(), ann)]) {
+    expect(page.body).toContain('&lt;script&gt;alert(1)&lt;/script&gt;')
+    expect(page.body).not.toContain('<script')
+  }
+})

@@ -1,0 +1,142 @@
+// People at the door of the console: a real ledger and a server, asked as a browser asks, or as an attacker does.
+
+import type { LightMyRequestResponse } from 'fastify'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { sha256Of } from '../../src/app/people.ts'
+import { consoleOf } from '../../src/console/console.ts'
+import { PAGES } from '../../src/console/pages-table.ts'
+import type { Server } from '../../src/server/door.ts'
+import { hostsOf } from '../../src/server/hosts.ts'
+import { createIngestQueue } from '../../src/server/ingest-queue.ts'
+import { buildServer } from '../../src/server/server.ts'
+import { CLERK } from '../fixtures/ledgers.ts'
+import { openServed, type Served } from '../fixtures/served.ts'
+
+let served: Served
+let server: Server
+const PASSWORD = 'correct horse battery'
+const REFUSED = 'Not signed in.'
+
+beforeEach(async () => {
+  served = await openServed()
+  const { app, ledger, spool } = served
+  const isHost = hostsOf({ host: '127.0.0.1', certificate: null, publicUrl: null, trustedProxies: [] })
+  const files = { spool, ingest: async () => ({ exit: null, said: null }), queue: createIngestQueue() }
+  const door = { app, ledger, isHost, trustedProxies: [], requestsPerMinute: 10_000, ...files }
+  server = await buildServer(door, null, consoleOf({ app, ledger, isSecure: false }))
+  const link = { sha256: sha256Of('link'), untilMs: Date.now() + 60_000 }
+  await ledger.addPerson({ id: 'p1', name: 'ann', grants: ['viewer'] }, link, CLERK, Date.now())
+  expect((await post('/join/link', { password: PASSWORD })).statusCode).toBe(303)
+})
+
+afterEach(async () => {
+  await server.close()
+  await served.close()
+})
+
+const HOST = { host: '127.0.0.1' }
+const SAME = { 'sec-fetch-site': 'same-origin' }
+
+function post(url: string, fields: Record<string, string>, headers: Record<string, string> = SAME) {
+  const payload = new URLSearchParams(fields).toString()
+  const type = { 'content-type': 'application/x-www-form-urlencoded' }
+  return server.inject({ method: 'POST', url, payload, headers: { ...HOST, ...type, ...headers } })
+}
+
+const get = (url: string, headers: Record<string, string> = {}) =>
+  server.inject({ method: 'GET', url, headers: { ...HOST, ...headers } })
+const cookieOf = (answer: LightMyRequestResponse) => String(answer.headers['set-cookie']).split(';')[0] ?? ''
+const signIn = async () => cookieOf(await post('/sign-in', { name: 'Ann', password: PASSWORD }))
+const formIn = (page: LightMyRequestResponse) => /name="form" value="([^"]+)"/.exec(page.body)?.[1] ?? ''
+
+test('a person signs in, and the cookie is no one else’s to read', async () => {
+  const answer = await post('/sign-in', { name: 'ann', password: PASSWORD })
+  expect(answer.headers['set-cookie']).toMatch(/^tranche=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax$/)
+  expect((await get('/sessions', { cookie: cookieOf(answer) })).body).toContain('You are ann.')
+})
+
+test('a cookie that was set before is not taken over, and each sign-in has its own', async () => {
+  const preset = `tranche=${'A'.repeat(43)}`
+  const answer = await post('/sign-in', { name: 'ann', password: PASSWORD }, { ...SAME, cookie: preset })
+  expect(cookieOf(answer)).not.toBe(preset)
+  expect((await get('/sessions', { cookie: preset })).statusCode).toBe(303)
+  expect(await signIn()).not.toBe(cookieOf(answer))
+})
+
+test('the password shown again makes another cookie, and the one before is worth nothing', async () => {
+  const cookie = await signIn()
+  const form = formIn(await get('/step-up', { cookie }))
+  const answer = await post('/step-up', { form, password: PASSWORD }, { ...SAME, cookie })
+  expect((await get('/sessions', { cookie })).statusCode).toBe(303)
+  expect((await get('/sessions', { cookie: cookieOf(answer) })).statusCode).toBe(200)
+})
+
+test('a wrong password, a name of nobody and a name that has to wait are told alike', async () => {
+  const wrong = await post('/sign-in', { name: 'ann', password: 'not the password' })
+  const nobody = await post('/sign-in', { name: 'bob', password: 'not the password' })
+  const waits = await post('/sign-in', { name: 'ann', password: PASSWORD })
+  expect([wrong, nobody, waits].map(({ statusCode }) => statusCode)).toEqual([401, 401, 401])
+  expect(new Set([wrong.body, nobody.body, waits.body]).size).toBe(1)
+  expect(wrong.body).toContain(REFUSED)
+})
+
+test.each([
+  ['from another site', { 'sec-fetch-site': 'cross-site' }],
+  ['from a sibling', { 'sec-fetch-site': 'same-site' }],
+  ['typed into the address bar', { 'sec-fetch-site': 'none' }],
+  ['with another origin', { origin: 'https://evil.example' }],
+  ['from nowhere', {}],
+])('a form %s changes nothing', async (_, headers) => {
+  expect((await post('/sign-in', { name: 'ann', password: PASSWORD }, headers)).statusCode).toBe(403)
+  const cookie = await signIn()
+  const form = formIn(await get('/sessions', { cookie }))
+  expect((await post('/sign-out', { form }, { ...headers, cookie })).statusCode).toBe(403)
+  expect((await get('/sessions', { cookie })).statusCode).toBe(200)
+})
+
+test('a form without its token, or with that of another session, changes nothing', async () => {
+  const [cookie, other] = [await signIn(), await signIn()]
+  const form = formIn(await get('/sessions', { cookie: other }))
+  for (const fields of [{}, { form }, { form: 'x.y' }])
+    expect((await post('/sign-out', fields, { ...SAME, cookie })).statusCode).toBe(403)
+  const own = formIn(await get('/sessions', { cookie }))
+  expect((await post('/sign-out', { form: own }, { ...SAME, cookie })).statusCode).toBe(303)
+  expect((await get('/sessions', { cookie })).statusCode).toBe(303)
+})
+
+test('roles that change, and revoking, end the session by the next request', async () => {
+  const cookie = await signIn()
+  await served.ledger.setGrants('ann', ['auditor'], 'x', CLERK, Date.now())
+  expect((await get('/sessions', { cookie })).statusCode).toBe(303)
+})
+
+test('no page is framed, cached or known under another name', async () => {
+  const answer = await get('/sign-in')
+  expect(answer.headers['content-security-policy']).toContain("frame-ancestors 'none'")
+  expect(answer.headers).toMatchObject({ 'x-frame-options': 'DENY', 'cache-control': 'no-store' })
+  expect((await get('/sign-in', { host: 'evil.example' })).statusCode).toBeGreaterThanOrEqual(400)
+})
+
+test('a key opens no page, and a cookie opens nothing of the API', async () => {
+  const { key } = await served.key()
+  expect((await get('/sessions', { authorization: `Bearer ${key}` })).statusCode).toBe(303)
+  expect((await get('/v1/batches', { cookie: await signIn() })).statusCode).toBe(401)
+})
+
+test.each(Object.values(PAGES).filter(({ permission }) => permission !== 'anybody'))(
+  '$method $path is not for who is not signed in',
+  async ({ method, path }) => {
+    const answer = await (method === 'GET' ? get(path) : post(path, {}))
+    expect(answer.statusCode).toBe(method === 'GET' ? 303 : 401)
+  },
+)
+
+test.each(['short', 'passwordpassword', '123456789012', 'aaaaaaaaaaaaaaa', 'ann-ann-is-here'])(
+  'the password %s is not taken',
+  async (password) => {
+    const link = { sha256: sha256Of('again'), untilMs: Date.now() + 60_000 }
+    await served.ledger.invite('ann', link, CLERK, Date.now())
+    expect((await post('/join/again', { password })).statusCode).toBe(422)
+    expect(await served.ledger.personNamed('ann')).toMatchObject({ passwordHash: null })
+  },
+)

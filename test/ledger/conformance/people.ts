@@ -1,0 +1,187 @@
+// People of the console: how they come in, what ends their sessions, and when a password is not looked at.
+
+import { describe, expect, test } from 'vitest'
+import { APPROVES_AFTER_MS, FIRST_SETUP_MS, SESSION_IDLE_MS, SESSION_LIVES_MS } from '../../../src/domain/person.ts'
+import type { NewPerson } from '../../../src/ports/ledger/people.ts'
+import { CLERK, NOW, refund, submit } from '../../fixtures/ledgers.ts'
+import { accountId, ledger, place } from '../../fixtures/use-ledger.ts'
+
+const ANN: NewPerson = { id: 'p1', name: 'ann', grants: ['approver', 'results'] }
+const LINK = { sha256: '11'.repeat(32), untilMs: NOW + 1_000 }
+const NAME_SHA = 'aa'.repeat(32)
+const HASH = 'argon2id$of-a-password'
+const FIRST = { id: 'p9', name: 'boss' }
+const coming = (over = {}) => ({
+  ...{ invitationSha256: LINK.sha256, first: FIRST, passwordHash: HASH, address: '127.0.0.1', nowMs: NOW },
+  ...over,
+})
+const sessionOf = (n: number, nowMs = NOW, personId = 'p1') => ({
+  ...{ sha256: `${n}${n}`.repeat(32), id: `s${n}`, personId, address: '127.0.0.1', nowMs },
+})
+
+async function haveAnn(nowMs = NOW, person = ANN): Promise<void> {
+  await ledger.addPerson(person, { ...LINK, untilMs: nowMs + 1_000 }, CLERK, nowMs)
+  await ledger.join(coming({ nowMs }))
+}
+
+export function describePeople(): void {
+  describe('people', () => {
+    test('come by a link, once and in time, and choose the password', async () => {
+      expect(await ledger.addPerson(ANN, LINK, CLERK, NOW)).toBe('added')
+      expect(await ledger.personNamed('ann')).toMatchObject({ passwordHash: null, person: { joined: false } })
+      expect(await ledger.invited(LINK.sha256, NOW)).toEqual({ name: 'ann' })
+      expect(await ledger.join(coming({ nowMs: LINK.untilMs }))).toBeNull()
+      expect(await place.open().join(coming())).toMatchObject({ id: 'p1', joined: true })
+      expect(await ledger.join(coming({ passwordHash: 'another' }))).toBeNull()
+      expect(await ledger.personNamed('ann')).toMatchObject({ passwordHash: HASH })
+    })
+
+    test('of whom the first is an administrator, by the last link, while there is nobody', async () => {
+      await ledger.inviteFirst({ ...LINK, sha256: '22'.repeat(32) })
+      expect(await ledger.inviteFirst(LINK)).toBe('invited')
+      expect(await ledger.join(coming({ invitationSha256: '22'.repeat(32) }))).toBeNull()
+      expect(await ledger.join(coming())).toMatchObject({ name: 'boss', grants: [{ name: 'admin' }] })
+      expect(await ledger.inviteFirst(LINK)).toBe('people')
+    })
+
+    test('do not come by the first link once somebody was added', async () => {
+      await ledger.inviteFirst({ ...LINK, sha256: '22'.repeat(32) })
+      await ledger.addPerson(ANN, LINK, CLERK, NOW)
+      expect(await ledger.join(coming({ invitationSha256: '22'.repeat(32) }))).toBeNull()
+    })
+
+    test('have names that are never given twice', async () => {
+      await haveAnn()
+      await ledger.revokePerson('ann', 'left', CLERK, NOW)
+      expect(await ledger.addPerson({ ...ANN, id: 'p2' }, LINK, CLERK, NOW)).toBe('taken')
+      expect(await ledger.revokePerson('ann', 'left', CLERK, NOW)).toBe('already')
+      expect(await ledger.revokePerson('nobody', 'left', CLERK, NOW)).toBe('unknown')
+    })
+
+    test.each(['submitter', 'approver', 'operator'] as const)('are not admin and %s', async (other) => {
+      await expect(ledger.addPerson({ ...ANN, grants: ['admin', other] }, LINK, CLERK, NOW)).rejects.toThrow('together')
+      await haveAnn()
+      await expect(ledger.setGrants('ann', ['admin', other], 'x', CLERK, NOW)).rejects.toThrow('together')
+      expect(await ledger.personNamed('ann')).toMatchObject({ person: { grants: [{}, {}] } })
+    })
+
+    test('keep since when they have a role', async () => {
+      await haveAnn()
+      await ledger.setGrants('ann', ['approver', 'viewer'], 'more', CLERK, NOW + FIRST_SETUP_MS)
+      expect((await ledger.people())[0]?.grants).toMatchObject([
+        { name: 'approver', atMs: NOW, first: true },
+        { name: 'viewer', atMs: NOW + FIRST_SETUP_MS, first: false },
+      ])
+    })
+  })
+
+  describe('a session', () => {
+    test('is found by its digest until it is idle or old', async () => {
+      await haveAnn()
+      await ledger.openSession(sessionOf(3), NAME_SHA)
+      expect(await place.open().visit(sessionOf(3).sha256, NOW + 1)).toMatchObject({ person: { name: 'ann' } })
+      expect(await ledger.visit(sessionOf(4).sha256, NOW + 1)).toBeNull()
+      expect(await ledger.visit(sessionOf(3).sha256, NOW + SESSION_IDLE_MS)).toBeNull()
+      for (let at = NOW; at < NOW + SESSION_LIVES_MS; at += SESSION_IDLE_MS - 1)
+        expect(await ledger.visit(sessionOf(3).sha256, at)).not.toBeNull()
+      expect(await ledger.visit(sessionOf(3).sha256, NOW + SESSION_LIVES_MS)).toBeNull()
+    })
+
+    test.each([
+      ['the person is revoked', () => ledger.revokePerson('ann', 'left', CLERK, NOW + 1)],
+      ['the roles change', () => ledger.setGrants('ann', ['viewer'], 'less', CLERK, NOW + 1)],
+      ['another link is made', () => ledger.invite('ann', LINK, CLERK, NOW + 1)],
+      ['it is ended', () => ledger.endSession('p1', 's3', CLERK, NOW + 1)],
+    ])('ends when %s', async (_, end) => {
+      await haveAnn()
+      await ledger.openSession(sessionOf(3), NAME_SHA)
+      await end()
+      expect(await place.open().visit(sessionOf(3).sha256, NOW + 2)).toBeNull()
+      expect(await ledger.sessions('p1', NOW + 2)).toEqual([])
+    })
+
+    test('is not opened for who may not come any more', async () => {
+      await haveAnn()
+      await ledger.revokePerson('ann', 'left', CLERK, NOW)
+      expect(await ledger.openSession(sessionOf(3), NAME_SHA)).toBeNull()
+    })
+
+    test('has another digest after the password was shown again', async () => {
+      await haveAnn()
+      await ledger.openSession(sessionOf(3), NAME_SHA)
+      const renewed = await ledger.renewSession(sessionOf(3).sha256, '99'.repeat(32), NAME_SHA, NOW + 5)
+      expect(renewed).toMatchObject({ id: 's3', startedAtMs: NOW, provedAtMs: NOW + 5 })
+      expect(await ledger.visit(sessionOf(3).sha256, NOW + 5)).toBeNull()
+      expect(await ledger.visit('99'.repeat(32), NOW + 5)).not.toBeNull()
+    })
+  })
+
+  describe('a password', () => {
+    test('is looked at less and less often, for each name by itself, on every connection', async () => {
+      let looked = 0
+      const other = place.open()
+      for (let at = NOW; at < NOW + 3_600_000; at += 1_000)
+        looked += (await (at % 2_000 === 0 ? ledger : other).beginSignIn(NAME_SHA, at)).kind === 'try' ? 1 : 0
+      expect(looked).toBeLessThanOrEqual(20)
+      expect(await ledger.beginSignIn('bb'.repeat(32), NOW)).toEqual({ kind: 'try' })
+    })
+
+    test('of several tries at one moment is looked at once', async () => {
+      const kinds = await Promise.all(Array.from({ length: 20 }, () => ledger.beginSignIn(NAME_SHA, NOW)))
+      expect(kinds.filter(({ kind }) => kind === 'try')).toHaveLength(1)
+    })
+
+    test('that was right makes the failed tries forgotten', async () => {
+      await haveAnn()
+      await ledger.beginSignIn(NAME_SHA, NOW)
+      await ledger.openSession(sessionOf(3), NAME_SHA)
+      expect(await ledger.beginSignIn(NAME_SHA, NOW)).toEqual({ kind: 'try' })
+    })
+  })
+
+  describe('a person approves', () => {
+    const FOUR_EYES = {
+      rules: [{ merchants: null, operations: null, fourEyes: true, bands: {}, rowOver: {} }],
+      ...{ expireAfterMs: 7 * 86_400_000, osUsers: false },
+    }
+    const BOSS = { kind: 'person', id: 'p9', name: 'boss', address: null } as const
+
+    let submitted = 0
+
+    async function approveBy(id: string, nowMs: number): Promise<void> {
+      await ledger.adoptPolicy(FOUR_EYES, 'test', CLERK, NOW)
+      submitted += 1
+      const batchId = await submit(ledger, accountId, [refund(`A${submitted}`)])
+      const digest = (await ledger.approvalSheet(batchId))?.digest ?? ''
+      const actor = { kind: 'person', id, name: 'Ann', address: null } as const
+      await ledger.approve({ batchId, digest, reason: 'seen', actor, nowMs })
+    }
+
+    test('with the role, when it is a day old', async () => {
+      await ledger.addPerson({ id: 'p0', name: 'old', grants: ['viewer'] }, LINK, BOSS, NOW - FIRST_SETUP_MS)
+      await ledger.addPerson(ANN, { ...LINK, sha256: '12'.repeat(32) }, BOSS, NOW)
+      await expect(approveBy('p1', NOW + APPROVES_AFTER_MS - 1)).rejects.toThrow('24 hours')
+    })
+
+    test('after that day', async () => {
+      await ledger.addPerson({ id: 'p0', name: 'old', grants: ['viewer'] }, LINK, BOSS, NOW - FIRST_SETUP_MS)
+      await ledger.addPerson(ANN, { ...LINK, sha256: '12'.repeat(32) }, BOSS, NOW)
+      await expect(approveBy('p1', NOW + APPROVES_AFTER_MS)).resolves.toBeUndefined()
+    })
+
+    test('at once, when it was given at the first set-up', async () => {
+      await ledger.addPerson(ANN, LINK, BOSS, NOW)
+      await expect(approveBy('p1', NOW + 1)).resolves.toBeUndefined()
+    })
+
+    test('not without the role, revoked, unknown, or made an approver by the submitter', async () => {
+      await ledger.addPerson({ ...ANN, grants: ['submitter'] }, LINK, BOSS, NOW)
+      await expect(approveBy('p1', NOW + 1)).rejects.toThrow('role approver')
+      await expect(approveBy('p7', NOW + 1)).rejects.toThrow('role approver')
+      await ledger.addPerson({ ...ANN, id: 'p2', name: 'bea' }, { ...LINK, sha256: '12'.repeat(32) }, CLERK, NOW)
+      await expect(approveBy('p2', NOW + 1)).rejects.toThrow('who submitted')
+      await ledger.revokePerson('bea', 'left', CLERK, NOW)
+      await expect(approveBy('p2', NOW + 1)).rejects.toThrow('role approver')
+    })
+  })
+}
