@@ -42,7 +42,7 @@ export function peopleOn(engine: Engine): Parts {
   }
 }
 
-export interface PersonColumns extends Omit<Person, 'grants' | 'joined'> {
+interface PersonColumns extends Omit<Person, 'grants' | 'joined'> {
   readonly grants: string
   readonly password: string | null
 }
@@ -51,9 +51,9 @@ const PERSON = `
     SELECT id, name, grants, password, created_at AS "createdAtMs", created_by AS "createdBy",
       revoked_at AS "revokedAtMs" FROM person`
 const NAMED = `${PERSON} WHERE name = :name`
-export const PERSON_BY_ID = `${PERSON} WHERE id = :id`
+const PERSON_BY_ID = `${PERSON} WHERE id = :id`
 
-export function toPerson({ grants, password, ...person }: PersonColumns): Person {
+function toPerson({ grants, password, ...person }: PersonColumns): Person {
   return { ...person, grants: JSON.parse(grants) as Grant[], joined: password !== null }
 }
 
