@@ -10,7 +10,7 @@ const hashOf = promisify(argon2)
 const PARAMETERS = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 } as const
 const PREFIX = 'argon2id$m=19456,t=2,p=1'
 const AT_ONCE = 2
-export const PASSWORD_SHORTEST = 12
+const PASSWORD_SHORTEST = 12
 const PASSWORD_LONGEST = 200
 
 /** Those that are tried first, in parts: whatever holds nothing else is refused. */
@@ -65,7 +65,7 @@ export function sha256Of(text: string): string {
 }
 
 /** 256 bits. */
-export function newSecret(): string {
+function newSecret(): string {
   return randomBytes(32).toString('base64url')
 }
 

@@ -1,7 +1,6 @@
 // People of the console: what they were given, what they may do by it, and when the right to approve begins.
 
-export const ROLES = ['viewer', 'submitter', 'approver', 'operator', 'admin', 'auditor'] as const
-type Role = (typeof ROLES)[number]
+const ROLES = ['viewer', 'submitter', 'approver', 'operator', 'admin', 'auditor'] as const
 /** `results`: result files hold names, so who sees batches may not download them by that. */
 export const GRANTS = [...ROLES, 'results'] as const
 export type GrantName = (typeof GRANTS)[number]

@@ -44,7 +44,9 @@ const DATA = z
       .optional(),
     by: z.enum(['person', 'machine']).optional(),
     approvals_needed: z.int().optional(),
-    audit_head: text('Where the chain over the record ended, for `tranche audit verify --anchor`.').optional(),
+    audit_head: text(
+      'Where the chain over the record ended: kept elsewhere, it proves later what was recorded.',
+    ).optional(),
     endpoint: z.string().optional(),
   })
   .describe('Fields may be added: ignore those that you do not know.')

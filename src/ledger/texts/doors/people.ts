@@ -42,7 +42,7 @@ export function peopleOn(engine: Engine): Parts {
   }
 }
 
-export interface PersonColumns extends Omit<Person, 'grants' | 'joined'> {
+interface PersonColumns extends Omit<Person, 'grants' | 'joined'> {
   readonly grants: string
   readonly password: string | null
 }
