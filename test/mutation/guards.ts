@@ -6940,6 +6940,13 @@ export const GUARDS: readonly Guard[] = [
     tests: [RECORD],
   },
   {
+    name: 'whoever approves at a page has typed the total',
+    file: 'src/console/pages/batches.ts',
+    guard: 'if (total.trim() !== totalToType(sheet))',
+    without: 'if (false)',
+    tests: ['test/console/batches.integration.test.ts'],
+  },
+  {
     name: 'a key has no row in doubt sent once more',
     file: 'src/ledger/rules/resolving.ts',
     guard: "if (kind !== 'key' || finding !== 'send-again') return null",
