@@ -10,6 +10,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'worker',
     'serve',
     'keys',
+    'people',
     'inbox',
     'webhooks',
     'rate',
