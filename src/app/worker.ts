@@ -57,7 +57,6 @@ export async function startWork(app: App, ledger: Ledger, redis: RedisAddress, o
   })
   const narrator = createNarrator({ ledger, clock, log })
   const telling = keepTelling(app, narrator)
-  const delivery = options.only === null ? await openDelivery(app, redis, watched) : null
   const work = await workOff({
     ledger: working,
     clock,
@@ -92,18 +91,29 @@ export async function startWork(app: App, ledger: Ledger, redis: RedisAddress, o
       options.onSettled?.(row, verdict, settled)
     },
   }).catch(async (error: unknown) => {
-    await Promise.all([delivery?.stop(), watched.close(), close()])
+    await Promise.all([watched.close(), close()])
     throw error
   })
+  let delivery: Delivery | null = null
+  const stop = async () => {
+    await work.stop().finally(() => register?.close())
+    // What the last rows came to is told as well.
+    await Promise.all([delivery?.stop(), telling.stop(), watched.close(), working.close()])
+  }
+  try {
+    // Only now: a ledger that may be an older state has stopped this process by then.
+    if (options.only === null) delivery = await openDelivery(app, redis, watched)
+  } catch (error) {
+    await stop()
+    throw error
+  }
   return {
     takesMessages: work.takesMessages,
-    async stop() {
-      await work.stop().finally(() => register?.close())
-      await delivery?.stop() // what the last rows came to is told as well
-      await Promise.all([telling.stop(), watched.close(), working.close()])
-    },
+    stop,
   }
 }
+
+type Delivery = Awaited<ReturnType<typeof openDelivery>>
 
 async function openDelivery(app: App, redis: RedisAddress, { webhookAttempted: onAttempt }: WatchedWork) {
   const { startDelivery } = await import('./delivery.ts')
