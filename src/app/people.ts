@@ -106,9 +106,10 @@ export async function signIn(
   const nameSha256 = sha256Of(name)
   if ((await ledger.beginSignIn(nameSha256, nowMs)).kind === 'wait') return null
   const found = await ledger.personNamed(name)
-  if (!(await isPassword(password, found?.passwordHash ?? null)) || found === null) return null
+  const passwordHash = found?.passwordHash ?? null
+  if (!(await isPassword(password, passwordHash)) || found === null || passwordHash === null) return null
   const secret = newSecret()
-  const asked = { sha256: sha256Of(secret), id: newPersonId(), personId: found.person.id, address, nowMs }
+  const asked = { sha256: sha256Of(secret), passwordHash, id: newPersonId(), personId: found.person.id, address, nowMs }
   const session = await ledger.openSession(asked, nameSha256)
   return session === null ? null : { secret, session }
 }

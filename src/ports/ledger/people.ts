@@ -28,6 +28,8 @@ export interface Joining {
 
 export interface NewSession {
   readonly sha256: string
+  /** With which the password was compared. */
+  readonly passwordHash: string
   readonly id: string
   readonly personId: string
   readonly address: string | null
@@ -67,7 +69,10 @@ export interface PeopleLedger {
    * nobody has too, so that it does not say who is there. `nameSha256`: of the name that was written.
    */
   beginSignIn(nameSha256: string, nowMs: number): Promise<SignInTry>
-  /** The password was right: forgets the failed tries. null: the person may not come in any more. */
+  /**
+   * The password was right: forgets the failed tries. null: the person may not come in any more, or the password that was compared
+   * with `session.passwordHash` is no longer theirs.
+   */
   openSession(session: NewSession, nameSha256: string): Promise<Session | null>
   /** Another id from now on, for the password was shown again. null: there is no such session any more. */
   renewSession(oldSha256: string, newSha256: string, nameSha256: string, nowMs: number): Promise<Session | null>

@@ -16,7 +16,7 @@ const coming = (over = {}) => ({
   ...over,
 })
 const sessionOf = (n: number, nowMs = NOW, personId = 'p1') => ({
-  ...{ sha256: `${n}${n}`.repeat(32), id: `s${n}`, personId, address: '127.0.0.1', nowMs },
+  ...{ sha256: `${n}${n}`.repeat(32), passwordHash: HASH, id: `s${n}`, personId, address: '127.0.0.1', nowMs },
 })
 
 async function haveAnn(nowMs = NOW, person = ANN): Promise<void> {
@@ -103,6 +103,14 @@ export function describePeople(): void {
     test('is not opened for who may not come any more', async () => {
       await haveAnn()
       await ledger.revokePerson('ann', 'left', CLERK, NOW)
+      expect(await ledger.openSession(sessionOf(3), NAME_SHA)).toBeNull()
+    })
+
+    test('is not opened by a password that was replaced while it was compared', async () => {
+      await haveAnn()
+      await ledger.invite('ann', LINK, CLERK, NOW)
+      expect(await ledger.openSession(sessionOf(3), NAME_SHA)).toBeNull()
+      await ledger.join(coming({ passwordHash: 'argon2id$of-another' }))
       expect(await ledger.openSession(sessionOf(3), NAME_SHA)).toBeNull()
     })
 

@@ -12,7 +12,7 @@ import {
 import type { NewSession, PeopleLedger, SignInTry } from '../../../ports/ledger/people.ts'
 import { type Engine, FAULTING } from '../engine.ts'
 import { recordAct } from '../record/acts.ts'
-import { all, change, one, type Script } from '../script.ts'
+import { all, change, exists, one, type Script } from '../script.ts'
 import { personById } from './people.ts'
 
 type Parts = Pick<PeopleLedger, 'beginSignIn' | 'openSession' | 'renewSession' | 'visit' | 'sessions' | 'endSession'>
@@ -74,11 +74,19 @@ const OPEN = `
 const OVER = 'DELETE FROM session WHERE seen_at <= :idle OR started_at <= :old'
 
 function* openSession(
-  { sha256, id, personId, address, nowMs }: NewSession,
+  { sha256, passwordHash, id, personId, address, nowMs }: NewSession,
   nameSha256: string,
 ): Script<Session | null> {
   const person = yield* personById(personId)
-  if (person === null || person.revokedAtMs !== null || !person.joined) return null
+  if (person === null || person.revokedAtMs !== null) return null
+  // To compare a password takes a while: another link may have been given, and another password chosen.
+  if (
+    !(yield* exists('SELECT 1 FROM person WHERE id = :personId AND password = :passwordHash', {
+      personId,
+      passwordHash,
+    }))
+  )
+    return null
   yield* forgetTries(nameSha256)
   yield* change(OVER, { idle: nowMs - SESSION_IDLE_MS, old: nowMs - SESSION_LIVES_MS })
   yield* change(OPEN, { sha256, id, personId, address, nowMs })
