@@ -14,7 +14,7 @@ export interface PageEntry {
 const OPEN = { permission: 'anybody' } as const
 
 export const PAGES = {
-  overview: { method: 'GET', path: '/', permission: 'view' },
+  overview: { method: 'GET', path: '/', permission: 'own' },
   batch: { method: 'GET', path: '/batches/:batch', permission: 'view' },
   approve: { method: 'POST', path: '/batches/:batch/approve', permission: 'approve', stepUp: true },
   reject: { method: 'POST', path: '/batches/:batch/reject', permission: 'approve', stepUp: true },

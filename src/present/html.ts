@@ -19,7 +19,8 @@ export class Html {
   }
 }
 
-type Value = Html | string | number | readonly Html[]
+/** null: nothing. */
+type Value = Html | string | number | null | readonly Html[]
 
 /** A template: html`<td>${text}</td>`. In attributes, put quotation marks around the value. */
 export function html(texts: TemplateStringsArray, ...values: readonly Value[]): Html {

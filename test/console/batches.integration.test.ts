@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { sha256Of } from '../../src/app/people.ts'
 import { consoleOf } from '../../src/console/console.ts'
 import type { BatchId } from '../../src/domain/ids.ts'
-import type { GrantName } from '../../src/domain/person.ts'
+import { type GrantName, STEP_UP_MS } from '../../src/domain/person.ts'
 import type { Server } from '../../src/server/door.ts'
 import { hostsOf } from '../../src/server/hosts.ts'
 import { createIngestQueue } from '../../src/server/ingest-queue.ts'
@@ -16,12 +16,16 @@ import { openServed, type Served } from '../fixtures/served.ts'
 let served: Served
 let server: Server
 let batch: BatchId
+let laterMs: number
 const PASSWORD = 'correct horse battery'
-const HOSTILE = '<script>alert(1)</script>"\'&.csv'
+const HOSTILE = '<script>alert(1)</script>"\'&\u202evsc.\u200b'
 
 beforeEach(async () => {
   served = await openServed()
-  const { app, ledger, spool, accounts } = served
+  const { ledger, spool, accounts } = served
+  laterMs = 0
+  const clock = Object.create(served.app.clock, { nowMs: { value: () => Date.now() + laterMs } })
+  const app = { ...served.app, clock }
   const isHost = hostsOf({ host: '127.0.0.1', certificate: null, publicUrl: null, trustedProxies: [] })
   const files = { spool, ingest: async () => ({ exit: null, said: null }), queue: createIngestQueue() }
   const door = { app, ledger, isHost, trustedProxies: [], requestsPerMinute: 10_000, ...files }
@@ -103,9 +107,26 @@ test('nobody else decides: not a viewer, not from another site, not by a role th
   expect(await given()).toBe(0)
 })
 
+test('five minutes after the password was shown, it is asked for again before anything is decided', async () => {
+  const ann = await signedIn('ann', ['approver'])
+  const form = await formOf(ann)
+  laterMs = STEP_UP_MS + 1
+  expect((await get(at(), ann)).body).toContain('show your password again')
+  for (const decision of ['approve', 'reject'])
+    expect((await post(`${at()}/${decision}`, form, ann)).headers.location).toBe('/step-up')
+  expect(await served.ledger.batch(batch)).toMatchObject({ hold: 'none', approval: { given: 0 } })
+  const shown = await post('/step-up', { form: fieldIn(await get('/step-up', ann), 'form'), password: PASSWORD }, ann)
+  const again = { cookie: String(shown.headers['set-cookie']).split(';')[0] as string }
+  expect((await post(`${at()}/approve`, await formOf(again), again)).statusCode).toBe(303)
+  expect(await given()).toBe(1)
+})
+
 test('who makes people sees no batch', async () => {
   const max = await signedIn('max', ['admin'])
-  expect([(await get('/', max)).statusCode, (await get(at(), max)).statusCode]).toEqual([403, 403])
+  const overview = await get('/', max)
+  expect(overview.body).toContain('Your roles do not let you see batches.')
+  expect(overview.body).not.toContain(batch)
+  expect((await get(at(), max)).statusCode).toBe(403)
 })
 
 test('a name of a file is shown, and is no part of the page', async () => {
@@ -113,5 +134,6 @@ test('a name of a file is shown, and is no part of the page', async () => {
   for (const page of [await get('/', ann), await get(at(), ann)]) {
     expect(page.body).toContain('&lt;script&gt;alert(1)&lt;/script&gt;')
     expect(page.body).not.toContain('<script')
+    expect(page.body).not.toMatch(/[\u202e\u200b]/) // what a page would hide or obey is seen instead
   }
 })

@@ -6940,6 +6940,27 @@ export const GUARDS: readonly Guard[] = [
     tests: [RECORD],
   },
   {
+    name: 'a password that was replaced opens no session',
+    file: 'src/ledger/texts/doors/sessions.ts',
+    guard: ' AND password = :passwordHash',
+    without: '',
+    tests: [RECORD],
+  },
+  {
+    name: 'a decision at a page takes a password that was shown a moment ago',
+    file: 'src/console/console.ts',
+    guard: 'if (entry.stepUp === true && !request.visitor.isFresh)',
+    without: 'if (false)',
+    tests: ['test/console/batches.integration.test.ts'],
+  },
+  {
+    name: 'a page asks for the permission that its entry names',
+    file: 'src/console/console.ts',
+    guard: 'if (!request.visitor.may(entry.permission))',
+    without: 'if (false)',
+    tests: ['test/console/batches.integration.test.ts'],
+  },
+  {
     name: 'whoever approves at a page has typed the total',
     file: 'src/console/pages/batches.ts',
     guard: 'if (total.trim() !== totalToType(sheet))',

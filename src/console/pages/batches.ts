@@ -8,12 +8,12 @@ import type { BatchView } from '../../domain/batch.ts'
 import { isoOf, type Standing } from '../../domain/batch-status.ts'
 import type { BatchId } from '../../domain/ids.ts'
 import { approvalsText, meaningText, sheetLines, totalToType } from '../../present/approval.ts'
+import { type Html, html } from '../../present/html.ts'
 import { whyText } from '../../present/standing.ts'
 import { totalLines } from '../../present/totals.ts'
 import { secretIn } from '../cookie.ts'
 import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
 import { fieldsOf, newFormToken } from '../forms.ts'
-import { type Html, html } from '../html.ts'
 import { showPage } from '../page.ts'
 import { type Visitor, visitorOf } from '../visit.ts'
 
@@ -25,7 +25,9 @@ type OfBatch = { readonly Params: { readonly batch: string } }
 export function addBatchPages(pages: Pages, door: ConsoleDoor): void {
   const { ledger, app } = door
   pages.get('/', { config: { page: 'overview' } }, async (request, reply) => {
-    const { person } = visitorOf(request)
+    const { person, may } = visitorOf(request)
+    if (!may('view'))
+      return showPage(reply, 'Batches', html`${whoText(person.name)}<p>Your roles do not let you see batches.</p>`)
     const [batches, workers] = [await ledger.batchesAfter(null, SHOWN_MOST, null), await workersNow(app, ledger)]
     const rows = batches.map((batch) => batchRow(batch, standingNow(app, batch, workers)))
     const waiting = batches.filter((batch) => isWaiting(batch)).length
@@ -90,7 +92,11 @@ function overview(name: string, waiting: number, rows: readonly Html[]): Html {
     rows.length === 0
       ? html`<p>No batch was handed in yet.</p>`
       : html`<table><caption>The latest ${SHOWN_MOST} at most</caption><thead><tr><th scope="col">Batch</th><th scope="col">From</th><th scope="col">Merchant</th><th scope="col">Rows</th><th scope="col">State</th><th scope="col">Recorded</th></tr></thead><tbody>${rows}</tbody></table>`
-  return html`<p>You are ${name}. <a href="/sessions">Your sessions</a></p>${needs}${list}`
+  return html`${whoText(name)}${needs}${list}`
+}
+
+function whoText(name: string): Html {
+  return html`<p>You are ${name}. <a href="/sessions">Your sessions</a></p>`
 }
 
 function batchRow(batch: BatchView, { state }: Standing): Html {
@@ -102,7 +108,7 @@ function batchPage(batch: BatchView, { state, why }: Standing, sheet: ApprovalSh
   const reason = whyText(why)
   const lines = sheet === null ? totalLines(batch) : sheetLines(sheet)
   const waits = sheet === null ? null : html`<p>It waits for ${approvalsText(sheet)}.</p>`
-  return html`<p><a href="/">All batches</a></p><p>${state.replaceAll('_', ' ')}${reason === null ? '' : `: ${reason}`}</p>${waits}<pre>${lines.join('\n')}</pre>${forms}`
+  return html`<p><a href="/">All batches</a></p><p>${state.replaceAll('_', ' ')}${reason === null ? '' : `: ${reason}`}</p>${waits}<pre>${lines.map((line) => html`${line}\n`)}</pre>${forms}`
 }
 
 /** Nothing is missing without its reason. */

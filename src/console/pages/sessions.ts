@@ -1,10 +1,10 @@
 // A person's own sessions: which are open, and ending them.
 
 import { isoOf } from '../../domain/batch-status.ts'
+import { html } from '../../present/html.ts'
 import { clearSecret, secretIn } from '../cookie.ts'
 import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
 import { newFormToken } from '../forms.ts'
-import { html } from '../html.ts'
 import { showPage } from '../page.ts'
 import { visitorOf } from '../visit.ts'
 

@@ -3,16 +3,16 @@
 import type { FastifyReply } from 'fastify'
 import { hashPassword, newPersonId, passwordFault, sha256Of, signIn, stepUp } from '../../app/people.ts'
 import { parsePersonName } from '../../domain/person.ts'
+import { html } from '../../present/html.ts'
 import { secretIn, setSecret } from '../cookie.ts'
 import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
 import { fieldsOf, newFormToken } from '../forms.ts'
-import { html } from '../html.ts'
 import { showPage } from '../page.ts'
 import { visitorOf } from '../visit.ts'
 
 const REFUSED =
   'Not signed in. The name or the password is wrong, or there were too many tries: after each, wait longer, up to 15 minutes.'
-const AFTER = '/sessions'
+const AFTER = '/'
 
 export function addSignInPages(pages: Pages, door: ConsoleDoor): void {
   const { ledger, app } = door
