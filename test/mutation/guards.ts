@@ -5842,7 +5842,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'postgres: of one order one row is claimed',
-    file: 'src/ledger/postgres/schema.ts',
+    file: 'src/ledger/postgres/migrations.ts',
     guard: '    UNIQUE (account_id, order_key)\n  ) WITH (autovacuum',
     without: '    UNIQUE (account_id, row_id)\n  ) WITH (autovacuum',
     tests: ['test/ledger/postgres/side-by-side.integration.test.ts'],
