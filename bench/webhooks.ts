@@ -3,15 +3,14 @@
 //
 //   npx node bench/webhooks.ts [rows] [rounds]      default 2000 3
 
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openLedger } from '../src/ledger/sqlite/ledger.ts'
-import { makeLedger } from '../src/ledger/sqlite/open-file.ts'
 import { startChild } from '../test/fixtures/children.ts'
 import { until } from '../test/fixtures/cli.ts'
+import { openFileLedger } from '../test/fixtures/file-ledger.ts'
 import { CLERK, claim, dueIn, openAccount, refund, settle, submit } from '../test/fixtures/ledgers.ts'
 import { machineNow } from './parts/machine.ts'
 
@@ -29,13 +28,7 @@ process.exit(0)
 async function measure(withDead: boolean): Promise<number> {
   const dir = await mkdtemp(join(tmpdir(), 'bw-'))
   const dataDir = join(dir, 'd')
-  await mkdir(dataDir, { mode: 0o700 })
-  const path = join(dataDir, 'ledger.db')
-  makeLedger({ path, witnessDirs: [] })
-  const die = (error: unknown): never => {
-    throw error
-  }
-  const ledger = openLedger({ path, submitLockPath: join(dataDir, 'submit.lock'), witnessDirs: [], die })
+  const ledger = await openFileLedger(dataDir)
   const times: number[] = []
   const good = await listen((respond) => {
     setTimeout(() => {

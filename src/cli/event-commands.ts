@@ -11,7 +11,7 @@ const webhooksOf = () => import('../commands/webhooks.ts')
 export function addEventCommands(program: Command, act: Act): void {
   program
     .command('events')
-    .description('what happened to batches and rows, as events: one JSON object a line, in one order for ever')
+    .description('what happened to batches and rows, as events: one JSON object a line, always in the same order')
     .option('--follow', 'go on as it happens, until Ctrl-C')
     .option('--after <id>', 'only those after the event with this id')
     .option('--types <types>', 'only these types, or groups such as batch.*, separated by commas')

@@ -10,7 +10,7 @@ import { collect } from './options.ts'
 export function addServerCommands(program: Command, act: Act): void {
   program
     .command('serve')
-    .description('answer services over HTTP, until SIGTERM')
+    .description('answer services over HTTP and people in a browser, until SIGTERM')
     .option('--port <n>', 'port (default 7800; 0: any that is free)')
     .option('--host <address>', 'address (default 127.0.0.1; any other needs TLS)')
     .option('--tls-cert <file>', 'PEM: the certificate of this server, with its chain')

@@ -47,7 +47,7 @@ export async function openDetails(named: string | undefined): Promise<Details> {
     },
     say(terminal) {
       if (path === null) return
-      if (written === null) terminal.say(`No row was read, so that ${maskCardData(path)} was not made.`)
+      if (written === null) terminal.say(`No row was read, so ${maskCardData(path)} was not made.`)
       else
         terminal.say(`Details of ${plural(written.rows, 'row')}: rows, faults and lookalikes in ${maskCardData(path)}`)
     },

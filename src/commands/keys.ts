@@ -111,7 +111,7 @@ export async function revokeApiKey(
     terminal.object({ id, revoked: true, already: how === 'already' })
     terminal.say(
       how === 'already'
-        ? `Key ${id} was revoked before; nothing was changed.`
+        ? `Key ${id} was revoked already; nothing was changed.`
         : `Key ${id} is revoked: its next request is refused. What was handed in with it stays and is sent.`,
     )
     return EXIT.approved

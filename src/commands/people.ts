@@ -6,9 +6,9 @@ import type { App } from '../app.ts'
 import { Fault } from '../domain/fault.ts'
 import { GRANTS, type GrantName, parseGrant, parsePersonName } from '../domain/person.ts'
 import { didYouMean } from '../domain/similar.ts'
-import type { Ledger } from '../ports/ledger/ledger.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import { personLines, toJsonPerson } from '../present/people.ts'
+import { onLedger } from './on-ledger.ts'
 import type { Terminal } from './terminal.ts'
 
 const LOOPBACK = 'http://127.0.0.1:7800'
@@ -21,13 +21,13 @@ export async function addPerson(
 ): Promise<number> {
   const name = parsePersonName(text)
   if (name === null)
-    throw new Fault('usage', 'Name the person by 1 to 64 letters, digits, dots, dashes and @. Nobody was added.')
+    throw new Fault('usage', 'Name the person by 1 to 64 letters, digits, dots, dashes and @. No person was added.')
   const person = { id: newPersonId(), name, grants: parseRoles(roles) }
   return onLedger(app, async (ledger) => {
     const nowMs = app.clock.nowMs()
     const { secret, invitation } = newInvitation(nowMs)
     if ((await ledger.addPerson(person, invitation, app.actor, nowMs)) === 'taken')
-      throw new Fault('usage', `${name}: somebody has that name, or had it. Nobody was added. Choose another.`)
+      throw new Fault('usage', `The name ${name} is taken, or was once. No person was added. Choose another name.`)
     showLink(app, name, secret, terminal)
   })
 }
@@ -46,7 +46,7 @@ function showLink({ config: { serving } }: App, name: string, secret: string, te
   terminal.object({ name, url })
   terminal.data(url)
   terminal.say(
-    `By this link ${name} chooses a password, once, within 24 hours. It is shown this once: give it to nobody else.`,
+    `Give this link to ${name} alone: it works once, within 24 hours, to choose a password. It is not shown again.`,
   )
 }
 
@@ -78,7 +78,7 @@ export function revokePerson(
     terminal.object({ name, revoked: true, already: how === 'already' })
     terminal.say(
       how === 'already'
-        ? `${name} was revoked before; nothing was changed.`
+        ? `${name} was revoked already; nothing was changed.`
         : `${name} may come no more, and all sessions have ended. What ${name} submitted or approved stands.`,
     )
   })
@@ -90,17 +90,8 @@ export async function listPeople(app: App, terminal: Terminal): Promise<number> 
     const people = await ledger.people()
     terminal.object({ people: people.map(toJsonPerson) })
     terminal.data(...personLines(people))
-    if (people.length === 0) terminal.say('There is nobody. tranche serve shows the link of the first administrator.')
-    return EXIT.approved
-  } finally {
-    await ledger.close()
-  }
-}
-
-async function onLedger(app: App, work: (ledger: Ledger) => Promise<void>): Promise<number> {
-  const ledger = await openLedger(app)
-  try {
-    await work(ledger)
+    if (people.length === 0)
+      terminal.say('There are no people yet. tranche serve shows a link for the first administrator.')
     return EXIT.approved
   } finally {
     await ledger.close()
@@ -109,7 +100,7 @@ async function onLedger(app: App, work: (ledger: Ledger) => Promise<void>): Prom
 
 function assertThere(name: string, how: string): void {
   if (how === 'unknown')
-    throw new Fault('usage', `There is nobody called "${name}". See: tranche people list. Nothing was changed.`)
+    throw new Fault('usage', `There is no person called "${name}". See: tranche people list. Nothing was changed.`)
   if (how === 'revoked') throw new Fault('usage', `${name} was revoked. Nothing was changed. Add another person.`)
 }
 

@@ -138,8 +138,8 @@ async function tellFirstLink(app: App, ledger: Ledger, listensAt: string, termin
   if (secret === null) return
   const url = invitationUrl(app.config.serving.publicUrl ?? listensAt, secret)
   terminal.object({ event: 'first-administrator', url })
-  terminal.say(
-    `Nobody may use the console yet. The first administrator comes by this link, once, within 15 minutes: ${url}`,
+  terminal.data(
+    `The console has no people yet. Open this link within 15 minutes to become its first administrator; it works once: ${url}`,
   )
 }
 

@@ -1,16 +1,15 @@
 // tranche webhooks: where events are sent, and what became of them. It writes to the ledger alone; whoever delivers does the sending.
 
-import { openLedger } from '../app/ledger.ts'
 import { newEndpoint, newWebhookSecret, webhookUrlFault } from '../app/webhooks.ts'
 import type { App } from '../app.ts'
 import { holdsCardData } from '../domain/card-secrets.ts'
 import { Fault } from '../domain/fault.ts'
 import type { Delivery } from '../domain/webhook.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
-import { EXIT } from '../present/exit-codes.ts'
 import { plural } from '../present/text.ts'
 import { deliveryLine, endpointLines, toJsonDelivery, toJsonEndpoint } from '../present/webhooks.ts'
 import { parseEventTypes } from './events.ts'
+import { onLedger } from './on-ledger.ts'
 import { parseSince } from './since.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -35,23 +34,13 @@ export interface ReplayArguments {
 }
 
 const NOTHING = 'Nothing was changed.'
-const KEEP_IT = 'Keep it where the receiver can read it: it is not shown again. Whoever has it can forge events.'
-
-async function withLedger(app: App, work: (ledger: Ledger) => Promise<void>): Promise<number> {
-  const ledger = await openLedger(app)
-  try {
-    await work(ledger)
-    return EXIT.approved
-  } finally {
-    await ledger.close()
-  }
-}
+const KEEP_IT = 'Keep it where the receiver can read it: it is not shown again. Anyone who has it can forge events.'
 
 export async function addWebhook(app: App, url: string, given: AddArguments, terminal: Terminal): Promise<number> {
   const { merchant = null, allowPrivate: allowsPrivate = false } = given
   const types = given.events === undefined ? null : parseEventTypes('--events', given.events)
   await assertUrl(url, allowsPrivate)
-  return withLedger(app, async (ledger) => {
+  return onLedger(app, async (ledger) => {
     await assertMerchant(ledger, merchant)
     const { id, secret } = await newEndpoint()
     await ledger.addEndpoint({ id, url, secret, types, merchant, allowsPrivate }, app.actor, app.clock.nowMs())
@@ -59,7 +48,7 @@ export async function addWebhook(app: App, url: string, given: AddArguments, ter
     terminal.data(`${id}  ${url}`, `secret: ${secret}`)
     terminal.say(
       KEEP_IT,
-      `It is sent what happens from now on, while a worker runs. Try it: tranche webhooks ping ${id}`,
+      `It receives every event from now on, while a worker or tranche serve runs. Try it: tranche webhooks ping ${id}`,
     )
   })
 }
@@ -95,7 +84,7 @@ async function assertMerchant(ledger: Ledger, merchant: string | null): Promise<
 }
 
 export async function listWebhooks(app: App, terminal: Terminal): Promise<number> {
-  return withLedger(app, async (ledger) => {
+  return onLedger(app, async (ledger) => {
     const [endpoints, figures] = [await ledger.endpoints(), await ledger.webhookFigures()]
     const pendingOf = (id: string) => figures.find(({ endpointId }) => endpointId === id)?.pending ?? 0
     terminal.object({ endpoints: endpoints.map((one) => toJsonEndpoint(one, pendingOf(one.id))) })
@@ -105,7 +94,7 @@ export async function listWebhooks(app: App, terminal: Terminal): Promise<number
 }
 
 export async function removeWebhook(app: App, id: string, terminal: Terminal): Promise<number> {
-  return withLedger(app, async (ledger) => {
+  return onLedger(app, async (ledger) => {
     assertThere(await ledger.removeEndpoint(id, app.actor, app.clock.nowMs()), id)
     terminal.object({ id, removed: true })
     terminal.say(`${id} is removed: nothing more is sent there, and its secret is deleted.`)
@@ -113,7 +102,7 @@ export async function removeWebhook(app: App, id: string, terminal: Terminal): P
 }
 
 export async function enableWebhook(app: App, id: string, terminal: Terminal): Promise<number> {
-  return withLedger(app, async (ledger) => {
+  return onLedger(app, async (ledger) => {
     assertThere(await ledger.enableEndpoint(id, app.actor, app.clock.nowMs()), id)
     terminal.object({ id, enabled: true })
     terminal.say(
@@ -123,7 +112,7 @@ export async function enableWebhook(app: App, id: string, terminal: Terminal): P
 }
 
 export async function rotateWebhook(app: App, id: string, terminal: Terminal): Promise<number> {
-  return withLedger(app, async (ledger) => {
+  return onLedger(app, async (ledger) => {
     const secret = await newWebhookSecret()
     assertThere(await ledger.rotateSecret(id, secret, app.actor, app.clock.nowMs()), id)
     terminal.object({ id, secret })
@@ -133,7 +122,7 @@ export async function rotateWebhook(app: App, id: string, terminal: Terminal): P
 }
 
 export async function pingWebhook(app: App, id: string, terminal: Terminal): Promise<number> {
-  return withLedger(app, async (ledger) => {
+  return onLedger(app, async (ledger) => {
     assertThere(await ledger.pingEndpoint(id, app.clock.nowMs()), id)
     terminal.object({ id, pinged: true })
     terminal.say(`A running worker sends it within a second. See: tranche webhooks deliveries --endpoint ${id}`)
@@ -154,11 +143,11 @@ export async function listDeliveries(app: App, given: DeliveriesArguments, termi
     sinceMs: given.since === undefined ? undefined : parseSince('--since', given.since, 'Nothing was looked up.'),
   }
   const most = parseLast(given.last)
-  return withLedger(app, async (ledger) => {
+  return onLedger(app, async (ledger) => {
     const deliveries = await ledger.deliveries(asked, most)
     terminal.object({ deliveries: deliveries.map(toJsonDelivery) })
     terminal.data(...deliveries.map(deliveryLine))
-    if (deliveries.length === 0) terminal.say('There are none. Those of the last 30 days are kept.')
+    if (deliveries.length === 0) terminal.say('There are no deliveries. Those of the last 30 days are kept.')
   })
 }
 
@@ -188,7 +177,7 @@ export async function replayWebhooks(
     ...{ sinceMs: momentOf('--since', given.since), untilMs: momentOf('--until', given.until) },
   }
   const isUndelivered = eventId === undefined && given.delivered !== true
-  return withLedger(app, async (ledger) => {
+  return onLedger(app, async (ledger) => {
     const count = await ledger.replay({ ...asked, isUndelivered }, app.actor, app.clock.nowMs())
     terminal.object({ replayed: count })
     terminal.say(

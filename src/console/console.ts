@@ -66,7 +66,7 @@ function guardPages(pages: Pages, door: ConsoleDoor): void {
     await recognise(request, door)
     if (request.visitor === null) {
       if (entry.method === 'GET') return reply.redirect('/sign-in', 303)
-      throw new PageError(401, 'You are not signed in any more. Nothing was changed. Sign in, and do it again.')
+      throw new PageError(401, 'You are no longer signed in. Nothing was changed. Sign in and try again.')
     }
     if (!request.visitor.may(entry.permission))
       throw new PageError(403, 'Your roles do not allow that. Nothing was changed. An administrator gives roles.')
@@ -102,6 +102,6 @@ function told(error: unknown, scrub: (text: string) => string): { readonly statu
   if (statusCode < 500) return { status: statusCode, text: 'The form could not be read. Nothing was changed.' }
   return {
     status: 500,
-    text: 'A failure of this program; its log says more under the id of the request. Look at the state before you do it again.',
+    text: 'Tranche failed; its log has the details under this request. Look at the batch before you try again.',
   }
 }

@@ -42,7 +42,7 @@ export function formKeyOf(fields: Fields, secret: string): string {
   const wanted = Buffer.from(sealOf(secret, nonce))
   const given = Buffer.from(seal)
   if (given.length === wanted.length && timingSafeEqual(given, wanted)) return nonce
-  throw new PageError(403, 'This form is of an earlier session. Nothing was changed: open the page again.')
+  throw new PageError(403, 'This form belongs to an earlier session. Nothing was changed: open the page again.')
 }
 
 export function fieldsOf({ body }: Pick<FastifyRequest, 'body'>): Fields {

@@ -138,15 +138,14 @@ const SETTINGS = [
     name: 'TRANCHE_PUBLIC_URL',
     fallback: 'this machine alone',
     unit: 'URL',
-    meaning:
-      'Under which others reach the HTTP API: `https://tranche.example`. Needed where a proxy that speaks TLS stands before it',
+    meaning: 'Where others reach the HTTP API: `https://tranche.example`. Needed behind a proxy that speaks TLS',
   },
   {
     name: 'TRANCHE_TRUSTED_PROXIES',
     fallback: 'none',
     unit: 'CIDRs',
     meaning:
-      'The proxies before the HTTP API, with commas between them: `10.0.0.0/8,::1/128`. What they say of where a request came from is believed, and what anybody else says is not',
+      'Networks of the proxies in front of the HTTP API, separated by commas: `10.0.0.0/8,::1/128`. Only they are believed about where a request came from',
   },
   {
     name: 'TRANCHE_UPLOAD_MIB',

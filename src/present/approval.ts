@@ -33,7 +33,7 @@ export function sheetLines(sheet: ApprovalSheet): string[] {
       ({ amountMinor, currency, rowNo, reference }) =>
         `Largest: ${amountText(amountMinor, currency)} ${currency} (row ${rowNo}, ${reference})`,
     ),
-    ...(lookalikesAllowed === 0 ? [] : [`${plural(lookalikesAllowed, 'look-alike')} allowed by whoever handed it in`]),
+    ...(lookalikesAllowed === 0 ? [] : [`${plural(lookalikesAllowed, 'look-alike')} allowed by the submitter`]),
     ...(canaryRows === null ? [] : [`Stops after the first ${plural(canaryRows, 'row')} until a person has looked`]),
     ...(maxDeclinedPercent === null ? [] : [`Pauses when more than ${maxDeclinedPercent} % are declined`]),
     ...earlierLines(sheet.earlier),

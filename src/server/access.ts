@@ -36,7 +36,7 @@ function assertHost({ raw }: FastifyRequest, { isHost }: Door): void {
   const name = nameIn(raw.headers.host ?? '')
   const isPath = raw.url?.startsWith('/') === true && !raw.url.startsWith('//')
   if (given === 1 && isPath && name !== null && isHost(name)) return
-  throw new ProblemError('host_refused', 'This server is not known under that name. Nothing was changed.')
+  throw new ProblemError('host_refused', 'This server does not answer to that name. Nothing was changed.')
 }
 
 /** Without its port; null: it is none. */
@@ -57,13 +57,13 @@ async function recognise(request: FastifyRequest, reply: FastifyReply, door: Doo
   reply.removeHeader('www-authenticate')
   const { key } = found
   if (key.networks !== null && !isWithin(networkList(key.networks), request.ip))
-    throw new ProblemError('network_refused', 'This key is not taken from that address. Nothing was changed.')
+    throw new ProblemError('network_refused', 'This key is not accepted from that address. Nothing was changed.')
   if (nowMs - (key.lastUsedAtMs ?? 0) > NOTED_EVERY_MS) noteUse(key, nowMs, door)
   return { key, actor: keyActor(key, request.ip) }
 }
 
 const REFUSED = {
-  unknown: () => new ProblemError('key_unknown', 'This is no key of this ledger. Nothing was changed.'),
+  unknown: () => new ProblemError('key_unknown', 'This ledger does not know that key. Nothing was changed.'),
   revoked: () => new ProblemError('key_revoked', 'This key was revoked. Nothing was changed.'),
   expired: () => new ProblemError('key_expired', 'This key has expired. Have another one made. Nothing was changed.'),
 } as const

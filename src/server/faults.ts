@@ -39,7 +39,7 @@ export function problemOf(error: unknown, scrub: (text: string) => string): Prob
 }
 
 const INTERNAL =
-  'A failure of this program; its log says more under the request id. If the request was to change something, it may have done so: ask again with the same Idempotency-Key, and it is not done twice.'
+  'Tranche failed; its log has the details under the request id. A change may have been made: repeat the request with the same Idempotency-Key, and it is not made twice.'
 
 export function inProgress(): ProblemError {
   return new ProblemError(
@@ -52,7 +52,7 @@ export function inProgress(): ProblemError {
 function ofFramework(error: Partial<FastifyError>): ProblemError | null {
   switch (error.code) {
     case 'FST_ERR_VALIDATION':
-      return new ProblemError('request_invalid', 'The request is not as it should be. Nothing was changed.', {
+      return new ProblemError('request_invalid', 'The request is not valid. Nothing was changed.', {
         errors: (error.validation ?? []).map((one) => partOf(one, error.validationContext)),
       })
     case 'FST_ERR_CTP_BODY_TOO_LARGE':

@@ -48,7 +48,7 @@ function askedBy({ app }: Door, request: FastifyRequest): ApiRequest {
   if (given === undefined || given === '')
     throw new ProblemError(
       'idempotency_key_missing',
-      'Name the request with an Idempotency-Key of its own, and repeat it under the same one. Nothing was changed.',
+      'Give the request an Idempotency-Key of its own, and repeat it with the same key. Nothing was changed.',
     )
   if (typeof given !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(given))
     throw new ProblemError(
@@ -67,7 +67,7 @@ function askedBy({ app }: Door, request: FastifyRequest): ApiRequest {
 function reused(): ProblemError {
   return new ProblemError(
     'idempotency_key_reused',
-    'Another request was made under this Idempotency-Key. Nothing was changed: give each request a key of its own.',
+    'This Idempotency-Key was used for another request. Nothing was changed: give each request its own key.',
   )
 }
 

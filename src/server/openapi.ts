@@ -15,7 +15,7 @@ const ONCE = {
       minLength: 1,
       maxLength: 255,
       description:
-        'Names the request: repeated under the same one, it has its effect once, and is answered with its first status and the state as it is now. Known for 30 days.',
+        'Identifies the request: repeated with the same key, it takes effect once, and is answered with its first status and the present state. Kept for 30 days.',
     },
   },
 } as const
@@ -28,7 +28,7 @@ export async function describeApi(server: Server, version: string): Promise<void
         title: 'Tranche',
         version,
         description:
-          'Payment instructions in bulk: never twice, never lost, never misreported. A row in doubt (IN_DOUBT) may have been executed: do not send it again. Objects in replies may have more members one day; requests may not.',
+          'Payment instructions in bulk: never twice, never lost, never misreported. A row in doubt (IN_DOUBT) may have been executed: do not send it again. Replies may gain members; requests may not have unknown ones.',
         license: { name: 'Unlicensed', identifier: 'LicenseRef-UNLICENSED' },
       },
       servers: [{ url: '/' }],

@@ -72,7 +72,7 @@ export const BATCH = z
 const STATUS = z.enum([...STATES.filter((state) => state !== 'READY'), 'PENDING']).describe('PENDING: not sent yet.')
 const STANDING = {
   status: STATUS,
-  final: z.boolean().describe('It moves no more, but for a correction by a person.'),
+  final: z.boolean().describe('It does not change any more, except by a correction of a person.'),
   advice: z.string().optional().describe('Of a row in doubt.'),
 }
 const ASKED = { operation: z.string().nullable(), amount: AMOUNT.nullable(), currency: z.string().nullable() }
@@ -173,7 +173,7 @@ export const MERCHANT = z
     merchant: z.string(),
     stopped: z.string().nullable().describe('Why nothing is sent for it; null: it is not stopped.'),
     held: z.string().nullable().describe('Too many doubts, in words; null: it is not held.'),
-    dial_per_second: z.number().nullable().describe('As somebody set it; null: as configured.'),
+    dial_per_second: z.number().nullable().describe('As set by a person; null: as configured.'),
     configured_here: z.boolean(),
     configured_per_second: z.number().nullable(),
   })

@@ -165,7 +165,7 @@ async function limitRate(server: Server, { requestsPerMinute }: Door): Promise<v
     timeWindow: 60_000,
     keyGenerator: ({ caller, ip }) => (caller === null ? `ip ${ip}` : `key ${caller.key.id}`),
     errorResponseBuilder: (_, { ttl }) =>
-      new ProblemError('rate_limited', 'This key has asked too often. Nothing was changed.', {
+      new ProblemError('rate_limited', 'This key has sent too many requests. Nothing was changed.', {
         retryAfterS: Math.max(1, Math.ceil(ttl / 1000)),
       }),
   })

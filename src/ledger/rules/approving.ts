@@ -28,7 +28,7 @@ export function closedFault({
   if (nowMs < approval.untilMs) return null
   return new Fault(
     'usage',
-    words`Nobody decided on batch ${batchId} by ${new Date(approval.untilMs).toISOString()}, so it expired: what waits of it is not sent any more. Once a worker has cancelled it, submit its results with ${{ set: 'retry', to: 'cancelled' }} if it is still wanted.`,
+    words`No one decided on batch ${batchId} by ${new Date(approval.untilMs).toISOString()}, so it expired: what waits of it is not sent any more. Once a worker has cancelled it, submit its results with ${{ set: 'retry', to: 'cancelled' }} if it is still wanted.`,
   )
 }
 
@@ -58,11 +58,11 @@ export function unfitFault(batchId: string, unfit: Unfit, actor: Actor): Fault {
 function whyUnfit(batchId: string, unfit: Unfit, actor: Actor): string {
   switch (unfit) {
     case 'no-approver':
-      return `${actorText(actor)} has not the role approver, so another person must decide on batch ${batchId}.`
+      return `${actorText(actor)} does not have the role approver, so another person must decide on batch ${batchId}.`
     case 'approver-too-new':
-      return `${actorText(actor)} has the role approver for less than 24 hours, so another person must decide on batch ${batchId}.`
+      return `${actorText(actor)} has had the role approver for less than 24 hours, so another person must decide on batch ${batchId}.`
     case 'made-by-the-submitter':
-      return `${actorText(actor)} was made an approver by who submitted batch ${batchId}, so another person must decide on it.`
+      return `The submitter of batch ${batchId} made ${actorText(actor)} an approver, so another person must decide on it.`
     case 'the-submitter':
       return `You (${actorText(actor)}) submitted batch ${batchId}, so somebody else must approve it.`
     case 'maker-of-its-key':

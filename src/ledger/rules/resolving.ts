@@ -128,7 +128,7 @@ function notByKey({ finding }: Resolution, { kind }: Actor): Refusal | null {
   if (kind !== 'key' || finding !== 'send-again') return null
   return refused(
     'a-key',
-    'A key is no person: that a request which may have been executed is sent once more is for a person to decide, at the command line',
+    'A key cannot order this. Only a person, at the command line, has a request sent again that may have been executed',
   )
 }
 

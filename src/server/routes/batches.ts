@@ -57,7 +57,7 @@ export function addBatches(server: Server, door: Door): void {
   })
   addSteering(server, door, 'pause', 'Send nothing more of a batch until it is resumed')
   addSteering(server, door, 'resume', 'Let a paused batch go on; it is no approval')
-  addSteering(server, door, 'cancel', 'Send nothing more of a batch, for ever')
+  addSteering(server, door, 'cancel', 'Cancel what a batch has not sent yet')
 }
 
 function addSteering(server: Server, door: Door, what: Steering, summary: string): void {

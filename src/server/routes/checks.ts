@@ -32,7 +32,7 @@ export async function addChecks(server: Server, door: Door): Promise<void> {
       const { key } = callerOf(request)
       const merchant = merchantFor(door, key, body.merchant)
       const upload = await spool.upload(body.file)
-      if (upload === null || upload.by !== key.id) throw notFound('There is no such file: it may be past its day.')
+      if (upload === null || upload.by !== key.id) throw notFound('There is no such file; files are kept for 24 hours.')
       const { id, path } = await spool.newCheck()
       const { id: file, name, sha256, bytes, expiresAtMs } = upload
       const record: Check = {
@@ -87,7 +87,7 @@ async function readFile(door: Door, path: string, record: Check, asked: IngestAs
     })
   } catch (error) {
     app.log.error({ err: error, check: record.id }, 'a check failed')
-    const problem = error instanceof ProblemError ? error.message : 'A failure of this program. Nothing was recorded.'
+    const problem = error instanceof ProblemError ? error.message : 'Tranche failed. Nothing was recorded.'
     await write({ state: 'failed', problem }).catch(() => {}) // the next start says so
   }
 }
@@ -108,7 +108,7 @@ function foundBy({ said, exit }: IngestEnded): Pick<Check, 'state' | 'result' | 
 async function findCheck({ spool, app }: Door, id: string, key: ApiKey): Promise<Check & { path: string }> {
   const check = await readCheck(spool, id, app.clock.nowMs())
   if (check === null || !seesMerchant(key, check.merchant))
-    throw notFound('There is no such check: it may be past its day.')
+    throw notFound('There is no such check; checks are kept for 24 hours.')
   return check
 }
 

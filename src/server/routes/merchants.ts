@@ -3,12 +3,14 @@
 import * as z from 'zod'
 import { dialsIn, findAccount, rateProblem } from '../../app/dials.ts'
 import { seesMerchant } from '../../domain/api-key.ts'
+import type { AccountId } from '../../domain/ids.ts'
+import type { OnceLedger } from '../../ports/ledger/requests.ts'
 import { toJsonDial } from '../../present/rates.ts'
 import { callerOf, type Door, type Server } from '../door.ts'
 import { answerOnce } from '../once.ts'
 import { answerPage, pageOf } from '../pages.ts'
 import { notFound } from '../problems.ts'
-import { addRoute } from '../route.ts'
+import { type Asked, addRoute } from '../route.ts'
 import { MERCHANT, REASON, REASONED } from '../schemas.ts'
 
 const PARAMS = z.strictObject({ merchant: z.string().min(1).max(100) })
@@ -53,39 +55,39 @@ export function addMerchants(server: Server, door: Door): void {
         next: null,
       })),
   })
+  /** What is done to the account of a merchant that the key sees, answered with the merchant as it is then. */
+  async function change(
+    { request, reply }: Pick<Asked, 'request' | 'reply'>,
+    merchant: string,
+    act: (once: OnceLedger, to: AccountId) => Promise<void>,
+  ) {
+    await shown(request, merchant)
+    return answerOnce(door, request, reply, {
+      async act(once) {
+        await act(once, await findAccount(app, ledger, merchant))
+        return {}
+      },
+      show: () => shown(request, merchant),
+    })
+  }
   addRoute(server, 'setRate', {
-    summary: 'Turn the rate of a merchant, whatever is configured',
+    summary: 'Set the rate of a merchant, over what is configured',
     params: PARAMS,
     body: RATE,
     replies: { 200: MERCHANT },
-    async answer({ params, body, request, reply }) {
-      await shown(request, params.merchant)
-      return answerOnce(door, request, reply, {
-        async act(once) {
-          const { actor } = callerOf(request)
-          const accountId = await findAccount(app, ledger, params.merchant)
-          await once.setRate(accountId, body.per_second, actor, app.clock.nowMs(), body.reason)
-          return {}
-        },
-        show: () => shown(request, params.merchant),
-      })
-    },
+    answer: ({ params: { merchant }, body: { per_second, reason }, ...asked }) =>
+      change(asked, merchant, (once, accountId) =>
+        once.setRate(accountId, per_second, callerOf(asked.request).actor, app.clock.nowMs(), reason),
+      ),
   })
   addRoute(server, 'resumeMerchant', {
     summary: 'Let a merchant go on that was stopped or held',
     params: PARAMS,
     body: REASONED,
     replies: { 200: MERCHANT },
-    async answer({ params, body, request, reply }) {
-      await shown(request, params.merchant)
-      return answerOnce(door, request, reply, {
-        async act(once) {
-          const accountId = await findAccount(app, ledger, params.merchant)
-          await once.resumeAccount(accountId, body.reason, callerOf(request).actor, app.clock.nowMs())
-          return {}
-        },
-        show: () => shown(request, params.merchant),
-      })
-    },
+    answer: ({ params: { merchant }, body: { reason }, ...asked }) =>
+      change(asked, merchant, (once, accountId) =>
+        once.resumeAccount(accountId, reason, callerOf(asked.request).actor, app.clock.nowMs()),
+      ),
   })
 }

@@ -42,7 +42,7 @@ export function addSubmitting(server: Server, door: Door): void {
         async act(_, asked) {
           const check = await findDone(door, body.check, key)
           const upload = await door.spool.upload(check.file.id)
-          if (upload === null) throw notFound('The file of this check is past its day: upload it again.')
+          if (upload === null) throw notFound('The file of this check has expired: upload it again.')
           if (upload.sha256 !== check.result?.file_sha256) throw otherBytes()
           const { name, sha256 } = check.file
           const parts = { key: shownBy(request), address: request.ip, path: upload.path, name, sha256 }

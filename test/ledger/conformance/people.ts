@@ -187,7 +187,7 @@ export function describePeople(): void {
       await expect(approveBy('p1', NOW + 1)).rejects.toThrow('role approver')
       await expect(approveBy('p7', NOW + 1)).rejects.toThrow('role approver')
       await ledger.addPerson({ ...ANN, id: 'p2', name: 'bea' }, { ...LINK, sha256: '12'.repeat(32) }, CLERK, NOW)
-      await expect(approveBy('p2', NOW + 1)).rejects.toThrow('who submitted')
+      await expect(approveBy('p2', NOW + 1)).rejects.toThrow('The submitter of batch')
       await ledger.revokePerson('bea', 'left', CLERK, NOW)
       await expect(approveBy('p2', NOW + 1)).rejects.toThrow('role approver')
     })
