@@ -7,8 +7,6 @@ import { consoleOf } from '../../src/console/console.ts'
 import type { BatchId } from '../../src/domain/ids.ts'
 import { type GrantName, STEP_UP_MS } from '../../src/domain/person.ts'
 import type { Server } from '../../src/server/door.ts'
-import { hostsOf } from '../../src/server/hosts.ts'
-import { createIngestQueue } from '../../src/server/ingest-queue.ts'
 import { buildServer } from '../../src/server/server.ts'
 import { CLERK, headerOf, personAt, refund, submit } from '../fixtures/ledgers.ts'
 import { openServed, type Served } from '../fixtures/served.ts'
@@ -22,14 +20,11 @@ const HOSTILE = '<script>alert(1)</script>"\'&\u202evsc.\u200b'
 
 beforeEach(async () => {
   served = await openServed()
-  const { ledger, spool, accounts } = served
+  const { ledger, accounts, door } = served
   laterMs = 0
   const clock = Object.create(served.app.clock, { nowMs: { value: () => Date.now() + laterMs } })
   const app = { ...served.app, clock }
-  const isHost = hostsOf({ host: '127.0.0.1', certificate: null, publicUrl: null, trustedProxies: [] })
-  const files = { spool, ingest: async () => ({ exit: null, said: null }), queue: createIngestQueue() }
-  const door = { app, ledger, isHost, trustedProxies: [], requestsPerMinute: 10_000, ...files }
-  server = await buildServer(door, null, consoleOf({ app, ledger, isSecure: false }))
+  server = await buildServer({ ...door, app }, null, consoleOf({ app, ledger, isSecure: false }))
   const rule = { merchants: null, operations: null, fourEyes: true, bands: {}, rowOver: {} }
   await ledger.adoptPolicy({ rules: [rule], expireAfterMs: 86_400_000, osUsers: false }, 'test', CLERK, Date.now())
   const header = headerOf(accounts.shop, { fileName: HOSTILE, nowMs: Date.now() })

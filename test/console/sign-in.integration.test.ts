@@ -6,8 +6,6 @@ import { sha256Of } from '../../src/app/people.ts'
 import { consoleOf } from '../../src/console/console.ts'
 import { PAGES } from '../../src/console/pages-table.ts'
 import type { Server } from '../../src/server/door.ts'
-import { hostsOf } from '../../src/server/hosts.ts'
-import { createIngestQueue } from '../../src/server/ingest-queue.ts'
 import { buildServer } from '../../src/server/server.ts'
 import { CLERK } from '../fixtures/ledgers.ts'
 import { openServed, type Served } from '../fixtures/served.ts'
@@ -19,10 +17,7 @@ const REFUSED = 'Not signed in.'
 
 beforeEach(async () => {
   served = await openServed()
-  const { app, ledger, spool } = served
-  const isHost = hostsOf({ host: '127.0.0.1', certificate: null, publicUrl: null, trustedProxies: [] })
-  const files = { spool, ingest: async () => ({ exit: null, said: null }), queue: createIngestQueue() }
-  const door = { app, ledger, isHost, trustedProxies: [], requestsPerMinute: 10_000, ...files }
+  const { app, ledger, door } = served
   server = await buildServer(door, null, consoleOf({ app, ledger, isSecure: false }))
   const link = { sha256: sha256Of('link'), untilMs: Date.now() + 60_000 }
   await ledger.addPerson({ id: 'p1', name: 'ann', grants: ['viewer'] }, link, CLERK, Date.now())

@@ -1,7 +1,6 @@
 // The HTTP API on a ledger that a PostgreSQL server keeps, by two servers at once.
 
 import { afterEach, expect, test } from 'vitest'
-import { createIngestQueue } from '../../src/server/ingest-queue.ts'
 import { buildServer } from '../../src/server/server.ts'
 import { newSchemaName, sharedCluster } from '../fixtures/postgres.ts'
 import { openServed, type Served } from '../fixtures/served.ts'
@@ -17,10 +16,7 @@ const INSTRUCTION = {
 test('an instruction goes in once through either, and both tell of it alike', async () => {
   const { url } = await sharedCluster()
   served = await openServed({}, { TRANCHE_LEDGER_URL: url, TRANCHE_LEDGER_SCHEMA: newSchemaName() })
-  const { spool } = served
-  const files = { spool, queue: createIngestQueue(), ingest: async () => ({ exit: null, said: null }) }
-  const door = { app: served.app, ledger: served.ledger, trustedProxies: [], requestsPerMinute: 1_000, ...files }
-  const second = await buildServer({ ...door, isHost: () => true })
+  const second = await buildServer({ ...served.door, isHost: () => true })
   const { key } = await served.key()
   const headers = { host: 'x', authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   const post = { method: 'POST', url: '/v1/instructions', payload: JSON.stringify(INSTRUCTION) } as const

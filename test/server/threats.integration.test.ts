@@ -9,7 +9,6 @@ import { text } from 'node:stream/consumers'
 import { crc32 } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { assertMayListen, hostsOf } from '../../src/server/hosts.ts'
-import { createIngestQueue } from '../../src/server/ingest-queue.ts'
 import { buildServer, listen } from '../../src/server/server.ts'
 import { CERTIFICATE, KEY } from '../fixtures/certificate.ts'
 import { CLERK, refund, submit } from '../fixtures/ledgers.ts'
@@ -122,11 +121,9 @@ function signed(text: string): string {
 }
 
 test('it speaks TLS with its certificate, answers to the names of that, and says so', async () => {
-  const files = { spool: served.spool, queue: createIngestQueue(), ingest: async () => ({ exit: null, said: null }) }
-  const door = { app: served.app, ledger: served.ledger, trustedProxies: [], requestsPerMinute: 100, ...files }
   const parts = { host: '0.0.0.0', certificate: CERTIFICATE, publicUrl: null, trustedProxies: [] }
   assertMayListen(parts)
-  const server = await buildServer({ ...door, isHost: hostsOf(parts) }, { cert: CERTIFICATE, key: KEY })
+  const server = await buildServer({ ...served.door, isHost: hostsOf(parts) }, { cert: CERTIFICATE, key: KEY })
   const { url } = await listen(server, { host: '127.0.0.1', port: 0 })
   expect(url).toMatch(/^https:/)
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
