@@ -3,6 +3,7 @@
 import type { FastifyRequest } from 'fastify'
 import { sha256Of } from '../app/people.ts'
 import { Fault } from '../domain/fault.ts'
+import { commandLine } from '../present/command-line.ts'
 import { html } from '../present/html.ts'
 import { secretIn } from './cookie.ts'
 import { type ConsoleDoor, PageError, type Pages } from './door.ts'
@@ -97,7 +98,11 @@ function answerErrors(pages: Pages, { app }: ConsoleDoor): void {
 
 function told(error: unknown, scrub: (text: string) => string): { readonly status: number; readonly text: string } {
   if (error instanceof PageError) return { status: error.status, text: error.message }
-  if (error instanceof Fault) return { status: error.code === 'usage' ? 422 : 503, text: scrub(error.message) }
+  if (error instanceof Fault) {
+    // What no page can do yet is done at the command line.
+    const text = error.linesIn(commandLine).join(' ')
+    return { status: error.code === 'usage' ? 422 : 503, text: scrub(text) }
+  }
   const { statusCode = 500 } = error as { statusCode?: number }
   if (statusCode < 500) return { status: statusCode, text: 'The form could not be read. Nothing was changed.' }
   return {

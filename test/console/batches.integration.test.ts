@@ -65,7 +65,7 @@ async function formOf(visiting: Visiting): Promise<Record<string, string>> {
 
 test('an approver reads everything that the approval is of, types the total, and approves it once', async () => {
   const ann = await signedIn('ann', ['approver'])
-  expect((await get('/', ann)).body).toContain('1 batch waits for approval.')
+  expect((await get('/', ann)).body).toContain('1 batch waits for approval')
   const page = await get(at(), ann)
   for (const shown of ['2 REFUND, EUR 20.00,', 'clerk@desk', 'Type 20.00', fieldIn(page, 'digest')])
     expect(page.body).toContain(shown)
@@ -76,9 +76,25 @@ test('an approver reads everything that the approval is of, types the total, and
   expect(await given()).toBe(0)
   expect((await post(`${at()}/approve`, form, ann)).headers.location).toBe(at())
   expect(await given()).toBe(1)
-  expect((await post(`${at()}/approve`, form, ann)).statusCode).toBe(422)
+  const twice = await post(`${at()}/approve`, form, ann)
+  expect([twice.statusCode, twice.body]).toEqual([422, expect.stringContaining('has all the approvals that it needs')])
+  expect(twice.body).toContain(`tranche cancel ${batch}`)
   expect(await given()).toBe(1)
   expect((await get('/', ann)).body).toContain('No batch waits for approval.')
+})
+
+test('a batch that waits is at the top, however many came after it', async () => {
+  const ann = await signedIn('ann', ['approver'])
+  const later = headerOf(served.accounts.club, { nowMs: Date.now(), sandbox: false })
+  await served.ledger.adoptPolicy(null, 'off', CLERK, Date.now())
+  for (let n = 0; n < 51; n += 1)
+    await submit(served.ledger, served.accounts.club, [refund(`L${n}`)], {
+      ...later,
+      fileSha256: String(n).padStart(64, '0'),
+    })
+  const { body } = await get('/', ann)
+  expect([body.split(`/batches/${batch}"`).length, body.split('/batches/').length]).toEqual([2, 52])
+  expect(body).toContain('The latest 50 batches')
 })
 
 test('an approver rejects it with a reason, and none of its rows will be sent', async () => {

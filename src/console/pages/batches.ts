@@ -10,6 +10,7 @@ import type { BatchId } from '../../domain/ids.ts'
 import { approvalsText, meaningText, sheetLines, totalToType } from '../../present/approval.ts'
 import { type Html, html } from '../../present/html.ts'
 import { whyText } from '../../present/standing.ts'
+import { plural } from '../../present/text.ts'
 import { totalLines } from '../../present/totals.ts'
 import { secretIn } from '../cookie.ts'
 import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
@@ -28,10 +29,13 @@ export function addBatchPages(pages: Pages, door: ConsoleDoor): void {
     const { person, may } = visitorOf(request)
     if (!may('view'))
       return showPage(reply, 'Batches', html`${whoText(person.name)}<p>Your roles do not let you see batches.</p>`)
-    const [batches, workers] = [await ledger.batchesAfter(null, SHOWN_MOST, null), await workersNow(app, ledger)]
-    const rows = batches.map((batch) => batchRow(batch, standingNow(app, batch, workers)))
-    const waiting = batches.filter((batch) => isWaiting(batch)).length
-    return showPage(reply, 'Batches', overview(person.name, waiting, rows))
+    const workers = await workersNow(app, ledger)
+    const rowsOf = (batches: readonly BatchView[]) =>
+      batches.map((batch) => batchRow(batch, standingNow(app, batch, workers)))
+    // However old they are.
+    const waiting = rowsOf((await ledger.batches('open')).filter(isWaiting))
+    const latest = rowsOf(await ledger.batchesAfter(null, SHOWN_MOST, null))
+    return showPage(reply, 'Batches', overview(person.name, waiting, latest))
   })
   pages.get<OfBatch>('/batches/:batch', { config: { page: 'batch' } }, async (request, reply) => {
     const batch = await findBatch(door, request.params.batch)
@@ -83,16 +87,20 @@ function isWaiting({ approval, hold }: BatchView): boolean {
 
 // ───────────────────────────────────────────────────────────── What is shown
 
-function overview(name: string, waiting: number, rows: readonly Html[]): Html {
+function overview(name: string, waiting: readonly Html[], latest: readonly Html[]): Html {
   const needs =
-    waiting === 0
+    waiting.length === 0
       ? html`<p>No batch waits for approval.</p>`
-      : html`<p><strong>${waiting} ${waiting === 1 ? 'batch waits' : 'batches wait'} for approval.</strong></p>`
+      : table(`${plural(waiting.length, 'batch waits', 'batches wait')} for approval`, waiting)
   const list =
-    rows.length === 0
+    latest.length === 0
       ? html`<p>No batch was handed in yet.</p>`
-      : html`<table><caption>The latest ${SHOWN_MOST} at most</caption><thead><tr><th scope="col">Batch</th><th scope="col">From</th><th scope="col">Merchant</th><th scope="col">Rows</th><th scope="col">State</th><th scope="col">Recorded</th></tr></thead><tbody>${rows}</tbody></table>`
+      : table(latest.length < SHOWN_MOST ? 'All batches' : `The latest ${SHOWN_MOST} batches`, latest)
   return html`${whoText(name)}${needs}${list}`
+}
+
+function table(caption: string, rows: readonly Html[]): Html {
+  return html`<table><caption>${caption}</caption><thead><tr><th scope="col">Batch</th><th scope="col">From</th><th scope="col">Merchant</th><th scope="col">Rows</th><th scope="col">State</th><th scope="col">Recorded</th></tr></thead><tbody>${rows}</tbody></table>`
 }
 
 function whoText(name: string): Html {
