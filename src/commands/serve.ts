@@ -152,6 +152,9 @@ async function startBeside(app: App, ledger: Ledger) {
   const delivery = await startDelivery(app, {
     redis: redisUrl === null ? null : { url: redisUrl.reveal() },
     onAttempt: (endpoint, result) => metrics?.webhookAttempted(endpoint, result),
+  }).catch(async (error: unknown) => {
+    await close()
+    throw error
   })
   return {
     onAnswered: metrics?.answered,
