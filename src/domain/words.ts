@@ -44,16 +44,23 @@ export type Act =
   /** The approval policy of the configuration. */
   | { readonly act: 'adopt-policy' }
   | { readonly act: 'adopt-merchant'; readonly merchant: string }
+  | { readonly act: 'approve-batch'; readonly batchId: string }
   | { readonly act: 'cancel-batch'; readonly batchId: string }
   | { readonly act: 'diagnose'; readonly look: 'usual' | 'whole' | 'deep' }
+  | { readonly act: 'enable-endpoint'; readonly endpoint: string }
   | { readonly act: 'init' }
   | { readonly act: 'list-doubts'; readonly toFile: boolean }
   /** To a server, as the settings name it. */
   | { readonly act: 'migrate' }
+  | { readonly act: 'resume-batch'; readonly batchId: string }
+  | { readonly act: 'resume-merchant'; readonly merchant: string }
   /** In the foreground, by the process that reads the file. */
   | { readonly act: 'run-file'; readonly lead?: string }
   | { readonly act: 'save-format'; readonly name: string }
+  | { readonly act: 'show-batch'; readonly batchId: string }
   | { readonly act: 'show-history'; readonly reference: string }
+  /** `untilIdle`: it ends when it has nothing to do. */
+  | { readonly act: 'start-worker'; readonly untilIdle: boolean }
   | { readonly act: 'use-vault'; readonly to: 'create' | 'update' | 'delete'; readonly lead?: string }
   /** null: of a batch that the sentence does not name. */
   | { readonly act: 'write-results'; readonly batchId: string | null; readonly as: 'any' | 'csv' }

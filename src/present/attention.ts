@@ -2,11 +2,11 @@
 
 import { sayAlarm } from '../domain/alarm.ts'
 import type { Attention } from '../domain/attention.ts'
-import { spell } from '../domain/words.ts'
+import { spell, type Text, words } from '../domain/words.ts'
 import { approvalsText } from './approval.ts'
 import { commandLine } from './command-line.ts'
 import { EXIT } from './exit-codes.ts'
-import { whyText } from './standing.ts'
+import { whyWords } from './standing.ts'
 import { plural } from './text.ts'
 import { healthText } from './webhooks.ts'
 import { workerText } from './workers.ts'
@@ -40,57 +40,63 @@ export function toJsonAttention(one: Attention, ledgerPath: string): object {
   return { code: one.code.replaceAll('-', '_'), what, says }
 }
 
-/** What it is about, and the rest of the line. */
+/** What it is about, and the rest of the line, at the command line. */
 export function attentionText(one: Attention, ledgerPath: string): { readonly what: string; readonly says: string } {
+  const { what, says } = attentionWords(one, ledgerPath)
+  return { what, says: spell(says, commandLine) }
+}
+
+/** The same, for a door with a spelling of its own. */
+export function attentionWords(one: Attention, ledgerPath: string): { readonly what: string; readonly says: Text } {
   switch (one.code) {
     case 'alarm':
-      return { what: 'ledger', says: spell(sayAlarm(one.alarm, ledgerPath), commandLine) }
+      return { what: 'ledger', says: sayAlarm(one.alarm, ledgerPath) }
     case 'in-doubt':
       return {
         what: 'doubts',
-        says: `${plural(one.rows, 'row', 'rows')} in doubt: the gateway may have executed ${one.rows === 1 ? 'it' : 'them'}. Look ${one.rows === 1 ? 'it' : 'them'} up at the gateway (tranche in-doubt list)`,
+        says: words`${plural(one.rows, 'row', 'rows')} in doubt: the gateway may have executed ${one.rows === 1 ? 'it' : 'them'}. Look ${one.rows === 1 ? 'it' : 'them'} up at the gateway (${{ act: 'list-doubts', toFile: false }})`,
       }
     case 'left-open':
       return {
         what: 'doubts',
-        says: `${plural(one.rows, 'row was', 'rows were')} being sent when the worker ended, and may have been executed. Start a worker (tranche worker): it brings ${one.rows === 1 ? 'it' : 'them'} into doubt`,
+        says: words`${plural(one.rows, 'row was', 'rows were')} being sent when the worker ended, and may have been executed. Start a worker (${{ act: 'start-worker', untilIdle: false }}): it brings ${one.rows === 1 ? 'it' : 'them'} into doubt`,
       }
     case 'late-answers':
       return {
         what: `batch ${one.batchId}`,
-        says: `${plural(one.answers, 'answer')} came after the row had been settled otherwise: see tranche status ${one.batchId}`,
+        says: words`${plural(one.answers, 'answer')} came after the row had been settled otherwise: see ${{ act: 'show-batch', batchId: one.batchId }}`,
       }
     case 'stopped':
       return {
         what: `merchant ${one.merchant}`,
-        says: `merchant ${one.merchant} is stopped (${one.reason}). Correct it, restart a running worker, then: tranche resume --merchant ${one.merchant} --reason TEXT`,
+        says: words`merchant ${one.merchant} is stopped (${one.reason}). Correct it, restart a running worker, then: ${{ act: 'resume-merchant', merchant: one.merchant }}`,
       }
     case 'held':
       return {
         what: `merchant ${one.merchant}`,
-        says: `merchant ${one.merchant} is paused (${one.reason}). When you have looked: tranche resume --merchant ${one.merchant} --reason TEXT`,
+        says: words`merchant ${one.merchant} is paused (${one.reason}). When you have looked: ${{ act: 'resume-merchant', merchant: one.merchant }}`,
       }
     case 'paused': {
       const why = one.reason === null ? '' : ` (${one.reason})`
       return {
         what: `batch ${one.batchId}`,
-        says: `batch ${one.batchId} is paused${why}. When you have looked: tranche resume ${one.batchId} --reason TEXT`,
+        says: words`batch ${one.batchId} is paused${why}. When you have looked: ${{ act: 'resume-batch', batchId: one.batchId }}`,
       }
     }
     case 'awaiting-approval':
       return {
         what: `batch ${one.batchId}`,
-        says: `batch ${one.batchId} waits for ${approvalsText(one)}. See what it would send: tranche approve ${one.batchId}`,
+        says: words`batch ${one.batchId} waits for ${approvalsText(one)}. See what it would send: ${{ act: 'approve-batch', batchId: one.batchId }}`,
       }
     case 'unsent':
       return {
         what: `batch ${one.batchId}`,
-        says: `batch ${one.batchId} has rows that are due and that nobody sends: ${whyText([one.why])}`,
+        says: words`batch ${one.batchId} has rows that are due and that nobody sends: ${whyWords([one.why]) ?? ''}`,
       }
     case 'endpoint-disabled':
       return {
         what: `endpoint ${one.endpoint.id}`,
-        says: `${one.endpoint.url} is ${healthText(one.endpoint)}. It is told nothing more, and nothing of it is lost. When it is mended: tranche webhooks enable ${one.endpoint.id}`,
+        says: words`${one.endpoint.url} is ${healthText(one.endpoint)}. It is told nothing more, and nothing of it is lost. When it is mended: ${{ act: 'enable-endpoint', endpoint: one.endpoint.id }}`,
       }
     case 'silent':
       return { what: 'worker', says: workerText(one.worker) }

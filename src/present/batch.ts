@@ -3,7 +3,9 @@
 import type { ApprovalSheet } from '../domain/approval.ts'
 import type { BatchView } from '../domain/batch.ts'
 import { isoOf, type Standing } from '../domain/batch-status.ts'
+import type { Spelling } from '../domain/words.ts'
 import { toJsonApproval } from './approval.ts'
+import { commandLine } from './command-line.ts'
 import { whyText } from './standing.ts'
 import { countsOf, toJsonBatchTotals } from './totals.ts'
 
@@ -18,9 +20,14 @@ function troubleOf({ gatewayHealth }: BatchView): object | null {
   }
 }
 
-/** `sheet`: of a batch that waits for approvals, where it was asked for. */
-export function toJsonBatch(batch: BatchView, { state, why }: Standing, sheet: ApprovalSheet | null = null): object {
-  const reason = whyText(why)
+/** `sheet`: of a batch that waits for approvals, where it was asked for. `spelling`: of the door. */
+export function toJsonBatch(
+  batch: BatchView,
+  { state, why }: Standing,
+  sheet: ApprovalSheet | null = null,
+  spelling: Spelling = commandLine,
+): object {
+  const reason = whyText(why, spelling)
   return {
     batch: batch.batchId,
     state,

@@ -101,22 +101,34 @@ function actText(act: Act): string {
       return 'policy adopt --reason TEXT'
     case 'adopt-merchant':
       return `adopt --merchant ${act.merchant} --reason TEXT`
+    case 'approve-batch':
+      return `approve ${act.batchId}`
     case 'cancel-batch':
       return `cancel ${act.batchId} --reason TEXT`
     case 'diagnose':
       return act.look === 'usual' ? 'doctor' : `doctor --${act.look}`
+    case 'enable-endpoint':
+      return `webhooks enable ${act.endpoint}`
     case 'init':
       return 'init'
     case 'list-doubts':
       return act.toFile ? 'in-doubt list --out FILE' : 'in-doubt list'
     case 'migrate':
       return 'migrate --to URL'
+    case 'resume-batch':
+      return `resume ${act.batchId} --reason TEXT`
+    case 'resume-merchant':
+      return `resume --merchant ${act.merchant} --reason TEXT`
     case 'run-file':
       return 'run FILE'
     case 'save-format':
       return `check FILE … --save-format ${act.name}`
+    case 'show-batch':
+      return `status ${act.batchId}`
     case 'show-history':
       return `history ${act.reference}`
+    case 'start-worker':
+      return act.untilIdle ? 'worker --until-idle' : 'worker'
     case 'use-vault':
       return `vault ${act.to} FILE`
     case 'write-results':

@@ -1,13 +1,20 @@
-// Why a batch does not move, and what to do: in words.
+// Why a batch does not move, and what to do: in words. What a person can do is spelled by the door.
 
 import { type BatchState, isoOf, type LeftOpen, type Why } from '../domain/batch-status.ts'
 import type { GatewayHealth } from '../domain/window.ts'
+import { joined, type Spelling, spell, type Text, words } from '../domain/words.ts'
 import { approvalsText } from './approval.ts'
+import { commandLine } from './command-line.ts'
 import { durationText, plural } from './text.ts'
 
 /** null: there is nothing to say. */
-export function whyText(why: readonly Why[]): string | null {
-  return why.length === 0 ? null : why.map(textOf).join('; ')
+export function whyWords(why: readonly Why[]): Text | null {
+  return why.length === 0 ? null : joined(why.map(wordsOf), '; ')
+}
+
+export function whyText(why: readonly Why[], spelling: Spelling = commandLine): string | null {
+  const said = whyWords(why)
+  return said === null ? null : spell(said, spelling)
 }
 
 /** Of a batch that cannot go on there is always something to say. */
@@ -17,33 +24,36 @@ export function stuckText({ state, why }: { readonly state: BatchState; readonly
 
 /** A sentence; nothing where nothing was left open. */
 export function leftOpenLines(left: LeftOpen | null): string[] {
-  return left === null ? [] : [`${textOf(left)}.`]
+  return left === null ? [] : [`${spell(wordsOf(left), commandLine)}.`]
 }
 
-function textOf(why: Why): string {
+const LIST_DOUBTS = { act: 'list-doubts', toFile: false } as const
+const START_WORKER = { act: 'start-worker', untilIdle: false } as const
+
+function wordsOf(why: Why): Text {
   switch (why.code) {
     case 'being-cancelled':
       return 'being cancelled'
     case 'as-said':
       return why.reason
     case 'account-stopped':
-      return `${why.reason}. The rows that wait were not executed. Correct it, restart a running worker, then: tranche resume --merchant ${why.merchant} --reason TEXT`
+      return words`${why.reason}. The rows that wait were not executed. Correct it, restart a running worker, then: ${{ act: 'resume-merchant', merchant: why.merchant }}`
     case 'left-open': {
       const them = why.rows === 1 ? 'it' : 'them'
-      return `${plural(why.rows, 'row was', 'rows were')} being sent when the worker ended and may have been executed. No worker is running: start one (tranche worker), or run the same file again, to bring ${them} into doubt`
+      return words`${plural(why.rows, 'row was', 'rows were')} being sent when the worker ended and may have been executed. No worker is running: start one (${START_WORKER}), or run the same file again, to bring ${them} into doubt`
     }
     case 'gateway-trouble':
       return troubleText(why.health, why.nextTryAtMs)
     case 'unserved':
       return `the running worker was started without merchant ${why.merchant} and sends none of its rows. Restart that worker with the configuration that names ${why.merchant}; it sends them then`
     case 'other-run':
-      return 'a run is working on this ledger, and a run sends no batch but its own. When it has ended, start a worker (tranche worker); or run the same file now, which waits for its turn'
+      return words`a run is working on this ledger, and a run sends no batch but its own. When it has ended, start a worker (${START_WORKER}); or run the same file now, which waits for its turn`
     case 'not-configured':
       return `merchant ${why.merchant} is not configured here`
     case 'awaiting-approval':
       return `nothing of it is sent before it has ${approvalsText(why)}, by ${isoOf(why.untilMs)} at the latest; then it is cancelled`
     case 'behind':
-      return `${plural(why.rows, 'row waits', 'rows wait')} behind a row of the same order that is in doubt (tranche in-doubt list), held, or in need of its file`
+      return words`${plural(why.rows, 'row waits', 'rows wait')} behind a row of the same order that is in doubt (${LIST_DOUBTS}), held, or in need of its file`
     case 'asked-to-wait':
       return `the gateway asked to wait until ${isoOf(why.untilMs)}; a worker goes on then, and so does the same command, run again`
     case 'due-later':
@@ -51,19 +61,19 @@ function textOf(why: Why): string {
         ? `the next row is due at ${isoOf(why.atMs)}`
         : `what else is left is due later, the next row at ${isoOf(why.atMs)}`
     case 'no-worker':
-      return 'no worker is running. Start one: tranche worker'
+      return words`no worker is running. Start one: ${START_WORKER}`
     case 'needs-file':
       return `its rows have card details, which are nowhere but in its file. Run ${why.fileName ?? 'that file'} again as before: it goes on with them`
     case 'in-doubt': {
       const them = why.rows === 1 ? 'it' : 'them'
-      return `${plural(why.rows, 'row is', 'rows are')} in doubt: look ${them} up at the gateway (tranche in-doubt list)`
+      return words`${plural(why.rows, 'row is', 'rows are')} in doubt: look ${them} up at the gateway (${LIST_DOUBTS})`
     }
     case 'late-answers':
-      return `${plural(why.answers, 'answer')} came after the row had been settled otherwise: see result_warning; when you have looked: tranche resume ${why.batchId} --reason TEXT`
+      return words`${plural(why.answers, 'answer')} came after the row had been settled otherwise: see result_warning; when you have looked: ${{ act: 'resume-batch', batchId: why.batchId }}`
     case 'no-progress':
       return `no row was settled for ${durationText(why.seconds)}${why.trouble === null ? '' : ` (${why.trouble})`}, so this command stopped waiting (--give-up-after). What is left stays PENDING; the same command, run again, goes on with it`
     case 'waits-for-batch':
-      return `they wait for earlier rows of the same orders in batch ${why.batchId}, which this run does not work off. Finish that one first (tranche worker --until-idle), or cancel it`
+      return words`they wait for earlier rows of the same orders in batch ${why.batchId}, which this run does not work off. Finish that one first (${{ act: 'start-worker', untilIdle: true }}), or cancel it`
   }
 }
 

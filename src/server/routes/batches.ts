@@ -13,6 +13,7 @@ import type { WorkerView } from '../../domain/worker.ts'
 import type { Ledger } from '../../ports/ledger/ledger.ts'
 import { toJsonBatch } from '../../present/batch.ts'
 import { callerOf, type Door, type Server } from '../door.ts'
+import { httpWays } from '../faults.ts'
 import { answerOnce } from '../once.ts'
 import { answerPage, gather, PAGING, pageOf } from '../pages.ts'
 import { notFound } from '../problems.ts'
@@ -44,7 +45,10 @@ export function addBatches(server: Server, door: Door): void {
           ...{ limit: query.limit, most: LOOKED_AT_MOST, positionOf: ({ batchId }) => batchId },
           fits: (batch) => query.state === undefined || standingNow(app, batch, workers).state === query.state,
         })
-        return { ...found, data: found.data.map((batch) => toJsonBatch(batch, standingNow(app, batch, workers))) }
+        return {
+          ...found,
+          data: found.data.map((batch) => toJsonBatch(batch, standingNow(app, batch, workers), null, httpWays)),
+        }
       })
     },
   })
@@ -112,5 +116,5 @@ export async function showBatch(app: App, ledger: Ledger, batch: BatchView): Pro
   const workers: readonly WorkerView[] = await workersNow(app, ledger)
   const standing = standingNow(app, batch, workers)
   const sheet = standing.state === 'awaiting_approval' ? await ledger.approvalSheet(batch.batchId) : null
-  return toJsonBatch(batch, standing, sheet)
+  return toJsonBatch(batch, standing, sheet, httpWays)
 }
