@@ -99,7 +99,7 @@ async function serveOn(app: App, asked: Asked, env: NodeJS.ProcessEnv, terminal:
     const limits = { trustedProxies, requestsPerMinute: REQUESTS_PER_MINUTE }
     const onAnswered = beside?.onAnswered ?? (() => {})
     const door = { app, ledger, isHost: asked.isHost, onAnswered, ...limits, ...files }
-    const server = await buildServer(door, asked.tls, await consoleBeside(app, ledger, asked))
+    const server = await buildServer(door, asked.tls, await consoleBeside(app, ledger, asked, isSandbox))
     const listening = await listen(server, asked).catch((error: unknown) => {
       throw cannotListen(asked, error)
     })
@@ -126,10 +126,10 @@ async function serveOn(app: App, asked: Asked, env: NodeJS.ProcessEnv, terminal:
 }
 
 /** The pages for people. */
-async function consoleBeside(app: App, ledger: Ledger, { tls }: Asked) {
+async function consoleBeside(app: App, ledger: Ledger, { tls }: Asked, isSandbox: boolean) {
   const { consoleOf } = await import('../console/console.ts')
   const isSecure = tls !== null || app.config.serving.publicUrl?.startsWith('https:') === true
-  return consoleOf({ app, ledger, isSecure })
+  return consoleOf({ app, ledger, isSecure, isSandbox })
 }
 
 /** On a ledger without people, whoever reads this output becomes the first administrator. */

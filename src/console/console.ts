@@ -3,17 +3,20 @@
 import type { FastifyRequest } from 'fastify'
 import { sha256Of } from '../app/people.ts'
 import { Fault } from '../domain/fault.ts'
-import { commandLine } from '../present/command-line.ts'
 import { html } from '../present/html.ts'
+import { addAssets } from './assets.ts'
 import { secretIn } from './cookie.ts'
 import { type ConsoleDoor, PageError, type Pages } from './door.ts'
 import { assertSameSite, fieldsIn, fieldsOf, formKeyOf } from './forms.ts'
-import { showPage } from './page.ts'
+import { showBare, showScreen } from './frame.ts'
 import { addBatchPages } from './pages/batches.ts'
+import { addOverview } from './pages/overview.ts'
 import { addSessionPages } from './pages/sessions.ts'
 import { addSignInPages } from './pages/sign-in.ts'
 import { PAGES, type PageName, pageEntry } from './pages-table.ts'
+import { note } from './parts.ts'
 import { visitorBy } from './visit.ts'
+import { pageWays } from './ways.ts'
 
 const FORM_BYTES_MOST = 64 * 1024
 const POLICY = [
@@ -29,8 +32,10 @@ export function consoleOf(door: ConsoleDoor): (server: Pages) => Promise<void> {
       answerErrors(pages, door)
       takeForms(pages)
       guardPages(pages, door)
+      addAssets(pages)
       addSignInPages(pages, door)
       addSessionPages(pages, door)
+      addOverview(pages, door)
       addBatchPages(pages, door)
     })
   }
@@ -88,19 +93,24 @@ async function recognise(request: FastifyRequest, door: ConsoleDoor): Promise<vo
   request.visitor = found === null ? null : visitorBy(found.person, found.session, request.ip, nowMs)
 }
 
-function answerErrors(pages: Pages, { app }: ConsoleDoor): void {
-  pages.setErrorHandler((error: unknown, request, reply) => {
+function answerErrors(pages: Pages, door: ConsoleDoor): void {
+  const { app } = door
+  pages.setErrorHandler(async (error: unknown, request, reply) => {
     const { status, text } = told(error, app.scrub)
     if (status >= 500) app.log.error({ err: error, request_id: request.id }, 'a page failed')
-    return showPage(reply.code(status), 'Not done', html`<p>${text}</p><p>Request ${request.id}</p>`)
+    const main = html`${note('refused', html`<p>${text}</p>`)}<p class="quiet">Request ${request.id}</p>`
+    const screen = { title: 'Not done', main }
+    // Where the ledger itself fails, the frame would fail with it.
+    return status >= 500
+      ? showBare(door, reply.code(status), screen)
+      : showScreen(door, request, reply.code(status), screen)
   })
 }
 
 function told(error: unknown, scrub: (text: string) => string): { readonly status: number; readonly text: string } {
   if (error instanceof PageError) return { status: error.status, text: error.message }
   if (error instanceof Fault) {
-    // What no page can do yet is done at the command line.
-    const text = error.linesIn(commandLine).join(' ')
+    const text = error.linesIn(pageWays).join(' ')
     return { status: error.code === 'usage' ? 422 : 503, text: scrub(text) }
   }
   const { statusCode = 500 } = error as { statusCode?: number }

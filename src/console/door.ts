@@ -11,6 +11,8 @@ export interface ConsoleDoor {
   readonly ledger: Ledger
   /** Whether browsers reach it by TLS, here or at a proxy. */
   readonly isSecure: boolean
+  /** Whether its gateway is the sandbox, where no money moves. */
+  readonly isSandbox: boolean
 }
 
 export type Pages = FastifyInstance<

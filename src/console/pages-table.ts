@@ -14,6 +14,7 @@ export interface PageEntry {
 const OPEN = { permission: 'anybody' } as const
 
 export const PAGES = {
+  asset: { ...OPEN, method: 'GET', path: '/assets/:name' },
   overview: { method: 'GET', path: '/', permission: 'own' },
   batch: { method: 'GET', path: '/batches/:batch', permission: 'view' },
   approve: { method: 'POST', path: '/batches/:batch/approve', permission: 'approve', stepUp: true },

@@ -1,47 +1,37 @@
-// Batches: which there are, how one stands, and what a person decides about one that waits for approval.
+// One batch: how it stands, and what a person decides about one that waits for approval.
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { workersNow } from '../../app/locks.ts'
 import { standingNow } from '../../app/standing.ts'
 import { type ApprovalSheet, isAwaiting } from '../../domain/approval.ts'
 import type { BatchView } from '../../domain/batch.ts'
-import { isoOf, type Standing } from '../../domain/batch-status.ts'
+import type { Standing } from '../../domain/batch-status.ts'
 import type { BatchId } from '../../domain/ids.ts'
+import { statusOf } from '../../domain/states.ts'
 import { approvalsText, meaningText, sheetLines, totalToType } from '../../present/approval.ts'
 import { type Html, html } from '../../present/html.ts'
-import { whyText } from '../../present/standing.ts'
-import { plural } from '../../present/text.ts'
-import { totalLines } from '../../present/totals.ts'
-import { secretIn } from '../cookie.ts'
+import { whyWords } from '../../present/standing.ts'
+import { amountText } from '../../present/text.ts'
 import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
-import { fieldsOf, newFormToken } from '../forms.ts'
-import { showPage } from '../page.ts'
+import { fieldsOf } from '../forms.ts'
+import { lookAround, showScreen } from '../frame.ts'
+import { facts, form, idText, moment, note, reasonField, stateText, table } from '../parts.ts'
 import { type Visitor, visitorOf } from '../visit.ts'
+import { batchPath, linked } from '../ways.ts'
 
-const SHOWN_MOST = 50
 const REASON_LONGEST = 500
 
 type OfBatch = { readonly Params: { readonly batch: string } }
 
 export function addBatchPages(pages: Pages, door: ConsoleDoor): void {
   const { ledger, app } = door
-  pages.get('/', { config: { page: 'overview' } }, async (request, reply) => {
-    const { person, may } = visitorOf(request)
-    if (!may('view'))
-      return showPage(reply, 'Batches', html`${whoText(person.name)}<p>Your roles do not let you see batches.</p>`)
-    const workers = await workersNow(app, ledger)
-    const rowsOf = (batches: readonly BatchView[]) =>
-      batches.map((batch) => batchRow(batch, standingNow(app, batch, workers)))
-    // However old they are.
-    const waiting = rowsOf((await ledger.batches('open')).filter(isWaiting))
-    const latest = rowsOf(await ledger.batchesAfter(null, SHOWN_MOST, null))
-    return showPage(reply, 'Batches', overview(person.name, waiting, latest))
-  })
   pages.get<OfBatch>('/batches/:batch', { config: { page: 'batch' } }, async (request, reply) => {
     const batch = await findBatch(door, request.params.batch)
-    const standing = standingNow(app, batch, await workersNow(app, ledger))
+    const now = await lookAround(door)
     const sheet = isWaiting(batch) ? await ledger.approvalSheet(batch.batchId) : null
-    return showPage(reply, `Batch ${batch.batchId}`, batchPage(batch, standing, sheet, formsOf(request, door, sheet)))
+    const main = html`${standingOf(standingNow(app, batch, now.workers))}${
+      sheet === null ? totalsOf(batch) : waitingOf(request, door, sheet)
+    }${factsOf(batch)}`
+    return showScreen(door, request, reply, { title: nameOf(batch), main, now })
   })
   pages.post<OfBatch>('/batches/:batch/approve', { config: { page: 'approve' } }, async (request, reply) => {
     const { batchId } = await findBatch(door, request.params.batch)
@@ -64,7 +54,7 @@ export function addBatchPages(pages: Pages, door: ConsoleDoor): void {
 }
 
 function backTo(reply: FastifyReply, batchId: BatchId): FastifyReply {
-  return reply.redirect(`/batches/${encodeURIComponent(batchId)}`, 303)
+  return reply.redirect(batchPath(batchId), 303)
 }
 
 function decisionOf(request: FastifyRequest, batchId: BatchId, nowMs: number) {
@@ -85,60 +75,70 @@ function isWaiting({ approval, hold }: BatchView): boolean {
   return isAwaiting(approval) && hold !== 'cancelled'
 }
 
+function nameOf({ batchId, fileName }: BatchView): string {
+  return fileName ?? `Batch ${batchId}`
+}
+
 // ───────────────────────────────────────────────────────────── What is shown
 
-function overview(name: string, waiting: readonly Html[], latest: readonly Html[]): Html {
-  const needs =
-    waiting.length === 0
-      ? html`<p>No batch waits for approval.</p>`
-      : table(`${plural(waiting.length, 'batch waits', 'batches wait')} for approval`, waiting)
-  const list =
-    latest.length === 0
-      ? html`<p>No batch was handed in yet.</p>`
-      : table(latest.length < SHOWN_MOST ? 'All batches' : `The latest ${SHOWN_MOST} batches`, latest)
-  return html`${whoText(name)}${needs}${list}`
+function standingOf({ state, why }: Standing): Html {
+  const reason = whyWords(why)
+  return html`<p>${stateText(state)}${reason === null ? '' : html`: ${linked(reason)}`}</p>`
 }
 
-function table(caption: string, rows: readonly Html[]): Html {
-  return html`<table><caption>${caption}</caption><thead><tr><th scope="col">Batch</th><th scope="col">From</th><th scope="col">Merchant</th><th scope="col">Rows</th><th scope="col">State</th><th scope="col">Recorded</th></tr></thead><tbody>${rows}</tbody></table>`
+function totalsOf(batch: BatchView): Html {
+  const columns = [
+    { name: 'Status', kind: 'word' },
+    { name: 'Operation' },
+    { name: 'Rows', kind: 'number' },
+    { name: 'Asked', kind: 'number' },
+    { name: 'Currency' },
+  ] as const
+  const rows = batch.totals.map(({ operation, currency, state, count, amountMinor }) => [
+    stateText(statusOf(state)),
+    html`${operation === '' ? 'unread' : operation}`,
+    html`${count}`,
+    html`${amountText(amountMinor, currency)}`,
+    html`${currency}`,
+  ])
+  return table(`What became of its ${batch.rows} rows`, columns, rows)
 }
 
-function whoText(name: string): Html {
-  return html`<p>You are ${name}. <a href="/sessions">Your sessions</a></p>`
+function factsOf(batch: BatchView): Html {
+  const { batchId, source, fileName, fileSha256, runKey, merchant, createdAtMs, createdBy } = batch
+  return html`<h2>Record</h2>${facts([
+    ['Batch', idText(batchId)],
+    ['From', html`${source === 'queue' ? 'messages' : fileName}`],
+    ['SHA-256', fileSha256 === null ? null : idText(fileSha256)],
+    ['Run key', runKey === null ? null : html`${runKey}`],
+    ['Merchant', html`${merchant}`],
+    ['Recorded', html`${moment(createdAtMs)} by ${createdBy}`],
+  ])}`
 }
 
-function batchRow(batch: BatchView, { state }: Standing): Html {
-  const { batchId, fileName, merchant, rows, createdAtMs } = batch
-  return html`<tr><th scope="row"><a href="/batches/${encodeURIComponent(batchId)}">${batchId}</a></th><td>${fileName ?? 'messages'}</td><td>${merchant}</td><td>${rows}</td><td>${state.replaceAll('_', ' ')}</td><td>${isoOf(createdAtMs)}</td></tr>`
+/** Everything in the digest, nothing folded away. Nothing is missing without its reason. */
+function waitingOf(request: FastifyRequest, door: ConsoleDoor, sheet: ApprovalSheet): Html {
+  const lines = sheetLines(sheet).map((line) => html`${line}\n`)
+  return html`<p>It waits for ${approvalsText(sheet)}.</p><pre>${lines}</pre>${formsOf(request, door, sheet)}`
 }
 
-function batchPage(batch: BatchView, { state, why }: Standing, sheet: ApprovalSheet | null, forms: Html): Html {
-  const reason = whyText(why)
-  const lines = sheet === null ? totalLines(batch) : sheetLines(sheet)
-  const waits = sheet === null ? null : html`<p>It waits for ${approvalsText(sheet)}.</p>`
-  return html`<p><a href="/">All batches</a></p><p>${state.replaceAll('_', ' ')}${reason === null ? '' : `: ${reason}`}</p>${waits}<pre>${lines.map((line) => html`${line}\n`)}</pre>${forms}`
-}
-
-/** Nothing is missing without its reason. */
-function formsOf(request: FastifyRequest, door: ConsoleDoor, sheet: ApprovalSheet | null): Html {
+function formsOf(request: FastifyRequest, door: ConsoleDoor, sheet: ApprovalSheet): Html {
   const visitor = visitorOf(request)
-  if (sheet === null) return html``
-  if (!visitor.may('approve')) return html`<p>Your roles do not let you decide on it: that takes an approver.</p>`
-  if (!visitor.isFresh) return html`<p>To decide on it, <a href="/step-up">show your password again</a>.</p>`
-  return html`${approveForm(request, door, sheet)}${rejectForm(request, door, sheet, visitor)}`
+  if (!visitor.may('approve'))
+    return note('plain', html`Your roles do not let you decide on it: that takes an approver.`)
+  if (!visitor.isFresh) return note('plain', html`To decide on it, <a href="/step-up">show your password again</a>.`)
+  return html`<div class="beside"><section><h2>Approve</h2>${approveForm(request, door, sheet)}</section><section><h2>Reject</h2>${rejectForm(request, door, sheet, visitor)}</section></div>`
 }
 
 function approveForm(request: FastifyRequest, door: ConsoleDoor, sheet: ApprovalSheet): Html {
   const { batchId, digest } = sheet
-  return html`<h2>Approve</h2><p>${meaningText(sheet)}</p><form method="post" action="/batches/${encodeURIComponent(batchId)}/approve">${hidden(request, door)}<input type="hidden" name="digest" value="${digest}"><p><label>Type ${totalToType(sheet)} <input name="total" required autocomplete="off" maxlength="200"></label></p>${REASON}<p><button>Approve</button></p></form>`
+  const fields = html`<input type="hidden" name="digest" value="${digest}"><div class="field"><label>Type ${totalToType(sheet)} <input name="total" required autocomplete="off" maxlength="200"></label></div>${reasonField('It is kept in the history.')}`
+  const asked = form(request, door, { action: `${batchPath(batchId)}/approve`, fields, button: 'Approve' })
+  return html`<p><strong>${meaningText(sheet)}</strong></p>${asked}`
 }
 
 function rejectForm(request: FastifyRequest, door: ConsoleDoor, { batchId }: ApprovalSheet, { person }: Visitor): Html {
-  return html`<h2>Reject</h2><p>None of its rows will be sent. It is kept that ${person.name} rejected it.</p><form method="post" action="/batches/${encodeURIComponent(batchId)}/reject">${hidden(request, door)}${REASON}<p><button>Reject</button></p></form>`
-}
-
-const REASON = html`<p><label>Reason <input name="reason" required autocomplete="off" maxlength="${REASON_LONGEST}"></label></p>`
-
-function hidden(request: FastifyRequest, door: ConsoleDoor): Html {
-  return html`<input type="hidden" name="form" value="${newFormToken(secretIn(request, door) ?? '')}">`
+  const fields = reasonField('It is kept in the history.')
+  const asked = form(request, door, { action: `${batchPath(batchId)}/reject`, fields, button: 'Reject', kind: 'other' })
+  return html`<p>None of its rows will be sent. It is kept that ${person.name} rejected it.</p>${asked}`
 }

@@ -1,28 +1,26 @@
 // A person's own sessions: which are open, and ending them.
 
-import { isoOf } from '../../domain/batch-status.ts'
 import { html } from '../../present/html.ts'
-import { clearSecret, secretIn } from '../cookie.ts'
+import { clearSecret } from '../cookie.ts'
 import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
-import { newFormToken } from '../forms.ts'
-import { showPage } from '../page.ts'
+import { showScreen } from '../frame.ts'
+import { form, moment, NOTHING, table } from '../parts.ts'
 import { visitorOf } from '../visit.ts'
 
 export function addSessionPages(pages: Pages, door: ConsoleDoor): void {
   const { ledger, app } = door
   pages.get('/sessions', { config: { page: 'sessionsPage' } }, async (request, reply) => {
     const { person, session } = visitorOf(request)
-    const token = () => newFormToken(secretIn(request, door) ?? '')
     const open = await ledger.sessions(person.id, app.clock.nowMs())
-    const rows = open.map(
-      ({ id, startedAtMs, address }) =>
-        html`<li>${isoOf(startedAtMs)} from ${address ?? 'an unknown address'}${id === session.id ? ' (this one)' : ''} <form method="post" action="/sessions/${id}/end"><input type="hidden" name="form" value="${token()}"><button>End it</button></form></li>`,
-    )
-    return showPage(
-      reply,
-      'Your sessions',
-      html`<p>You are ${person.name}. <a href="/">Batches</a></p><ul>${rows}</ul><form method="post" action="/sign-out"><input type="hidden" name="form" value="${token()}"><button>Sign out</button></form>`,
-    )
+    const rows = open.map(({ id, startedAtMs, address }) => [
+      moment(startedAtMs),
+      html`${address ?? 'an unknown address'}${id === session.id ? ' (this one)' : ''}`,
+      form(request, door, { action: `/sessions/${id}/end`, fields: NOTHING, button: 'End it', kind: 'other' }),
+    ])
+    const leave = form(request, door, { action: '/sign-out', fields: NOTHING, button: 'Sign out' })
+    const columns = [{ name: 'Since' }, { name: 'From' }, { name: '' }]
+    const main = html`<p>You are ${person.name}.</p>${leave}${table('Where you are signed in', columns, rows)}`
+    return showScreen(door, request, reply, { title: 'Your sessions', section: 'Sessions', main })
   })
   pages.post('/sign-out', { config: { page: 'signOut' } }, async (request, reply) => {
     const { person, session, actor } = visitorOf(request)

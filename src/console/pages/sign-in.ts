@@ -1,13 +1,14 @@
 // Signing in, showing the password again, and coming by a link.
 
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { hashPassword, newPersonId, passwordFault, sha256Of, signIn, stepUp } from '../../app/people.ts'
 import { parsePersonName } from '../../domain/person.ts'
-import { html } from '../../present/html.ts'
+import { type Html, html } from '../../present/html.ts'
 import { secretIn, setSecret } from '../cookie.ts'
 import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
-import { fieldsOf, newFormToken } from '../forms.ts'
-import { showPage } from '../page.ts'
+import { fieldsOf } from '../forms.ts'
+import { showBare, showScreen } from '../frame.ts'
+import { form, note } from '../parts.ts'
 import { visitorOf } from '../visit.ts'
 
 const REFUSED =
@@ -16,53 +17,54 @@ const AFTER = '/'
 
 export function addSignInPages(pages: Pages, door: ConsoleDoor): void {
   const { ledger, app } = door
-  pages.get('/sign-in', { config: { page: 'signInPage' } }, async (_, reply) => showSignIn(reply, null))
+  pages.get('/sign-in', { config: { page: 'signInPage' } }, async (_, reply) => showSignIn(door, reply, null))
   pages.post('/sign-in', { config: { page: 'signIn' } }, async (request, reply) => {
     const { name = '', password = '' } = fieldsOf(request)
     const shown = { name: parsePersonName(name) ?? '', password, address: request.ip }
     const opened = await signIn(ledger, shown, app.clock.nowMs())
-    if (opened === null) return showSignIn(reply.code(401), REFUSED)
+    if (opened === null) return showSignIn(door, reply.code(401), REFUSED)
     setSecret(reply, door, opened.secret)
     return reply.redirect(AFTER, 303)
   })
   pages.get('/step-up', { config: { page: 'stepUpPage' } }, async (request, reply) =>
-    showStepUp(reply, secretIn(request, door) ?? '', null),
+    showStepUp(door, request, reply, null),
   )
   pages.post('/step-up', { config: { page: 'stepUp' } }, async (request, reply) => {
     const secret = secretIn(request, door) ?? ''
     const shown = { secret, password: fieldsOf(request).password ?? '' }
     const renewed = await stepUp(ledger, visitorOf(request).person, shown, app.clock.nowMs())
-    if (renewed === null) return showStepUp(reply.code(401), secret, REFUSED)
+    if (renewed === null) return showStepUp(door, request, reply.code(401), REFUSED)
     setSecret(reply, door, renewed)
     return reply.redirect(AFTER, 303)
   })
   addJoining(pages, door)
 }
 
-function showSignIn(reply: FastifyReply, refused: string | null): FastifyReply {
-  return showPage(
-    reply,
-    'Sign in',
-    html`${refused === null ? '' : html`<p role="alert">${refused}</p>`}<form method="post" action="/sign-in"><p><label>Name <input name="name" autocomplete="username" required maxlength="64"></label></p><p><label>Password <input name="password" type="password" autocomplete="current-password" required maxlength="200"></label></p><p><button>Sign in</button></p></form>`,
-  )
+function alertOf(text: string | null): Html | null {
+  return text === null ? null : note('refused', html`<p role="alert">${text}</p>`)
 }
 
-function showStepUp(reply: FastifyReply, secret: string, refused: string | null): FastifyReply {
-  return showPage(
-    reply,
-    'Your password again',
-    html`${refused === null ? '' : html`<p role="alert">${refused}</p>`}<form method="post" action="/step-up"><input type="hidden" name="form" value="${newFormToken(secret)}"><p><label>Password <input name="password" type="password" autocomplete="current-password" required maxlength="200"></label></p><p><button>Go on</button></p></form>`,
-  )
+function showSignIn(door: ConsoleDoor, reply: FastifyReply, refused: string | null): FastifyReply {
+  const main = html`${alertOf(refused)}<form method="post" action="/sign-in"><div class="field"><label>Name <input name="name" autocomplete="username" required maxlength="64"></label></div><div class="field"><label>Password <input name="password" type="password" autocomplete="current-password" required maxlength="200"></label></div><p><button>Sign in</button></p></form>`
+  return showBare(door, reply, { title: 'Sign in', main })
 }
 
-function addJoining(pages: Pages, { ledger, app }: ConsoleDoor): void {
+function showStepUp(door: ConsoleDoor, request: FastifyRequest, reply: FastifyReply, refused: string | null) {
+  const fields = html`<div class="field"><label>Password <input name="password" type="password" autocomplete="current-password" required maxlength="200"></label></div>`
+  const asked = form(request, door, { action: '/step-up', fields, button: 'Go on' })
+  const main = html`${alertOf(refused)}<p>What you are about to do needs a password that was shown within the last five minutes.</p>${asked}`
+  return showScreen(door, request, reply, { title: 'Your password again', main })
+}
+
+function addJoining(pages: Pages, door: ConsoleDoor): void {
+  const { ledger, app } = door
   pages.get<{ Params: { invitation: string } }>(
     '/join/:invitation',
     { config: { page: 'joinPage' } },
     async ({ params }, reply) => {
       const invited = await ledger.invited(sha256Of(params.invitation), app.clock.nowMs())
       if (invited === null) throw noInvitation()
-      return showJoin(reply, params.invitation, invited.name, null)
+      return showJoin(door, reply, params.invitation, invited.name, null)
     },
   )
   pages.post<{ Params: { invitation: string } }>(
@@ -76,7 +78,7 @@ function addJoining(pages: Pages, { ledger, app }: ConsoleDoor): void {
       const { name: given = '', password = '' } = fieldsOf(request)
       const name = invited.name ?? parsePersonName(given)
       const fault = name === null ? 'Choose a name of letters, digits, dots and dashes.' : passwordFault(password, name)
-      if (name === null || fault !== null) return showJoin(reply.code(422), invitation, invited.name, fault)
+      if (name === null || fault !== null) return showJoin(door, reply.code(422), invitation, invited.name, fault)
       const first = { id: newPersonId(), name }
       const passwordHash = await hashPassword(password)
       const joining = { invitationSha256, first, passwordHash, address: request.ip, nowMs: app.clock.nowMs() }
@@ -93,14 +95,18 @@ function noInvitation(): PageError {
   )
 }
 
-function showJoin(reply: FastifyReply, invitation: string, name: string | null, fault: string | null): FastifyReply {
+function showJoin(
+  door: ConsoleDoor,
+  reply: FastifyReply,
+  invitation: string,
+  name: string | null,
+  fault: string | null,
+): FastifyReply {
   const who =
     name === null
-      ? html`<p>You become the first administrator.</p><p><label>Name <input name="name" autocomplete="username" required maxlength="64"></label></p>`
+      ? html`<p>You become the first administrator: you add people and give them their roles, and move no money yourself.</p><div class="field"><label>Name <input name="name" autocomplete="username" required maxlength="64"></label></div>`
       : html`<p>Your name here is ${name}.</p>`
-  return showPage(
-    reply,
-    'Choose a password',
-    html`${fault === null ? '' : html`<p role="alert">${fault} Nothing was changed.</p>`}<form method="post" action="/join/${encodeURIComponent(invitation)}">${who}<p><label>Password, 12 characters at least <input name="password" type="password" autocomplete="new-password" required minlength="12" maxlength="200"></label></p><p><button>Choose it</button></p></form>`,
-  )
+  const refused = fault === null ? null : `${fault} Nothing was changed.`
+  const main = html`${alertOf(refused)}<form method="post" action="/join/${encodeURIComponent(invitation)}">${who}<div class="field"><label>Password, 12 characters at least <input name="password" type="password" autocomplete="new-password" required minlength="12" maxlength="200"></label></div><p><button>Choose it</button></p></form>`
+  return showBare(door, reply, { title: 'Choose a password', main })
 }

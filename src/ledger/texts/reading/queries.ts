@@ -28,7 +28,7 @@ const ACCOUNTS = `
 export function queriesOn(engine: Engine, openReader: () => Promise<Reader>): Omit<QueryLedger, 'heartbeats'> {
   return {
     async batches(only) {
-      return viewsOf(engine, await engine.read(() => all<Named>(only === 'open' ? OPEN_BATCHES : ALL_BATCHES)))
+      return viewsOf(engine, await engine.read(() => all<Named>(BATCHES[only ?? 'all'])))
     },
     async batchesAfter(after, most, accounts) {
       if (accounts?.length === 0) return []
@@ -58,8 +58,13 @@ export function queriesOn(engine: Engine, openReader: () => Promise<Reader>): Om
 
 const batches = (narrowed: string) =>
   `SELECT id FROM batch WHERE stage = 'open' ${narrowed} ORDER BY created_at DESC, rowid DESC`
-const ALL_BATCHES = batches('')
-const OPEN_BATCHES = batches("AND id IN (SELECT batch_id FROM tally WHERE state IN ('READY', 'SENDING') AND count > 0)")
+const BATCHES = {
+  all: batches(''),
+  open: batches("AND id IN (SELECT batch_id FROM tally WHERE state IN ('READY', 'SENDING') AND count > 0)"),
+  unsettled: batches(
+    "AND (late_answers > 0 OR id IN (SELECT batch_id FROM tally WHERE state IN ('READY', 'SENDING', 'IN_DOUBT') AND count > 0))",
+  ),
+}
 
 interface Named {
   readonly id: BatchId

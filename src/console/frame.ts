@@ -1,0 +1,123 @@
+// A page around what a screen has to say: where one is, whose money it is, and whether anything moves now.
+
+import { createRequire } from 'node:module'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type AttentionNow, attentionNow } from '../app/attention.ts'
+import type { Permission } from '../domain/person.ts'
+import { words } from '../domain/words.ts'
+import { type Html, html } from '../present/html.ts'
+import { plural } from '../present/text.ts'
+import { assetPath } from './assets.ts'
+import type { ConsoleDoor } from './door.ts'
+import { moment, NOTHING } from './parts.ts'
+import type { Visitor } from './visit.ts'
+import { linked } from './ways.ts'
+
+const { version } = createRequire(import.meta.url)('../../package.json') as { version: string }
+
+/** Where pages lead. What somebody may not see is not offered. */
+const SECTIONS = [
+  { name: 'Overview', href: '/', permission: 'own' },
+  { name: 'Sessions', href: '/sessions', permission: 'own' },
+] as const satisfies readonly { name: string; href: string; permission: Permission }[]
+export type SectionName = (typeof SECTIONS)[number]['name']
+
+export interface Screen {
+  readonly title: string
+  readonly main: Html
+  readonly section?: SectionName
+  /** Where it was looked at already; else it is looked at now. */
+  readonly now?: AttentionNow
+}
+
+/** For somebody who is signed in. */
+export async function showScreen(
+  door: ConsoleDoor,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  screen: Screen,
+): Promise<FastifyReply> {
+  const { visitor } = request
+  if (visitor === null) return showBare(door, reply, screen)
+  const now = visitor.may('view') ? (screen.now ?? (await lookAround(door))) : null
+  return send(reply, screen.title, html`${bandOf(door)}${topOf(visitor, screen)}${asOf(door, now)}`, screen.main)
+}
+
+/** For whoever comes: it tells nothing of the ledger. */
+export function showBare(
+  { isSandbox }: Pick<ConsoleDoor, 'isSandbox'>,
+  reply: FastifyReply,
+  { title, main }: Pick<Screen, 'title' | 'main'>,
+): FastifyReply {
+  return send(reply, title, isSandbox ? SANDBOX : NOTHING, main)
+}
+
+export async function lookAround({ app, ledger }: ConsoleDoor): Promise<AttentionNow> {
+  return attentionNow(app, ledger, await ledger.batches('unsettled'))
+}
+
+function send(reply: FastifyReply, title: string, top: Html, main: Html): FastifyReply {
+  const page = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>${title} – Tranche</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${assetPath('console.css')}">
+<script src="${assetPath('console.js')}" defer></script>
+</head>
+<body>
+<a class="skip" href="#main">Skip to the content</a>
+${top}
+<main id="main" tabindex="-1">
+<h1>${title}</h1>
+${main}
+</main>
+<footer>Tranche ${version}</footer>
+</body>
+</html>
+`
+  return reply.type('text/html; charset=utf-8').send(page.toString())
+}
+
+const SANDBOX = html`<p class="band sandbox">SANDBOX – no money moves</p>`
+
+function bandOf({ app, isSandbox }: ConsoleDoor): Html {
+  if (isSandbox) return SANDBOX
+  const merchants = [...app.config.merchants.values()]
+  const [only] = merchants
+  const where =
+    merchants.length === 1 && only !== undefined
+      ? `${only.name} · ${new URL(only.url).host}`
+      : plural(merchants.length, 'merchant')
+  return html`<p class="band live">LIVE · ${where}</p>`
+}
+
+function topOf(visitor: Visitor, { section }: Screen): Html {
+  const { person, roles } = visitor
+  const links = SECTIONS.filter(({ permission }) => visitor.may(permission)).map(({ name, href }) =>
+    name === section
+      ? html`<li><a href="${href}" aria-current="page">${name}</a></li>`
+      : html`<li><a href="${href}">${name}</a></li>`,
+  )
+  const has = roles.length === 0 ? 'no roles yet' : roles.join(', ')
+  return html`<header class="top"><nav aria-label="Pages"><ul>${links}</ul></nav><p class="who">${person.name} (${has})</p></header>`
+}
+
+const START_WORKER = { act: 'start-worker', untilIdle: false } as const
+
+/** Figures are of this moment; and what is not running is said, not left to be noticed. */
+function asOf({ app }: ConsoleDoor, now: AttentionNow | null): Html {
+  if (now === null) return NOTHING
+  const { workers, attention } = now
+  const needs =
+    attention.length === 0
+      ? 'nothing needs a person'
+      : `${plural(attention.length, 'thing needs', 'things need')} a person`
+  const living = workers.filter(({ state }) => state !== 'silent').length
+  const at = moment(app.clock.nowMs())
+  if (living === 0)
+    return html`<p class="as-of still">As of ${at}: no worker is running, so nothing is being sent. Start one at the machine of the ledger: ${linked(words`${START_WORKER}`)} · <a href="/">${needs}</a></p>`
+  return html`<p class="as-of">As of ${at} · ${plural(living, 'worker runs', 'workers run')} · <a href="/">${needs}</a></p>`
+}

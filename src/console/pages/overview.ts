@@ -1,0 +1,91 @@
+// The first page: what needs somebody, what runs, and which batches there are.
+
+import type { AttentionNow } from '../../app/attention.ts'
+import { standingNow } from '../../app/standing.ts'
+import type { Attention } from '../../domain/attention.ts'
+import type { BatchView } from '../../domain/batch.ts'
+import type { Standing } from '../../domain/batch-status.ts'
+import { attentionWords } from '../../present/attention.ts'
+import { type Html, html } from '../../present/html.ts'
+import { progressLine } from '../../present/progress.ts'
+import { plural } from '../../present/text.ts'
+import type { ConsoleDoor, Pages } from '../door.ts'
+import { lookAround, showScreen } from '../frame.ts'
+import { moment, NOTHING, stateText, table } from '../parts.ts'
+import { visitorOf } from '../visit.ts'
+import { batchPath, linked } from '../ways.ts'
+
+const SHOWN_MOST = 50
+
+export function addOverview(pages: Pages, door: ConsoleDoor): void {
+  const { ledger, app } = door
+  pages.get('/', { config: { page: 'overview' } }, async (request, reply) => {
+    const screen = { title: 'Overview', section: 'Overview' } as const
+    if (!visitorOf(request).may('view'))
+      return showScreen(door, request, reply, {
+        ...screen,
+        main: html`<p>Your roles do not let you see batches. An administrator gives roles.</p>`,
+      })
+    const now = await lookAround(door)
+    const latest = await ledger.batchesAfter(null, SHOWN_MOST, null)
+    const standing = (batch: BatchView) => standingNow(app, batch, now.workers)
+    const running = latest.filter((batch) => standing(batch).state === 'running')
+    const main = html`${needsOf(now, app.paths.ledger)}${runningOf(running)}${latestOf(latest, standing)}`
+    return showScreen(door, request, reply, { ...screen, main, now })
+  })
+}
+
+function needsOf({ attention }: AttentionNow, ledgerPath: string): Html {
+  if (attention.length === 0)
+    return html`<p>Nothing needs you: no row is in doubt, no batch waits for approval, no merchant is stopped.</p>`
+  const cards = attention.map(
+    (one) => html`<li class="${kindOf(one)}">${linked(attentionWords(one, ledgerPath).says)}</li>`,
+  )
+  return html`<h2>${plural(attention.length, 'thing needs', 'things need')} a person</h2><ul class="cards">${cards}</ul>`
+}
+
+function kindOf({ code }: Attention): string {
+  switch (code) {
+    case 'in-doubt':
+    case 'left-open':
+    case 'late-answers':
+      return 'doubt'
+    case 'alarm':
+    case 'stopped':
+    case 'silent':
+      return 'stopped'
+    default:
+      return ''
+  }
+}
+
+function runningOf(batches: readonly BatchView[]): Html {
+  if (batches.length === 0) return NOTHING
+  const lines = batches.map(
+    (batch) =>
+      html`<li><a href="${batchPath(batch.batchId)}">${batch.fileName ?? 'messages'}</a>: ${progressLine(batch, { perSecond: null, still: null })}</li>`,
+  )
+  return html`<h2>Running</h2><ul>${lines}</ul>`
+}
+
+function latestOf(batches: readonly BatchView[], standing: (batch: BatchView) => Standing): Html {
+  if (batches.length === 0) return html`<h2>Batches</h2><p>No batch was handed in yet.</p>`
+  const caption = batches.length < SHOWN_MOST ? 'All batches' : `The latest ${SHOWN_MOST} batches`
+  const columns = [
+    { name: 'Batch' },
+    { name: 'From', kind: 'text' },
+    { name: 'Merchant' },
+    { name: 'Rows', kind: 'number' },
+    { name: 'State', kind: 'word' },
+    { name: 'Recorded' },
+  ] as const
+  const rows = batches.map((batch) => [
+    html`<a href="${batchPath(batch.batchId)}">${batch.batchId}</a>`,
+    html`${batch.fileName ?? 'messages'}`,
+    html`${batch.merchant}`,
+    html`${batch.rows}`,
+    stateText(standing(batch).state),
+    moment(batch.createdAtMs),
+  ])
+  return html`<h2>Batches</h2>${table(caption, columns, rows)}`
+}

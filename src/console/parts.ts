@@ -1,0 +1,80 @@
+// What pages are made of: moments, states, tables, facts and forms.
+
+import type { FastifyRequest } from 'fastify'
+import type { BatchState } from '../domain/batch-status.ts'
+import { isoOf } from '../domain/batch-status.ts'
+import type { ResultStatus } from '../domain/states.ts'
+import { type Html, html } from '../present/html.ts'
+import { secretIn } from './cookie.ts'
+import type { ConsoleDoor } from './door.ts'
+import { newFormToken } from './forms.ts'
+
+export const NOTHING = html``
+
+/** In UTC; a browser that runs scripts shows the reader's own zone. null: it did not come to that. */
+export function moment(atMs: number | null): Html {
+  if (atMs === null) return html`–`
+  const iso = isoOf(atMs)
+  return html`<time datetime="${iso}">${iso.slice(0, 19).replace('T', ' ')} UTC</time>`
+}
+
+/** Whole, with a button that copies it. */
+export function idText(id: string | null): Html {
+  return id === null || id === '' ? html`–` : html`<code data-copy>${id}</code>`
+}
+
+/** A mark, a word and a colour: never the colour alone. */
+export function stateText(state: BatchState | ResultStatus | 'SENDING'): Html {
+  const word = state.replaceAll('_', ' ')
+  return html`<span class="state ${state.toLowerCase().replaceAll('_', '-')}">${word}</span>`
+}
+
+export interface Column {
+  readonly name: string
+  readonly kind?: 'number' | 'text' | 'word'
+}
+
+/** The first cell of a row names it. */
+export function table(caption: string, columns: readonly Column[], rows: readonly (readonly Html[])[]): Html {
+  const classOf = (kind: Column['kind']) => (kind === undefined ? '' : kind)
+  const head = columns.map(({ name, kind }) => html`<th scope="col" class="${classOf(kind)}">${name}</th>`)
+  const cell = (value: Html, i: number) =>
+    i === 0
+      ? html`<th scope="row" class="${classOf(columns[i]?.kind)}">${value}</th>`
+      : html`<td class="${classOf(columns[i]?.kind)}">${value}</td>`
+  const body = rows.map((row) => html`<tr>${row.map(cell)}</tr>`)
+  // It scrolls in itself, also by keys.
+  return html`<div class="table" tabindex="0" role="region" aria-label="${caption}"><table><caption>${caption}</caption><thead><tr>${head}</tr></thead><tbody>${body}</tbody></table></div>`
+}
+
+/** Names and what they are; null is left out. */
+export function facts(pairs: readonly (readonly [name: string, value: Html | null])[]): Html {
+  const shown = pairs.flatMap(([name, value]) => (value === null ? [] : [html`<dt>${name}</dt><dd>${value}</dd>`]))
+  return html`<dl>${shown}</dl>`
+}
+
+export type NoteKind = 'warn' | 'doubt' | 'refused' | 'plain'
+
+export function note(kind: NoteKind, what: Html): Html {
+  return html`<div class="note ${kind}">${what}</div>`
+}
+
+const REASON_LONGEST = 500
+
+export function reasonField(hint: string): Html {
+  return html`<div class="field"><label>Reason<span class="hint"> ${hint} </span><input name="reason" required autocomplete="off" maxlength="${REASON_LONGEST}"></label></div>`
+}
+
+export interface Form {
+  readonly action: string
+  readonly fields: Html
+  /** Says the act, the number and the money. */
+  readonly button: string
+  readonly kind?: 'other'
+}
+
+/** Sealed for the session of who looks. Whatever it does is done once, however often it is sent. */
+export function form(request: FastifyRequest, door: ConsoleDoor, { action, fields, button, kind }: Form): Html {
+  const token = newFormToken(secretIn(request, door) ?? '')
+  return html`<form method="post" action="${action}"><input type="hidden" name="form" value="${token}">${fields}<p><button class="${kind ?? ''}">${button}</button></p></form>`
+}

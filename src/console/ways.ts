@@ -1,0 +1,53 @@
+// How pages spell what a person can do next: a link where a page does it, else the command for the machine of the ledger.
+
+import type { Text, Way } from '../domain/words.ts'
+import { commandLine } from '../present/command-line.ts'
+import { type Html, html } from '../present/html.ts'
+
+/** For a sentence that stands in text. */
+export function pageWays(way: Way): string {
+  return pageOf(way)?.name ?? commandLine(way)
+}
+
+/** The same sentence with its links. */
+export function linked(text: Text): Html {
+  if (typeof text === 'string') return html`${text}`
+  return html`${text.parts.map((part) => (typeof part === 'string' ? html`${part}` : linkOf(part)))}`
+}
+
+function linkOf(way: Way): Html {
+  const page = pageOf(way)
+  return page === null ? html`<code>${commandLine(way)}</code>` : html`<a href="${page.href}">${page.name}</a>`
+}
+
+/** null: no page does it. */
+function pageOf(way: Way): { readonly href: string; readonly name: string } | null {
+  if (!('act' in way)) return null
+  switch (way.act) {
+    case 'approve-batch':
+    case 'show-batch':
+      return { href: batchPath(way.batchId), name: `the page of batch ${way.batchId}` }
+    case 'resume-batch':
+      return { href: batchPath(way.batchId), name: `resume batch ${way.batchId}` }
+    case 'cancel-batch':
+      return { href: batchPath(way.batchId), name: `cancel batch ${way.batchId}` }
+    case 'list-doubts':
+      return { href: '/doubts', name: 'Doubts' }
+    case 'resume-merchant':
+      return { href: merchantPath(way.merchant), name: `resume merchant ${way.merchant}` }
+    case 'show-history':
+      return { href: `/find?q=${encodeURIComponent(way.reference)}`, name: `the history of ${way.reference}` }
+    case 'write-results':
+      return way.batchId === null ? null : { href: batchPath(way.batchId), name: `results of batch ${way.batchId}` }
+    default:
+      return null
+  }
+}
+
+export function batchPath(batchId: string): string {
+  return `/batches/${encodeURIComponent(batchId)}`
+}
+
+export function merchantPath(merchant: string): string {
+  return `/merchants/${encodeURIComponent(merchant)}`
+}
