@@ -12,6 +12,7 @@ import { openRehearsal } from '../app/rehearsal.ts'
 import { checkOut, checkRoom, writeBatchResults } from '../app/results.ts'
 import { prepareSandbox } from '../app/sandbox.ts'
 import { prepareSubmission, type Submission } from '../app/submission.ts'
+import { topReasonsOf } from '../app/top-reasons.ts'
 import type { App } from '../app.ts'
 import type { BatchView } from '../domain/batch.ts'
 import { Fault, withoutNothingSent } from '../domain/fault.ts'
@@ -47,7 +48,6 @@ import { atSignal, type Sends, sayInterrupted } from './run-interrupted.ts'
 import { openInterruption } from './signals.ts'
 import { refuse, sayWait } from './submit.ts'
 import type { Terminal } from './terminal.ts'
-import { topReasonsOf } from './top-reasons.ts'
 
 export interface RunArguments extends FileArguments {
   readonly out?: string

@@ -1,7 +1,9 @@
 // tranche status BATCH [--watch]: one batch with its counts, amounts and why nothing moves.
 
 import { workersNow } from '../app/locks.ts'
+import { SPEED_OVER_MS, type Speed, speedOf } from '../app/speed.ts'
 import { standingNow } from '../app/standing.ts'
+import { topReasonsOf } from '../app/top-reasons.ts'
 import type { App } from '../app.ts'
 import type { BatchView } from '../domain/batch.ts'
 import { countIn, endingOf, isoOf, type Standing } from '../domain/batch-status.ts'
@@ -16,7 +18,6 @@ import { totalLines } from '../present/totals.ts'
 import { openProgress } from './follow.ts'
 import { openLedgerAloud } from './submit.ts'
 import type { Terminal } from './terminal.ts'
-import { topReasonsOf } from './top-reasons.ts'
 
 export interface StatusArguments {
   readonly watch?: boolean
@@ -72,26 +73,6 @@ async function showOne(app: App, ledger: Ledger, id: string, terminal: Terminal,
   terminal.data(...reasonLines(batch, tops))
   if (speed.rows_per_second > 0 && standing.state === 'running') terminal.data(speedText(speed))
   return EXIT.approved
-}
-
-const SPEED_OVER_MS = 10_000
-
-interface Speed {
-  readonly rows_per_second: number
-  /** null: nothing is left, or nothing moves. */
-  readonly seconds_left: number | null
-}
-
-/** Over the last seconds, as the record has them. */
-async function speedOf(app: App, ledger: Ledger, batch: BatchView, { state }: Standing): Promise<Speed> {
-  const left = countIn(batch, 'READY') + countIn(batch, 'SENDING')
-  if (left === 0) return { rows_per_second: 0, seconds_left: null }
-  const settled = await ledger.settledSince(batch.batchId, app.clock.nowMs() - SPEED_OVER_MS)
-  const perSecond = settled / (SPEED_OVER_MS / 1000)
-  return {
-    rows_per_second: perSecond,
-    seconds_left: settled === 0 || state !== 'running' ? null : Math.ceil(left / perSecond),
-  }
 }
 
 function speedText({ rows_per_second: perSecond, seconds_left: left }: Speed): string {

@@ -3,7 +3,7 @@
 import { isoOf } from '../domain/batch-status.ts'
 import { cardText } from '../domain/card.ts'
 import type { DoubtRow } from '../domain/doubt.ts'
-import { withoutNumbers } from './reasons.ts'
+import { withoutNumbers } from '../domain/top-reasons.ts'
 import type { Screen } from './screen.ts'
 import { amountText, plural, toTable } from './text.ts'
 

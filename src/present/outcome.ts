@@ -2,9 +2,10 @@
 
 import type { BatchView, OpenOriginals } from '../domain/batch.ts'
 import { countIn, type Ending, isoOf, isPaused, leftOpenIn } from '../domain/batch-status.ts'
+import type { TopReason } from '../domain/top-reasons.ts'
 import type { WrittenResults } from '../domain/written-results.ts'
 import { exitCodeOf } from './exit-codes.ts'
-import { reasonLines, type TopReason } from './reasons.ts'
+import { reasonLines } from './reasons.ts'
 import { leftOpenLines, stuckText } from './standing.ts'
 import { plural } from './text.ts'
 import { tieOutLines, toJsonTieOut } from './tie-out.ts'

@@ -7,10 +7,11 @@ import { maskCardData } from '../domain/card-secrets.ts'
 import { isVaultOperation } from '../domain/instruction.ts'
 import { REPORT_MARK, type ReportFacts, type ReportRow, type ReportRows } from '../domain/report.ts'
 import type { ResultStatus } from '../domain/states.ts'
+import type { TopReason } from '../domain/top-reasons.ts'
 import { shortUsername } from '../domain/username.ts'
 import type { WrittenResults } from '../domain/written-results.ts'
 import { type Html, html } from './html.ts'
-import type { TopReason } from './reasons.ts'
+import { classOf, outcomeBar, wordOf } from './outcome-bar.ts'
 import { REPORT_STYLE } from './report-style.ts'
 import { amountText, plural } from './text.ts'
 import { tieOutLines } from './tie-out.ts'
@@ -85,8 +86,6 @@ function timeText(atMs: number): string {
 }
 
 const none = html``
-const classOf = (status: ResultStatus) => status.toLowerCase().replace('_', '-')
-const wordOf = (status: ResultStatus) => status.replace('_', ' ')
 
 // ───────────────────────────────────────────────────────────── What must be seen first
 
@@ -127,28 +126,12 @@ function outcomeOf(written: WrittenResults): Html {
     parts.map(({ status, count }) => [keyed(status), String(count), shareText(count, written.rows), STATUSES[status]]),
     ['All', String(written.rows), '', ''],
   )
-  return html`<figure><figcaption>${plural(written.rows, 'row')} by outcome</figcaption>${barOf(parts, written.rows)}</figure>
+  return html`<figure><figcaption>${plural(written.rows, 'row')} by outcome</figcaption>${outcomeBar(parts, written.rows)}</figure>
 ${table}`
 }
 
 function countOf({ summary }: WrittenResults, status: ResultStatus): number {
   return summary.reduce((sum, line) => sum + (line.status === status ? line.count : 0), 0)
-}
-
-const BAR = 1000
-/** A single row among thousands is seen. */
-const LEAST = 6
-
-function barOf(parts: readonly { readonly status: ResultStatus; readonly count: number }[], rows: number): Html {
-  const raw = parts.map(({ count }) => Math.max(LEAST, (count / rows) * BAR))
-  const scale = BAR / raw.reduce((sum, width) => sum + width, 0)
-  const widths = raw.map((width) => width * scale)
-  const said = parts.map(({ status, count }) => `${count} ${wordOf(status)}`).join(', ')
-  const rects = parts.map(({ status, count }, i) => {
-    const x = widths.slice(0, i).reduce((sum, width) => sum + width, 0)
-    return html`<rect class="${classOf(status)}" x="${x.toFixed(2)}" y="0" width="${(widths[i] as number).toFixed(2)}" height="36"><title>${wordOf(status)}: ${count} of ${rows}</title></rect>`
-  })
-  return html`<svg role="img" aria-label="${said}" viewBox="0 0 ${BAR} 36" preserveAspectRatio="none">${rects}</svg>`
 }
 
 /** Never 100 % nor 0 % of what is not all or none. */

@@ -3,6 +3,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import * as z from 'zod'
+import type { Found } from '../app/paging.ts'
 import { isoOf } from '../domain/batch-status.ts'
 import { callerOf, type Door } from './door.ts'
 import { ProblemError } from './problems.ts'
@@ -22,12 +23,6 @@ export function pageOf<Item extends z.ZodType>(item: Item) {
     next_cursor: z.string().nullable().describe('null: this is the last page.'),
     as_of: z.string().describe('When it was read.'),
   })
-}
-
-export interface Found<Item, Position> {
-  readonly data: readonly Item[]
-  /** Behind which the next page begins; null: there is none. */
-  readonly next: Position | null
 }
 
 interface Listed {
@@ -64,31 +59,4 @@ function readCursor(cursor: string, list: unknown): unknown {
   if (given.length === right.length && timingSafeEqual(given, right))
     return JSON.parse(Buffer.from(text, 'base64url').toString())
   throw new ProblemError('cursor_invalid', 'This cursor is not of this list: begin again without it.')
-}
-
-/** Looks through pages until there are enough; `most` bounds how much one request looks at. */
-export async function gather<Item, Position>(
-  pages: AsyncIterable<readonly Item[]>,
-  { limit, most, fits, positionOf }: GatherParts<Item, Position>,
-): Promise<Found<Item, Position>> {
-  const data: Item[] = []
-  let looked = 0
-  let last: Item | null = null
-  for await (const page of pages) {
-    for (const item of page) {
-      // One more is there: only then the page has a next one.
-      if (last !== null && (data.length === limit || looked === most)) return { data, next: positionOf(last) }
-      if (fits(item)) data.push(item)
-      looked += 1
-      last = item
-    }
-  }
-  return { data, next: null }
-}
-
-interface GatherParts<Item, Position> {
-  readonly limit: number
-  readonly most: number
-  readonly fits: (item: Item) => boolean
-  readonly positionOf: (item: Item) => Position
 }

@@ -2,7 +2,8 @@
 
 import { expect, test } from 'vitest'
 import type { ReasonTotal } from '../../src/domain/reconciliation.ts'
-import { reasonLines, topReasons } from '../../src/present/reasons.ts'
+import { topReasons } from '../../src/domain/top-reasons.ts'
+import { reasonLines } from '../../src/present/reasons.ts'
 
 const total = (state: ReasonTotal['state'], count: number, reason: string | null): ReasonTotal => ({
   ...{ state, count, reason, categoryKept: null },

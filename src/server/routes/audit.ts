@@ -1,11 +1,12 @@
 // What people, services and the machine did, in order of time.
 
 import * as z from 'zod'
+import { gather } from '../../app/paging.ts'
 import type { LogEntry, LogPosition } from '../../domain/acts.ts'
 import { type ApiKey, seesMerchant } from '../../domain/api-key.ts'
 import { toJsonLogEntry } from '../../present/history.ts'
 import { callerOf, type Door, type Server } from '../door.ts'
-import { answerPage, gather, PAGING, pageOf } from '../pages.ts'
+import { answerPage, PAGING, pageOf } from '../pages.ts'
 import { addRoute } from '../route.ts'
 import { AUDIT_ENTRY } from '../schemas.ts'
 

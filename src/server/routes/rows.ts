@@ -1,10 +1,11 @@
 // The rows of a batch, in the order in which they came.
 
 import * as z from 'zod'
+import { gather } from '../../app/paging.ts'
 import { resultStatusOf } from '../../domain/states.ts'
 import { toJsonRow } from '../../present/rows.ts'
 import { callerOf, type Door, type Server } from '../door.ts'
-import { answerPage, gather, PAGING, pageOf } from '../pages.ts'
+import { answerPage, PAGING, pageOf } from '../pages.ts'
 import { addRoute } from '../route.ts'
 import { BATCH_PARAMS, ROW } from '../schemas.ts'
 import { findBatch } from './batches.ts'

@@ -3,8 +3,8 @@
 import type { App } from '../app.ts'
 import type { BatchView } from '../domain/batch.ts'
 import { countIn } from '../domain/batch-status.ts'
+import { type TopReason, topReasons } from '../domain/top-reasons.ts'
 import type { QueryLedger } from '../ports/ledger/queries.ts'
-import { type TopReason, topReasons } from '../present/reasons.ts'
 
 export async function topReasonsOf(
   { config }: Pick<App, 'config'>,

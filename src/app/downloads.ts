@@ -1,0 +1,81 @@
+// The reconciliation of a batch, as a file to be sent: written beside what else is, so that a slow reader holds up nobody.
+
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { finished } from 'node:stream/promises'
+import type { App } from '../app.ts'
+import type { Actor } from '../domain/actor.ts'
+import type { BatchView } from '../domain/batch.ts'
+import type { Ledger } from '../ports/ledger/ledger.ts'
+import { spoolResults } from './results.ts'
+import { openTemporaryFolder } from './temporary-folder.ts'
+
+export const DOWNLOAD_TYPES = {
+  csv: 'text/csv; charset=utf-8',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  jsonl: 'application/jsonl; charset=utf-8',
+} as const
+
+export interface DownloadWanted {
+  readonly form: keyof typeof DOWNLOAD_TYPES
+  readonly what: 'results' | 'summary'
+}
+
+interface DownloadAsked extends DownloadWanted {
+  readonly batch: BatchView
+  readonly actor: Actor
+  /** The edition that the reader has; null: none. */
+  readonly known: string | null
+}
+
+export interface Download {
+  readonly name: string
+  readonly type: string
+  readonly bytes: number
+  readonly edition: string
+  /** Read it: what it is read from goes away with it. */
+  readonly stream: Readable
+}
+
+/** One at a time: each reads the whole batch. */
+let writing: Promise<unknown> = Promise.resolve()
+
+/** null: the reader has it already. That it was downloaded is kept in the record. */
+export function openDownload(app: App, ledger: Ledger, asked: DownloadAsked): Promise<Download | null> {
+  const turn = writing.catch(() => {}).then(() => write(app, ledger, asked))
+  writing = turn
+  return turn
+}
+
+async function write(
+  app: App,
+  ledger: Ledger,
+  { form, what, batch: { batchId, sandbox }, actor, known }: DownloadAsked,
+): Promise<Download | null> {
+  const folder = openTemporaryFolder('tranche-download-')
+  try {
+    const mark = sandbox ? 'SANDBOX-' : ''
+    const name = `${mark}${batchId}.${what}.${form}`
+    const out = join(folder.path, `${mark}${batchId}.results.${form}`)
+    const spooled = await spoolResults(app, ledger, batchId, { out, known })
+    if (spooled === null) {
+      folder.close()
+      return null
+    }
+    const path = what === 'results' ? spooled.written.path : spooled.written.summaryPath
+    const details = { kind: what, file: name, rows: spooled.written.rows }
+    const noted = await ledger.recordAct({ what: 'export', actor, batchId, details }, app.clock.nowMs())
+    if (noted !== 'recorded') app.log.warn({ why: noted }, 'a download was not noted in the record')
+    const { size } = await stat(path)
+    const stream = createReadStream(path)
+    void finished(stream, { writable: false })
+      .catch(() => {})
+      .finally(folder.close)
+    return { name, type: DOWNLOAD_TYPES[form], bytes: size, edition: spooled.edition, stream }
+  } catch (error) {
+    folder.close()
+    throw error
+  }
+}
