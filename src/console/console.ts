@@ -9,10 +9,14 @@ import { secretIn } from './cookie.ts'
 import { type ConsoleDoor, PageError, type Pages } from './door.ts'
 import { assertSameSite, fieldsIn, fieldsOf, formKeyOf } from './forms.ts'
 import { showBare, showScreen } from './frame.ts'
+import { addApproving } from './pages/approving.ts'
 import { addBatchPages } from './pages/batches.ts'
+import { addDownloads } from './pages/downloads.ts'
 import { addOverview } from './pages/overview.ts'
+import { addRowPages } from './pages/rows.ts'
 import { addSessionPages } from './pages/sessions.ts'
 import { addSignInPages } from './pages/sign-in.ts'
+import { addSteering } from './pages/steering.ts'
 import { PAGES, type PageName, pageEntry } from './pages-table.ts'
 import { note } from './parts.ts'
 import { visitorBy } from './visit.ts'
@@ -37,6 +41,10 @@ export function consoleOf(door: ConsoleDoor): (server: Pages) => Promise<void> {
       addSessionPages(pages, door)
       addOverview(pages, door)
       addBatchPages(pages, door)
+      addRowPages(pages, door)
+      addDownloads(pages, door)
+      addSteering(pages, door)
+      addApproving(pages, door)
     })
   }
 }
@@ -71,18 +79,24 @@ function guardPages(pages: Pages, door: ConsoleDoor): void {
     if (entry.permission === 'anybody') return
     await recognise(request, door)
     if (request.visitor === null) {
-      if (entry.method === 'GET') return reply.redirect('/sign-in', 303)
+      if (entry.method === 'GET') return reply.redirect(asking('/sign-in', request.url), 303)
       throw new PageError(401, 'You are no longer signed in. Nothing was changed. Sign in and try again.')
     }
     if (!request.visitor.may(entry.permission))
       throw new PageError(403, 'Your roles do not allow that. Nothing was changed. An administrator gives roles.')
-    if (entry.stepUp === true && !request.visitor.isFresh) return reply.redirect('/step-up', 303)
+    if (entry.stepUp === true && !request.visitor.isFresh)
+      return reply.redirect(asking('/step-up', request.url.replace(/\/[^/]*$/, '')), 303)
   })
   pages.addHook('preHandler', async (request) => {
     const { method, permission } = pageEntry(request.routeOptions.config.page as PageName)
     if (method === 'POST' && permission !== 'anybody')
       request.formKey = formKeyOf(fieldsOf(request), secretIn(request, door) ?? '')
   })
+}
+
+/** With where to go on afterwards. */
+function asking(page: string, to: string): string {
+  return to === '/' ? page : `${page}?to=${encodeURIComponent(to)}`
 }
 
 /** Asks the ledger each time: what was taken away is gone from the next request on. */

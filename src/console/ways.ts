@@ -44,6 +44,11 @@ function pageOf(way: Way): { readonly href: string; readonly name: string } | nu
   }
 }
 
+/** Where somebody was on their way to: a path of ours, whatever was written there. */
+export function pathIn(text: string | undefined): string {
+  return text !== undefined && /^\/(?![/\\])[\w/%.~?=&-]{0,300}$/.test(text) ? text : '/'
+}
+
 export function batchPath(batchId: string): string {
   return `/batches/${encodeURIComponent(batchId)}`
 }

@@ -4,6 +4,7 @@ import type { Approval, ApprovalSheet, AskedSum } from '../domain/approval.ts'
 import { isoOf } from '../domain/batch-status.ts'
 import { statusOf } from '../domain/states.ts'
 import { shortUsername } from '../domain/username.ts'
+import { askedText } from './asked.ts'
 import { commandText } from './command-line.ts'
 import { interpretationText } from './interpretation.ts'
 import { amountText, plural, toTable } from './text.ts'
@@ -75,20 +76,17 @@ function earlierLines(earlier: readonly AskedSum[]): string[] {
 
 /** The sentence before money moves. */
 export function meaningText({ totals, merchant, needed, given, digest }: ApprovalSheet): string {
-  const sent = totals.filter(({ state }) => state === 'READY')
-  const what = sent
-    .map(({ operation, count, currency, amountMinor }) =>
-      currency === ''
-        ? `${count} ${operation}`
-        : `${count} ${operation}, ${currency} ${amountText(amountMinor, currency)},`,
-    )
-    .join(' and ')
   const others = needed - given - 1
   const begins =
     others > 0
       ? `Nothing is sent before ${others === 1 ? 'one more person has' : `${others} more people have`} approved it as well.`
       : 'Unless something else holds it, sending begins at once. What was executed cannot be called back.'
-  return `By approving you let ${what} be sent to ${merchant}. ${begins} You approve these rows and no others: ${fingerprintOf(digest)}.`
+  return `By approving you let ${toBeSent(totals)} be sent to ${merchant}. ${begins} You approve these rows and no others: ${fingerprintOf(digest)}.`
+}
+
+/** Of the rows that an approval lets go. */
+export function toBeSent(totals: ApprovalSheet['totals']): string {
+  return askedText(totals.filter(({ state }) => state === 'READY'))
 }
 
 /** What a person types who has looked at the sum: of one currency the amount, else how many rows there are. */

@@ -67,7 +67,7 @@ test('an approver reads everything that the approval is of, types the total, and
   const ann = await signedIn('ann', ['approver'])
   expect((await get('/', ann)).body).toContain('waits for 1 approval')
   const page = await get(at(), ann)
-  for (const shown of ['2 REFUND, EUR 20.00,', 'clerk@desk', 'Type 20.00', fieldIn(page, 'digest')])
+  for (const shown of ['2 refunds, EUR 20.00', 'clerk@desk', 'Type 20.00', fieldIn(page, 'digest')])
     expect(page.body).toContain(shown)
   const form = await formOf(ann)
   expect((await post(`${at()}/approve`, { ...form, total: '21.00' }, ann)).statusCode).toBe(422)
@@ -124,7 +124,9 @@ test('five minutes after the password was shown, it is asked for again before an
   laterMs = STEP_UP_MS + 1
   expect((await get(at(), ann)).body).toContain('show your password again')
   for (const decision of ['approve', 'reject'])
-    expect((await post(`${at()}/${decision}`, form, ann)).headers.location).toBe('/step-up')
+    expect((await post(`${at()}/${decision}`, form, ann)).headers.location).toBe(
+      `/step-up?to=${encodeURIComponent(at())}`,
+    )
   expect(await served.ledger.batch(batch)).toMatchObject({ hold: 'none', approval: { given: 0 } })
   const shown = await post('/step-up', { form: fieldIn(await get('/step-up', ann), 'form'), password: PASSWORD }, ann)
   const again = { cookie: String(shown.headers['set-cookie']).split(';')[0] as string }

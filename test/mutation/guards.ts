@@ -6962,7 +6962,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'whoever approves at a page has typed the total',
-    file: 'src/console/pages/batches.ts',
+    file: 'src/console/pages/approving.ts',
     guard: 'if (total.trim() !== totalToType(sheet))',
     without: 'if (false)',
     tests: ['test/console/batches.integration.test.ts'],

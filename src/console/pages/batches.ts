@@ -1,89 +1,99 @@
-// One batch: how it stands, and what a person decides about one that waits for approval.
+// One batch: how it goes, why nothing moves, what became of its rows, and what was done to it.
 
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import { gather } from '../../app/paging.ts'
+import { type Speed, speedOf } from '../../app/speed.ts'
 import { standingNow } from '../../app/standing.ts'
-import { type ApprovalSheet, isAwaiting } from '../../domain/approval.ts'
+import { topReasonsOf } from '../../app/top-reasons.ts'
+import type { LogEntry, LogPosition } from '../../domain/acts.ts'
+import { isAwaiting } from '../../domain/approval.ts'
 import type { BatchView } from '../../domain/batch.ts'
-import type { Standing } from '../../domain/batch-status.ts'
-import type { BatchId } from '../../domain/ids.ts'
-import { statusOf } from '../../domain/states.ts'
-import { approvalsText, meaningText, sheetLines, totalToType } from '../../present/approval.ts'
+import { countIn, type Standing, settledIn } from '../../domain/batch-status.ts'
+import { type ResultStatus, resultStatusOf, STATES, statusOf } from '../../domain/states.ts'
+import { logLine } from '../../present/history.ts'
 import { type Html, html } from '../../present/html.ts'
+import { interpretationText } from '../../present/interpretation.ts'
+import { outcomeBar } from '../../present/outcome-bar.ts'
+import { reasonLines } from '../../present/reasons.ts'
 import { whyWords } from '../../present/standing.ts'
-import { amountText } from '../../present/text.ts'
-import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
-import { fieldsOf } from '../forms.ts'
+import { amountText, durationText, plural } from '../../present/text.ts'
+import type { ConsoleDoor, Pages } from '../door.ts'
 import { lookAround, showScreen } from '../frame.ts'
-import { facts, form, idText, moment, note, reasonField, stateText, table } from '../parts.ts'
-import { type Visitor, visitorOf } from '../visit.ts'
+import { facts, idText, moment, NOTHING, note, stateText, table } from '../parts.ts'
+import { visitorOf } from '../visit.ts'
 import { batchPath, linked } from '../ways.ts'
+import { waitingOf } from './approving.ts'
+import { findBatch, nameOf, type OfBatch } from './batch.ts'
+import { downloadsOf } from './downloads.ts'
+import { actsOf } from './steering.ts'
 
-const REASON_LONGEST = 500
-
-type OfBatch = { readonly Params: { readonly batch: string } }
+const EARLIER_SHOWN = 5
 
 export function addBatchPages(pages: Pages, door: ConsoleDoor): void {
   const { ledger, app } = door
   pages.get<OfBatch>('/batches/:batch', { config: { page: 'batch' } }, async (request, reply) => {
     const batch = await findBatch(door, request.params.batch)
     const now = await lookAround(door)
-    const sheet = isWaiting(batch) ? await ledger.approvalSheet(batch.batchId) : null
-    const main = html`${standingOf(standingNow(app, batch, now.workers))}${
-      sheet === null ? totalsOf(batch) : waitingOf(request, door, sheet)
-    }${factsOf(batch)}`
+    const standing = standingNow(app, batch, now.workers)
+    const speed = await speedOf(app, ledger, batch, standing)
+    const main = html`${doubtsOf(batch)}${standingOf(batch, standing, speed)}${await decisionOn(batch)}${barOf(batch)}${totalsOf(batch)}${await reasonsOf(batch)}${warningsOf(batch)}${actsOf(request, door, batch, now)}${downloadsOf(batch, visitorOf(request))}${await historyOf(batch)}${factsOf(batch)}`
     return showScreen(door, request, reply, { title: nameOf(batch), main, now })
+
+    async function decisionOn({ batchId, accountId, approval, hold }: BatchView): Promise<Html> {
+      if (!isAwaiting(approval) || hold === 'cancelled') return NOTHING
+      const sheet = await ledger.approvalSheet(batchId)
+      if (sheet === null) return NOTHING
+      return waitingOf(request, door, sheet, await ledger.batchesAfter(batchId, EARLIER_SHOWN, [accountId]))
+    }
   })
-  pages.post<OfBatch>('/batches/:batch/approve', { config: { page: 'approve' } }, async (request, reply) => {
-    const { batchId } = await findBatch(door, request.params.batch)
-    const { digest = '', total = '' } = fieldsOf(request)
-    const sheet = await ledger.approvalSheet(batchId)
-    if (sheet === null) throw new PageError(409, 'This batch needs no approval. Nothing was changed.')
-    if (total.trim() !== totalToType(sheet))
-      throw new PageError(
-        422,
-        `The total that you typed is not that of this batch. Nothing was approved: go back, and compare.`,
-      )
-    await ledger.approve({ ...decisionOf(request, batchId, app.clock.nowMs()), digest })
-    return backTo(reply, batchId)
-  })
-  pages.post<OfBatch>('/batches/:batch/reject', { config: { page: 'reject' } }, async (request, reply) => {
-    const { batchId } = await findBatch(door, request.params.batch)
-    await ledger.reject(decisionOf(request, batchId, app.clock.nowMs()))
-    return backTo(reply, batchId)
-  })
+
+  async function reasonsOf(batch: BatchView): Promise<Html> {
+    const lines = reasonLines(batch, await topReasonsOf(app, ledger, batch))
+    if (lines.length === 0) return NOTHING
+    return html`<h2>Reasons</h2><ul>${lines.map((line) => html`<li>${line}</li>`)}</ul>`
+  }
+
+  async function historyOf({ batchId, createdAtMs }: BatchView): Promise<Html> {
+    const found = await gather<LogEntry, LogPosition>(ledger.log(createdAtMs), {
+      ...{ limit: ACTS_SHOWN, most: ACTS_LOOKED_AT, positionOf: ({ position }) => position },
+      fits: (entry) => entry.batchId === batchId,
+    })
+    const more = found.next === null ? NOTHING : html`<p>Later acts are in the audit.</p>`
+    return html`<h2>What was done to it</h2><ul>${found.data.map((entry) => html`<li>${logLine(entry)}</li>`)}</ul>${more}`
+  }
 }
 
-function backTo(reply: FastifyReply, batchId: BatchId): FastifyReply {
-  return reply.redirect(batchPath(batchId), 303)
+const ACTS_SHOWN = 50
+const ACTS_LOOKED_AT = 2_000
+
+/** What must be seen first. */
+function doubtsOf(batch: BatchView): Html {
+  const inDoubt = countIn(batch, 'IN_DOUBT')
+  if (inDoubt === 0) return NOTHING
+  const [verb, them] = inDoubt === 1 ? ['row is', 'it'] : ['rows are', 'them']
+  return note(
+    'doubt',
+    html`<strong>${inDoubt} ${verb} in doubt.</strong> The gateway may have executed ${them}. Nothing sends ${them} again by itself. <a href="/doubts">Look ${them} up</a>`,
+  )
 }
 
-function decisionOf(request: FastifyRequest, batchId: BatchId, nowMs: number) {
-  const reason = (fieldsOf(request).reason ?? '').trim()
-  if (reason === '' || reason.length > REASON_LONGEST)
-    throw new PageError(422, 'Write why, in up to 500 characters; it is kept in the history. Nothing was changed.')
-  return { batchId, reason, actor: visitorOf(request).actor, nowMs }
-}
-
-/** By its whole id. */
-async function findBatch({ ledger }: ConsoleDoor, id: string): Promise<BatchView> {
-  const batch = await ledger.batch(id).catch(() => null)
-  if (batch !== null && batch.batchId === id) return batch
-  throw new PageError(404, 'There is no such batch in this ledger. Nothing was changed.')
-}
-
-function isWaiting({ approval, hold }: BatchView): boolean {
-  return isAwaiting(approval) && hold !== 'cancelled'
-}
-
-function nameOf({ batchId, fileName }: BatchView): string {
-  return fileName ?? `Batch ${batchId}`
-}
-
-// ───────────────────────────────────────────────────────────── What is shown
-
-function standingOf({ state, why }: Standing): Html {
+function standingOf(batch: BatchView, { state, why }: Standing, speed: Speed): Html {
   const reason = whyWords(why)
-  return html`<p>${stateText(state)}${reason === null ? '' : html`: ${linked(reason)}`}</p>`
+  const settled = `${settledIn(batch)} of ${plural(batch.rows, 'row')} settled`
+  return html`<p class="standing">${stateText(state)}: ${settled}${state === 'running' ? speedText(speed) : ''}</p>${reason === null ? NOTHING : html`<p>Why: ${linked(reason)}.</p>`}`
+}
+
+function speedText({ rows_per_second: perSecond, seconds_left: left }: Speed): string {
+  if (perSecond === 0) return ''
+  const time = left === null ? '' : ` · about ${durationText(left)} left`
+  return ` · ${perSecond.toFixed(perSecond < 10 ? 1 : 0)}/s${time}`
+}
+
+function barOf(batch: BatchView): Html {
+  const order = ['APPROVED', 'DECLINED', 'FAILED', 'IN_DOUBT', 'CANCELLED', 'INVALID', 'DUPLICATE', 'PENDING'] as const
+  const counted = (status: ResultStatus) =>
+    STATES.reduce((sum, state) => (resultStatusOf(state) === status ? sum + countIn(batch, state) : sum), 0)
+  const parts = order.map((status) => ({ status, count: counted(status) })).filter(({ count }) => count > 0)
+  return parts.length === 0 ? NOTHING : outcomeBar(parts, batch.rows)
 }
 
 function totalsOf(batch: BatchView): Html {
@@ -94,51 +104,44 @@ function totalsOf(batch: BatchView): Html {
     { name: 'Asked', kind: 'number' },
     { name: 'Currency' },
   ] as const
-  const rows = batch.totals.map(({ operation, currency, state, count, amountMinor }) => [
-    stateText(statusOf(state)),
-    html`${operation === '' ? 'unread' : operation}`,
-    html`${count}`,
-    html`${amountText(amountMinor, currency)}`,
-    html`${currency}`,
-  ])
-  return table(`What became of its ${batch.rows} rows`, columns, rows)
+  const rows = batch.totals.map(({ operation, currency, state, count, amountMinor }) => {
+    const status = statusOf(state)
+    const wanted = status === 'SENDING' ? 'PENDING' : status
+    return [
+      html`<a href="${batchPath(batch.batchId)}/rows?status=${wanted}">${stateText(status)}</a>`,
+      html`${operation === '' ? 'unread' : operation}`,
+      html`${count}`,
+      html`${amountText(amountMinor, currency)}`,
+      html`${currency}`,
+    ]
+  })
+  return html`${table(`What became of its ${plural(batch.rows, 'row')}`, columns, rows)}<p><a href="${batchPath(batch.batchId)}/rows">All rows</a></p>`
+}
+
+function warningsOf({ moneyWarnings, lateAnswers }: BatchView): Html {
+  const lines = [
+    ...(moneyWarnings === 0
+      ? []
+      : [
+          `${plural(moneyWarnings, 'approved row differs', 'approved rows differ')} from what was asked: see the results.`,
+        ]),
+    ...(lateAnswers === 0
+      ? []
+      : [`${plural(lateAnswers, 'answer')} came after the row had been settled otherwise: see the results.`]),
+  ]
+  return lines.length === 0 ? NOTHING : note('warn', html`${lines.map((line) => html`<p>${line}</p>`)}`)
 }
 
 function factsOf(batch: BatchView): Html {
-  const { batchId, source, fileName, fileSha256, runKey, merchant, createdAtMs, createdBy } = batch
+  const { batchId, source, fileName, fileSha256, runKey, merchant, createdAtMs, createdBy, fingerprint } = batch
+  const reading = fingerprint === '' ? '' : interpretationText(fingerprint)
   return html`<h2>Record</h2>${facts([
     ['Batch', idText(batchId)],
     ['From', html`${source === 'queue' ? 'messages' : fileName}`],
     ['SHA-256', fileSha256 === null ? null : idText(fileSha256)],
+    ['Read with', reading === '' ? null : html`${reading}`],
     ['Run key', runKey === null ? null : html`${runKey}`],
     ['Merchant', html`${merchant}`],
     ['Recorded', html`${moment(createdAtMs)} by ${createdBy}`],
   ])}`
-}
-
-/** Everything in the digest, nothing folded away. Nothing is missing without its reason. */
-function waitingOf(request: FastifyRequest, door: ConsoleDoor, sheet: ApprovalSheet): Html {
-  const lines = sheetLines(sheet).map((line) => html`${line}\n`)
-  return html`<p>It waits for ${approvalsText(sheet)}.</p><pre>${lines}</pre>${formsOf(request, door, sheet)}`
-}
-
-function formsOf(request: FastifyRequest, door: ConsoleDoor, sheet: ApprovalSheet): Html {
-  const visitor = visitorOf(request)
-  if (!visitor.may('approve'))
-    return note('plain', html`Your roles do not let you decide on it: that takes an approver.`)
-  if (!visitor.isFresh) return note('plain', html`To decide on it, <a href="/step-up">show your password again</a>.`)
-  return html`<div class="beside"><section><h2>Approve</h2>${approveForm(request, door, sheet)}</section><section><h2>Reject</h2>${rejectForm(request, door, sheet, visitor)}</section></div>`
-}
-
-function approveForm(request: FastifyRequest, door: ConsoleDoor, sheet: ApprovalSheet): Html {
-  const { batchId, digest } = sheet
-  const fields = html`<input type="hidden" name="digest" value="${digest}"><div class="field"><label>Type ${totalToType(sheet)} <input name="total" required autocomplete="off" maxlength="200"></label></div>${reasonField('It is kept in the history.')}`
-  const asked = form(request, door, { action: `${batchPath(batchId)}/approve`, fields, button: 'Approve' })
-  return html`<p><strong>${meaningText(sheet)}</strong></p>${asked}`
-}
-
-function rejectForm(request: FastifyRequest, door: ConsoleDoor, { batchId }: ApprovalSheet, { person }: Visitor): Html {
-  const fields = reasonField('It is kept in the history.')
-  const asked = form(request, door, { action: `${batchPath(batchId)}/reject`, fields, button: 'Reject', kind: 'other' })
-  return html`<p>None of its rows will be sent. It is kept that ${person.name} rejected it.</p>${asked}`
 }

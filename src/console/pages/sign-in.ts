@@ -10,32 +10,38 @@ import { fieldsOf } from '../forms.ts'
 import { showBare, showScreen } from '../frame.ts'
 import { form, note } from '../parts.ts'
 import { visitorOf } from '../visit.ts'
+import { pathIn } from '../ways.ts'
 
 const REFUSED =
   'Not signed in. The name or the password is wrong, or there were too many tries: after each, wait longer, up to 15 minutes.'
-const AFTER = '/'
+interface Going {
+  readonly Querystring: { readonly to?: string }
+}
 
 export function addSignInPages(pages: Pages, door: ConsoleDoor): void {
   const { ledger, app } = door
-  pages.get('/sign-in', { config: { page: 'signInPage' } }, async (_, reply) => showSignIn(door, reply, null))
+  pages.get<Going>('/sign-in', { config: { page: 'signInPage' } }, async ({ query }, reply) =>
+    showSignIn(door, reply, pathIn(query.to), null),
+  )
   pages.post('/sign-in', { config: { page: 'signIn' } }, async (request, reply) => {
-    const { name = '', password = '' } = fieldsOf(request)
+    const { name = '', password = '', to } = fieldsOf(request)
     const shown = { name: parsePersonName(name) ?? '', password, address: request.ip }
     const opened = await signIn(ledger, shown, app.clock.nowMs())
-    if (opened === null) return showSignIn(door, reply.code(401), REFUSED)
+    if (opened === null) return showSignIn(door, reply.code(401), pathIn(to), REFUSED)
     setSecret(reply, door, opened.secret)
-    return reply.redirect(AFTER, 303)
+    return reply.redirect(pathIn(to), 303)
   })
-  pages.get('/step-up', { config: { page: 'stepUpPage' } }, async (request, reply) =>
-    showStepUp(door, request, reply, null),
+  pages.get<Going>('/step-up', { config: { page: 'stepUpPage' } }, async (request, reply) =>
+    showStepUp(door, request, reply, { to: pathIn(request.query.to), refused: null }),
   )
   pages.post('/step-up', { config: { page: 'stepUp' } }, async (request, reply) => {
     const secret = secretIn(request, door) ?? ''
-    const shown = { secret, password: fieldsOf(request).password ?? '' }
+    const { password = '', to } = fieldsOf(request)
+    const shown = { secret, password }
     const renewed = await stepUp(ledger, visitorOf(request).person, shown, app.clock.nowMs())
-    if (renewed === null) return showStepUp(door, request, reply.code(401), REFUSED)
+    if (renewed === null) return showStepUp(door, request, reply.code(401), { to: pathIn(to), refused: REFUSED })
     setSecret(reply, door, renewed)
-    return reply.redirect(AFTER, 303)
+    return reply.redirect(pathIn(to), 303)
   })
   addJoining(pages, door)
 }
@@ -44,13 +50,18 @@ function alertOf(text: string | null): Html | null {
   return text === null ? null : note('refused', html`<p role="alert">${text}</p>`)
 }
 
-function showSignIn(door: ConsoleDoor, reply: FastifyReply, refused: string | null): FastifyReply {
-  const main = html`${alertOf(refused)}<form method="post" action="/sign-in"><div class="field"><label>Name <input name="name" autocomplete="username" required maxlength="64"></label></div><div class="field"><label>Password <input name="password" type="password" autocomplete="current-password" required maxlength="200"></label></div><p><button>Sign in</button></p></form>`
+function showSignIn(door: ConsoleDoor, reply: FastifyReply, to: string, refused: string | null): FastifyReply {
+  const main = html`${alertOf(refused)}<form method="post" action="/sign-in"><input type="hidden" name="to" value="${to}"><div class="field"><label>Name <input name="name" autocomplete="username" required maxlength="64"></label></div><div class="field"><label>Password <input name="password" type="password" autocomplete="current-password" required maxlength="200"></label></div><p><button>Sign in</button></p></form>`
   return showBare(door, reply, { title: 'Sign in', main })
 }
 
-function showStepUp(door: ConsoleDoor, request: FastifyRequest, reply: FastifyReply, refused: string | null) {
-  const fields = html`<div class="field"><label>Password <input name="password" type="password" autocomplete="current-password" required maxlength="200"></label></div>`
+function showStepUp(
+  door: ConsoleDoor,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { to, refused }: { readonly to: string; readonly refused: string | null },
+) {
+  const fields = html`<input type="hidden" name="to" value="${to}"><div class="field"><label>Password <input name="password" type="password" autocomplete="current-password" required maxlength="200"></label></div>`
   const asked = form(request, door, { action: '/step-up', fields, button: 'Go on' })
   const main = html`${alertOf(refused)}<p>What you are about to do needs a password that was shown within the last five minutes.</p>${asked}`
   return showScreen(door, request, reply, { title: 'Your password again', main })

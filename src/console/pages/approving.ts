@@ -1,0 +1,106 @@
+// What a person reads who approves a batch, and what they decide.
+
+import type { FastifyRequest } from 'fastify'
+import type { ApprovalSheet } from '../../domain/approval.ts'
+import type { BatchView } from '../../domain/batch.ts'
+import { countIn } from '../../domain/batch-status.ts'
+import type { BatchId } from '../../domain/ids.ts'
+import { approvalsText, meaningText, sheetLines, toBeSent, totalToType } from '../../present/approval.ts'
+import { askedText } from '../../present/asked.ts'
+import { type Html, html } from '../../present/html.ts'
+import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
+import { fieldsOf } from '../forms.ts'
+import { form, moment, note, reasonField, table } from '../parts.ts'
+import { type Visitor, visitorOf } from '../visit.ts'
+import { batchPath } from '../ways.ts'
+import { backTo, findBatch, type OfBatch, reasonIn } from './batch.ts'
+
+export function addApproving(pages: Pages, door: ConsoleDoor): void {
+  const { ledger, app } = door
+  pages.post<OfBatch>('/batches/:batch/approve', { config: { page: 'approve' } }, async (request, reply) => {
+    const { batchId } = await findBatch(door, request.params.batch)
+    const { digest = '', total = '' } = fieldsOf(request)
+    const sheet = await ledger.approvalSheet(batchId)
+    if (sheet === null) throw new PageError(409, 'This batch needs no approval. Nothing was changed.')
+    if (total.trim() !== totalToType(sheet))
+      throw new PageError(
+        422,
+        `The total that you typed is not that of this batch. Nothing was approved: go back, and compare.`,
+      )
+    await ledger.approve({ ...decisionOf(request, batchId, app.clock.nowMs()), digest })
+    return backTo(reply, batchId)
+  })
+  pages.post<OfBatch>('/batches/:batch/reject', { config: { page: 'reject' } }, async (request, reply) => {
+    const { batchId } = await findBatch(door, request.params.batch)
+    await ledger.reject(decisionOf(request, batchId, app.clock.nowMs()))
+    return backTo(reply, batchId)
+  })
+}
+
+function decisionOf(request: FastifyRequest, batchId: BatchId, nowMs: number) {
+  return { batchId, reason: reasonIn(request), actor: visitorOf(request).actor, nowMs }
+}
+
+/** Everything in the digest, nothing folded away. `earlier`: batches of the same merchant before this one. */
+export function waitingOf(
+  request: FastifyRequest,
+  door: ConsoleDoor,
+  sheet: ApprovalSheet,
+  earlier: readonly BatchView[],
+): Html {
+  const lines = sheetLines(sheet).map((line) => html`${line}\n`)
+  return html`<p>It waits for ${approvalsText(sheet)}. <a href="${batchPath(sheet.batchId)}/rows">All its rows</a></p><pre>${lines}</pre>${earlierOf(earlier)}${formsOf(request, door, sheet)}`
+}
+
+/** Whether this one is out of the ordinary. */
+function earlierOf(batches: readonly BatchView[]): Html {
+  if (batches.length === 0) return html`<p>It is the first batch of this merchant here.</p>`
+  const columns = [
+    { name: 'Batch' },
+    { name: 'Recorded' },
+    { name: 'Asked', kind: 'text' },
+    { name: 'Declined', kind: 'number' },
+  ] as const
+  const rows = batches.map((batch) => [
+    html`<a href="${batchPath(batch.batchId)}">${batch.batchId}</a>`,
+    moment(batch.createdAtMs),
+    html`${askedText(batch.totals.filter(({ state }) => state !== 'INVALID' && state !== 'DUPLICATE'))}`,
+    html`${countIn(batch, 'DECLINED')}`,
+  ])
+  return table('Batches of this merchant before it', columns, rows)
+}
+
+/** Nothing is missing without its reason. */
+function formsOf(request: FastifyRequest, door: ConsoleDoor, sheet: ApprovalSheet): Html {
+  const visitor = visitorOf(request)
+  if (!visitor.may('approve'))
+    return note('plain', html`Your roles do not let you decide on it: that takes an approver.`)
+  if (!visitor.isFresh)
+    return note(
+      'plain',
+      html`To decide on it, <a href="/step-up?to=${batchPath(sheet.batchId)}">show your password again</a>.`,
+    )
+  return html`<div class="beside"><section><h2>Approve</h2>${approveForm(request, door, sheet)}</section><section><h2>Reject</h2>${rejectForm(request, door, sheet, visitor)}</section></div>`
+}
+
+function approveForm(request: FastifyRequest, door: ConsoleDoor, sheet: ApprovalSheet): Html {
+  const { batchId, digest } = sheet
+  const fields = html`<input type="hidden" name="digest" value="${digest}"><div class="field"><label>Type ${totalToType(sheet)} <input name="total" required autocomplete="off" maxlength="200"></label></div>${reasonField('It is kept in the history.')}`
+  const asked = form(request, door, {
+    action: `${batchPath(batchId)}/approve`,
+    fields,
+    button: `Approve ${toBeSent(sheet.totals)}`,
+  })
+  return html`<p><strong>${meaningText(sheet)}</strong></p>${asked}`
+}
+
+function rejectForm(request: FastifyRequest, door: ConsoleDoor, sheet: ApprovalSheet, { person }: Visitor): Html {
+  const { batchId, totals } = sheet
+  const asked = form(request, door, {
+    action: `${batchPath(batchId)}/reject`,
+    fields: reasonField('It is kept in the history.'),
+    button: `Reject ${toBeSent(totals)}`,
+    kind: 'other',
+  })
+  return html`<p>None of its rows will be sent. It is kept that ${person.name} rejected it.</p>${asked}`
+}

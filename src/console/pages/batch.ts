@@ -1,0 +1,33 @@
+// What pages of one batch have in common.
+
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { BatchView } from '../../domain/batch.ts'
+import type { BatchId } from '../../domain/ids.ts'
+import { type ConsoleDoor, PageError } from '../door.ts'
+import { fieldsOf } from '../forms.ts'
+import { batchPath } from '../ways.ts'
+
+export type OfBatch = { readonly Params: { readonly batch: string } }
+
+/** By its whole id. */
+export async function findBatch({ ledger }: Pick<ConsoleDoor, 'ledger'>, id: string): Promise<BatchView> {
+  const batch = await ledger.batch(id).catch(() => null)
+  if (batch !== null && batch.batchId === id) return batch
+  throw new PageError(404, 'There is no such batch in this ledger. Nothing was changed.')
+}
+
+export function nameOf({ batchId, fileName }: Pick<BatchView, 'batchId' | 'fileName'>): string {
+  return fileName ?? `Batch ${batchId}`
+}
+
+const REASON_LONGEST = 500
+
+export function reasonIn(request: FastifyRequest): string {
+  const reason = (fieldsOf(request).reason ?? '').trim()
+  if (reason !== '' && reason.length <= REASON_LONGEST) return reason
+  throw new PageError(422, 'Write why, in up to 500 characters; it is kept in the history. Nothing was changed.')
+}
+
+export function backTo(reply: FastifyReply, batchId: BatchId): FastifyReply {
+  return reply.redirect(batchPath(batchId), 303)
+}

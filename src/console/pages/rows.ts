@@ -1,0 +1,96 @@
+// The rows of a batch, in the order of the file, a page at a time.
+
+import { gather } from '../../app/paging.ts'
+import type { BatchView } from '../../domain/batch.ts'
+import type { ReconciliationRow } from '../../domain/reconciliation.ts'
+import { type ResultStatus, resultStatusOf } from '../../domain/states.ts'
+import { type Html, html } from '../../present/html.ts'
+import { amountText } from '../../present/text.ts'
+import type { ConsoleDoor, Pages } from '../door.ts'
+import { showScreen } from '../frame.ts'
+import { moment, NOTHING, stateText, table } from '../parts.ts'
+import { batchPath } from '../ways.ts'
+import { findBatch, nameOf, type OfBatch } from './batch.ts'
+
+const SHOWN = 100
+/** So many are looked at for one page, where a status is asked for that few of them have. */
+const LOOKED_AT_MOST = 20_000
+const STATUSES: readonly ResultStatus[] = [
+  ...(['APPROVED', 'DECLINED', 'FAILED', 'IN_DOUBT'] as const),
+  ...(['CANCELLED', 'INVALID', 'DUPLICATE', 'PENDING'] as const),
+]
+
+type Asked = OfBatch & { readonly Querystring: { readonly status?: string; readonly after?: string } }
+
+export function addRowPages(pages: Pages, door: ConsoleDoor): void {
+  const { ledger, app } = door
+  pages.get<Asked>('/batches/:batch/rows', { config: { page: 'rows' } }, async (request, reply) => {
+    const batch = await findBatch(door, request.params.batch)
+    const status = STATUSES.find((one) => one === request.query.status) ?? null
+    const after = /^\d{1,9}$/.test(request.query.after ?? '') ? Number(request.query.after) : 0
+    const reading = await ledger.openReading(batch.batchId, app.clock.nowMs())
+    try {
+      const { data, next } = await gather(reading.rows(undefined, after), {
+        ...{ limit: SHOWN, most: LOOKED_AT_MOST, positionOf: ({ rowNo }) => rowNo },
+        fits: ({ state }) => status === null || resultStatusOf(state) === status,
+      })
+      const main = html`${choicesOf(batch, status)}${rowsOf(data, status)}${pagesOf(batch, status, after, next)}`
+      return showScreen(door, request, reply, { title: `Rows of ${nameOf(batch)}`, main })
+    } finally {
+      await reading.close()
+    }
+  })
+}
+
+function choicesOf({ batchId }: BatchView, status: ResultStatus | null): Html {
+  const path = `${batchPath(batchId)}/rows`
+  const link = (name: string, href: string, isNow: boolean) =>
+    isNow
+      ? html`<li><a href="${href}" aria-current="page">${name}</a></li>`
+      : html`<li><a href="${href}">${name}</a></li>`
+  const choices = STATUSES.map((one) => link(one.replace('_', ' '), `${path}?status=${one}`, one === status))
+  return html`<p><a href="${batchPath(batchId)}">Back to the batch</a></p><nav aria-label="Which rows"><ul class="pages">${link('All', path, status === null)}${choices}</ul></nav>`
+}
+
+function rowsOf(rows: readonly ReconciliationRow[], status: ResultStatus | null): Html {
+  if (rows.length === 0)
+    return html`<p>${status === null ? 'It has no rows' : `No row is ${status.replace('_', ' ')}`} here.</p>`
+  const columns = [
+    { name: 'Row', kind: 'number' },
+    { name: 'Line', kind: 'number' },
+    { name: 'Reference' },
+    { name: 'Operation' },
+    { name: 'Asked', kind: 'number' },
+    { name: 'Currency' },
+    { name: 'Status', kind: 'word' },
+    { name: 'Reason', kind: 'text' },
+    { name: 'Settled' },
+  ] as const
+  return table('As in the file, and what became of them', columns, rows.map(rowOf))
+}
+
+function rowOf(row: ReconciliationRow): readonly Html[] {
+  const { rowNo, line, reference, operation, amountMinor, currency, state, reason, warning, completedAtMs } = row
+  return [
+    html`${rowNo}`,
+    html`${line}`,
+    html`<a class="id" href="/find?q=${encodeURIComponent(reference ?? '')}">${reference}</a>`,
+    html`${operation}`,
+    html`${amountMinor === null ? '' : amountText(amountMinor, currency ?? '')}`,
+    html`${currency}`,
+    stateText(resultStatusOf(state)),
+    html`${reason}${warning === null ? NOTHING : html` <strong>${warning}</strong>`}`,
+    moment(completedAtMs),
+  ]
+}
+
+function pagesOf({ batchId }: BatchView, status: ResultStatus | null, after: number, next: number | null): Html {
+  const path = `${batchPath(batchId)}/rows`
+  const filter = status === null ? '' : `status=${status}&`
+  const first = after === 0 ? NOTHING : html`<a href="${path}?${filter}">From the first</a>`
+  const more =
+    next === null
+      ? html`<span>No more rows</span>`
+      : html`<a rel="next" href="${path}?${filter}after=${next}">Next rows</a>`
+  return html`<p class="pages">${first}${more}</p>`
+}

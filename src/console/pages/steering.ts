@@ -1,0 +1,90 @@
+// Pause, resume and cancel: what a person decides about a batch, and what that means for its rows.
+
+import type { FastifyRequest } from 'fastify'
+import type { AttentionNow } from '../../app/attention.ts'
+import { assertSteerable, type Steering } from '../../app/steering.ts'
+import type { BatchView } from '../../domain/batch.ts'
+import { countIn, isPaused } from '../../domain/batch-status.ts'
+import { askedText } from '../../present/asked.ts'
+import { type Html, html } from '../../present/html.ts'
+import { plural } from '../../present/text.ts'
+import type { ConsoleDoor, Pages } from '../door.ts'
+import { showScreen } from '../frame.ts'
+import { actOnce } from '../once.ts'
+import { form, NOTHING, reasonField } from '../parts.ts'
+import { visitorOf } from '../visit.ts'
+import { batchPath } from '../ways.ts'
+import { backTo, findBatch, nameOf, type OfBatch, reasonIn } from './batch.ts'
+
+export function addSteering(pages: Pages, door: ConsoleDoor): void {
+  for (const what of ['pause', 'resume', 'cancel'] as const) addAct(pages, door, what)
+  pages.get<OfBatch>('/batches/:batch/cancel', { config: { page: 'cancelPage' } }, async (request, reply) => {
+    const batch = await findBatch(door, request.params.batch)
+    assertSteerable('cancel', batch)
+    return showScreen(door, request, reply, {
+      title: `Cancel what is left of ${nameOf(batch)}`,
+      main: cancelling(request, door, batch),
+    })
+  })
+}
+
+function addAct(pages: Pages, door: ConsoleDoor, what: Steering): void {
+  pages.post<OfBatch>(`/batches/:batch/${what}`, { config: { page: what } }, async (request, reply) => {
+    const batch = await findBatch(door, request.params.batch)
+    const reason = reasonIn(request)
+    await actOnce(door, request, async (once) => {
+      assertSteerable(what, batch)
+      await once[what](batch.batchId, reason, visitorOf(request).actor, door.app.clock.nowMs())
+    })
+    return backTo(reply, batch.batchId)
+  })
+}
+
+/** What can be done to it now. What a visitor may not do is said, and not hidden. */
+export function actsOf(
+  request: FastifyRequest,
+  door: ConsoleDoor,
+  batch: BatchView,
+  { workers }: Pick<AttentionNow, 'workers'>,
+): Html {
+  const open = countIn(batch, 'READY') + countIn(batch, 'SENDING')
+  const paused = isPaused(batch)
+  if (open === 0 && !paused && batch.lateAnswers === 0) return NOTHING
+  if (batch.hold === 'cancelled') return NOTHING
+  const title = html`<h2>Steer it</h2>`
+  if (!visitorOf(request).may('operate'))
+    return html`${title}<p>Your roles do not let you pause, resume or cancel it: that takes an operator.</p>`
+  const path = batchPath(batch.batchId)
+  const mayResume = paused || batch.lateAnswers > 0
+  const resume = mayResume
+    ? form(request, door, {
+        action: `${path}/resume`,
+        fields: html`<p>It goes on where it stopped${workers.length === 0 ? ', as soon as a worker runs' : ''}. That is no approval.</p>${reasonField('What did you find?')}`,
+        button: 'Resume',
+      })
+    : NOTHING
+  const pause =
+    paused || open === 0
+      ? NOTHING
+      : form(request, door, {
+          action: `${path}/pause`,
+          fields: html`<p>Nothing more of it is sent until it is resumed. Requests that are open are answered and recorded.</p>${reasonField('It is kept in the history.')}`,
+          button: 'Pause',
+          kind: 'other',
+        })
+  const cancel = open === 0 ? NOTHING : html`<p><a href="${path}/cancel">Cancel what is not sent yet</a></p>`
+  return html`${title}${resume}${pause}${cancel}`
+}
+
+function cancelling(request: FastifyRequest, door: ConsoleDoor, batch: BatchView): Html {
+  const [ready, sending] = [countIn(batch, 'READY'), countIn(batch, 'SENDING')]
+  const left = askedText(batch.totals.filter(({ state }) => state === 'READY'))
+  const over = batch.rows - ready - sending
+  const fields = html`<p><strong>${left} will not be sent.</strong> ${sending === 0 ? '' : `${plural(sending, 'row is', 'rows are')} open: their answers are awaited and recorded. `}${plural(over, 'row is', 'rows are')} over and ${over === 1 ? 'stays as it is' : 'stay as they are'}. This cannot be undone; what was cancelled can be handed in again from the results, as a new batch.</p>${reasonField('It is kept in the history.')}`
+  const asked = form(request, door, {
+    action: `${batchPath(batch.batchId)}/cancel`,
+    fields,
+    button: `Cancel ${left}`,
+  })
+  return html`${asked}<p><a href="${batchPath(batch.batchId)}">Leave it as it is</a></p>`
+}

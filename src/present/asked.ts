@@ -1,0 +1,37 @@
+// How many instructions, and how much money, as a person says it: `3,998 refunds, EUR 41280.55`.
+
+import type { Total } from '../domain/batch.ts'
+import type { Operation } from '../domain/instruction.ts'
+import { amountText } from './text.ts'
+
+const NOUNS: Readonly<Record<Operation, readonly [one: string, many: string]>> = {
+  CAPTURE: ['sale', 'sales'],
+  AUTH: ['authorization', 'authorizations'],
+  CAUTH: ['capture', 'captures'],
+  REFUND: ['refund', 'refunds'],
+  CANCEL: ['cancellation', 'cancellations'],
+  VAULT_CREATE: ['new vault record', 'new vault records'],
+  VAULT_UPDATE: ['change of a vault record', 'changes of vault records'],
+  VAULT_DELETE: ['deletion of a vault record', 'deletions of vault records'],
+}
+
+/** What is asked for, by operation and currency: all of it that is of these states; nothing where none is. */
+export function askedText(totals: readonly Total[]): string {
+  const groups = new Map<string, Total>()
+  for (const total of totals) {
+    const key = `${total.operation} ${total.currency}`
+    const before = groups.get(key)
+    groups.set(key, {
+      ...total,
+      count: total.count + (before?.count ?? 0),
+      amountMinor: total.amountMinor + (before?.amountMinor ?? 0n),
+    })
+  }
+  return [...groups.values()].map(textOf).join(' and ')
+}
+
+function textOf({ operation, count, currency, amountMinor }: Total): string {
+  const [one, many] = operation === '' ? ['row', 'rows'] : NOUNS[operation]
+  const what = `${count} ${count === 1 ? one : many}`
+  return currency === '' ? what : `${what}, ${currency} ${amountText(amountMinor, currency)}`
+}
