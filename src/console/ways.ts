@@ -53,6 +53,6 @@ export function batchPath(batchId: string): string {
   return `/batches/${encodeURIComponent(batchId)}`
 }
 
-export function merchantPath(merchant: string): string {
+function merchantPath(merchant: string): string {
   return `/merchants/${encodeURIComponent(merchant)}`
 }
