@@ -9,7 +9,6 @@ import { isAwaiting } from '../../domain/approval.ts'
 import type { BatchView } from '../../domain/batch.ts'
 import { countIn, type Standing, settledIn } from '../../domain/batch-status.ts'
 import { type ResultStatus, resultStatusOf, STATES, statusOf } from '../../domain/states.ts'
-import { logLine } from '../../present/history.ts'
 import { type Html, html } from '../../present/html.ts'
 import { interpretationText } from '../../present/interpretation.ts'
 import { outcomeBar } from '../../present/outcome-bar.ts'
@@ -58,8 +57,20 @@ export function addBatchPages(pages: Pages, door: ConsoleDoor): void {
       fits: (entry) => entry.batchId === batchId,
     })
     const more = found.next === null ? NOTHING : html`<p>Later acts are in the audit.</p>`
-    return html`<h2>What was done to it</h2><ul>${found.data.map((entry) => html`<li>${logLine(entry)}</li>`)}</ul>${more}`
+    return html`<h2>What was done to it</h2>${table('Acts', ACT_COLUMNS, found.data.map(actRow))}${more}`
   }
+}
+
+const ACT_COLUMNS = [
+  { name: 'When' },
+  { name: 'What', kind: 'word' },
+  { name: 'Who' },
+  { name: 'Why', kind: 'text' },
+] as const
+
+function actRow({ atMs, what, by, reason, reference, to }: LogEntry): readonly Html[] {
+  const of = reference === null ? '' : ` ${reference} as ${to}`
+  return [moment(atMs), html`${what.replaceAll('-', ' ')}${of}`, html`${by}`, html`${reason}`]
 }
 
 const ACTS_SHOWN = 50
