@@ -9,6 +9,7 @@ import { secretIn } from './cookie.ts'
 import { type ConsoleDoor, PageError, type Pages } from './door.ts'
 import { assertSameSite, fieldsIn, fieldsOf, formKeyOf } from './forms.ts'
 import { showBare, showScreen } from './frame.ts'
+import { addLive } from './live.ts'
 import { addApproving } from './pages/approving.ts'
 import { addBatchPages } from './pages/batches.ts'
 import { addDownloads } from './pages/downloads.ts'
@@ -39,6 +40,7 @@ export function consoleOf(door: ConsoleDoor): (server: Pages) => Promise<void> {
       addAssets(pages)
       addSignInPages(pages, door)
       addSessionPages(pages, door)
+      addLive(pages, door)
       addOverview(pages, door)
       addBatchPages(pages, door)
       addRowPages(pages, door)

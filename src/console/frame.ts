@@ -28,6 +28,8 @@ export interface Screen {
   readonly section?: SectionName
   /** Where it was looked at already; else it is looked at now. */
   readonly now?: AttentionNow
+  /** What changes while it is looked at: a batch, or nothing in particular (''); and how the page stands now. */
+  readonly live?: { readonly watch: string; readonly shape: string }
 }
 
 /** For somebody who is signed in. */
@@ -40,7 +42,7 @@ export async function showScreen(
   const { visitor } = request
   if (visitor === null) return showBare(door, reply, screen)
   const now = visitor.may('view') ? (screen.now ?? (await lookAround(door))) : null
-  return send(reply, screen.title, html`${bandOf(door)}${topOf(visitor, screen)}${asOf(door, now)}`, screen.main)
+  return send(reply, html`${bandOf(door)}${topOf(visitor, screen)}${asOf(door, now)}`, screen, now)
 }
 
 /** For whoever comes: it tells nothing of the ledger. */
@@ -49,14 +51,23 @@ export function showBare(
   reply: FastifyReply,
   { title, main }: Pick<Screen, 'title' | 'main'>,
 ): FastifyReply {
-  return send(reply, title, isSandbox ? SANDBOX : NOTHING, main)
+  return send(reply, isSandbox ? SANDBOX : NOTHING, { title, main })
 }
 
 export async function lookAround({ app, ledger }: ConsoleDoor): Promise<AttentionNow> {
   return attentionNow(app, ledger, await ledger.batches('unsettled'))
 }
 
-function send(reply: FastifyReply, title: string, top: Html, main: Html): FastifyReply {
+function send(
+  reply: FastifyReply,
+  top: Html,
+  { title, main, live }: Screen,
+  now: AttentionNow | null = null,
+): FastifyReply {
+  const watched =
+    live === undefined || now === null
+      ? NOTHING
+      : html` data-watch="/live?batch=${encodeURIComponent(live.watch)}" data-shape="${shapeWith(now, live.shape)}"`
   const page = html`<!doctype html>
 <html lang="en">
 <head>
@@ -70,7 +81,7 @@ function send(reply: FastifyReply, title: string, top: Html, main: Html): Fastif
 <body>
 <a class="skip" href="#main">Skip to the content</a>
 ${top}
-<main id="main" tabindex="-1">
+<main id="main" tabindex="-1"${watched}>
 <h1>${title}</h1>
 ${main}
 </main>
@@ -107,17 +118,36 @@ function topOf(visitor: Visitor, { section }: Screen): Html {
 
 const START_WORKER = { act: 'start-worker', untilIdle: false } as const
 
+/** What the line below the top says, for whoever watches. */
+export function frameFigures({ workers, attention }: AttentionNow): {
+  readonly needs: string
+  readonly workers: string
+} {
+  return {
+    needs:
+      attention.length === 0
+        ? 'nothing needs a person'
+        : `${plural(attention.length, 'thing needs', 'things need')} a person`,
+    workers: `${plural(livingIn(workers), 'worker runs', 'workers run')}`,
+  }
+}
+
+/** The line itself has two shapes. */
+export function shapeWith({ workers }: AttentionNow, shape: string): string {
+  return `${livingIn(workers) > 0 ? 'runs' : 'still'} ${shape}`
+}
+
+function livingIn(workers: AttentionNow['workers']): number {
+  return workers.filter(({ state }) => state !== 'silent').length
+}
+
 /** Figures are of this moment; and what is not running is said, not left to be noticed. */
 function asOf({ app }: ConsoleDoor, now: AttentionNow | null): Html {
   if (now === null) return NOTHING
-  const { workers, attention } = now
-  const needs =
-    attention.length === 0
-      ? 'nothing needs a person'
-      : `${plural(attention.length, 'thing needs', 'things need')} a person`
-  const living = workers.filter(({ state }) => state !== 'silent').length
-  const at = moment(app.clock.nowMs())
-  if (living === 0)
-    return html`<p class="as-of still">As of ${at}: no worker is running, so nothing is being sent. Start one at the machine of the ledger: ${linked(words`${START_WORKER}`)} · <a href="/">${needs}</a></p>`
-  return html`<p class="as-of">As of ${at} · ${plural(living, 'worker runs', 'workers run')} · <a href="/">${needs}</a></p>`
+  const { needs, workers } = frameFigures(now)
+  const at = html`As of <span id="as-of">${moment(app.clock.nowMs())}</span>`
+  const asked = html`<a href="/" data-live="needs">${needs}</a>`
+  if (livingIn(now.workers) === 0)
+    return html`<p class="as-of still">${at}: no worker is running, so nothing is being sent. Start one at the machine of the ledger: ${linked(words`${START_WORKER}`)} · ${asked}</p>`
+  return html`<p class="as-of">${at} · <span data-live="workers">${workers}</span> · ${asked}</p>`
 }

@@ -15,6 +15,7 @@ const OPEN = { permission: 'anybody' } as const
 
 export const PAGES = {
   asset: { ...OPEN, method: 'GET', path: '/assets/:name' },
+  live: { method: 'GET', path: '/live', permission: 'view' },
   overview: { method: 'GET', path: '/', permission: 'own' },
   batch: { method: 'GET', path: '/batches/:batch', permission: 'view' },
   rows: { method: 'GET', path: '/batches/:batch/rows', permission: 'view' },

@@ -10,17 +10,30 @@ const BAR = 1000
 /** A single row among thousands is seen. */
 const LEAST = 6
 
-export function outcomeBar(
-  parts: readonly { readonly status: ResultStatus; readonly count: number }[],
+interface Part {
+  readonly status: ResultStatus
+  readonly count: number
+}
+
+/** Where each part stands in the drawing. */
+export function barParts(
+  parts: readonly Part[],
   rows: number,
-): Html {
+): readonly (Part & { readonly x: string; readonly width: string })[] {
   const raw = parts.map(({ count }) => Math.max(LEAST, (count / rows) * BAR))
   const scale = BAR / raw.reduce((sum, width) => sum + width, 0)
   const widths = raw.map((width) => width * scale)
-  const said = parts.map(({ status, count }) => `${count} ${wordOf(status)}`).join(', ')
-  const rects = parts.map(({ status, count }, i) => {
+  return parts.map((part, i) => {
     const x = widths.slice(0, i).reduce((sum, width) => sum + width, 0)
-    return html`<rect class="${classOf(status)}" x="${x.toFixed(2)}" y="0" width="${(widths[i] as number).toFixed(2)}" height="36"><title>${wordOf(status)}: ${count} of ${rows}</title></rect>`
+    return { ...part, x: x.toFixed(2), width: (widths[i] as number).toFixed(2) }
   })
+}
+
+export function outcomeBar(parts: readonly Part[], rows: number): Html {
+  const said = parts.map(({ status, count }) => `${count} ${wordOf(status)}`).join(', ')
+  const rects = barParts(parts, rows).map(
+    ({ status, count, x, width }) =>
+      html`<rect class="${classOf(status)}" x="${x}" y="0" width="${width}" height="36" data-status="${status}"><title>${wordOf(status)}: ${count} of ${rows}</title></rect>`,
+  )
   return html`<svg class="bar" role="img" aria-label="${said}" viewBox="0 0 ${BAR} 36" preserveAspectRatio="none">${rects}</svg>`
 }

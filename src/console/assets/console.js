@@ -11,7 +11,8 @@ function showLocalTimes() {
     const at = new Date(/** @type {HTMLTimeElement} */ (time).dateTime)
     if (Number.isNaN(at.getTime())) continue
     /** @type {HTMLElement} */
-    time.title = time.textContent ?? ''
+    const shown = /** @type {HTMLElement} */ (time)
+    if (shown.title === '') shown.title = `${at.toISOString().slice(0, 19).replace('T', ' ')} UTC`
     time.textContent = say.format(at).replace('GMT', 'UTC')
   }
 }
@@ -64,6 +65,132 @@ function takeKeys() {
   })
 }
 
+const STALE_AFTER_MS = 10_000
+const CLOSED_AFTER_HIDDEN_MS = 30_000
+const policy = window.trustedTypes?.createPolicy('tranche', { createHTML: (text) => text })
+
+/** Figures change where they stand; where more changes, the page is asked for again, but never under somebody's hands. */
+function watch() {
+  const main = document.getElementById('main')
+  const address = main?.dataset.watch
+  if (main === null || address === undefined) return
+  let heardAt = performance.now()
+  /** @type {EventSource | null} */
+  let source = null
+  const open = () => {
+    source = new EventSource(address)
+    source.onmessage = ({ data }) => {
+      heardAt = performance.now()
+      const seen = JSON.parse(data)
+      sayHeard(seen.at)
+      patch(seen.figures)
+      if (seen.shape !== main.dataset.shape) void showAgain(main)
+    }
+  }
+  const close = () => {
+    source?.close()
+    source = null
+  }
+  open()
+  setInterval(() => {
+    const seconds = Math.round((performance.now() - heardAt) / 1000)
+    if (source !== null && seconds * 1000 > STALE_AFTER_MS) sayStale(seconds)
+  }, 1000)
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let hiding
+  document.addEventListener('visibilitychange', () => {
+    clearTimeout(hiding)
+    if (document.hidden) hiding = setTimeout(close, CLOSED_AFTER_HIDDEN_MS)
+    else if (source === null) open()
+  })
+}
+
+/** @param {Record<string, string>} figures */
+function patch(figures) {
+  for (const node of document.querySelectorAll('[data-live]')) {
+    const text = figures[/** @type {HTMLElement} */ (node).dataset.live ?? '']
+    if (text === undefined || node.textContent === text) continue
+    node.textContent = text
+    node.classList.remove('changed')
+    node.classList.add('changed')
+  }
+  for (const part of document.querySelectorAll('[data-status]')) {
+    const name = part.getAttribute('data-status')
+    for (const attribute of ['x', 'width']) {
+      const value = figures[`${attribute}-${name}`]
+      if (value !== undefined) part.setAttribute(attribute, value)
+    }
+  }
+}
+
+/** @param {string} at */
+function sayHeard(at) {
+  const line = document.querySelector('.as-of')
+  if (document.getElementById('stale') !== null) line?.classList.remove('still')
+  document.getElementById('stale')?.remove()
+  const time = document.querySelector('#as-of time')
+  if (time === null) return
+  /** @type {HTMLTimeElement} */
+  const shown = /** @type {HTMLTimeElement} */ (time)
+  shown.dateTime = at
+  shown.title = ''
+  showLocalTimes()
+}
+
+/** @param {number} seconds */
+function sayStale(seconds) {
+  const line = document.querySelector('.as-of')
+  if (line === null) return
+  let words = document.getElementById('stale')
+  if (words === null) {
+    words = document.createElement('strong')
+    words.id = 'stale'
+    line.prepend(words)
+  }
+  line.classList.add('still')
+  words.textContent = `STALE: last heard from the ledger ${seconds} s ago. Figures may be older than they look. `
+}
+
+/** @param {HTMLElement} main */
+async function showAgain(main) {
+  if (isBusy(main)) return offerAgain(main)
+  const answer = await fetch(location.href, { headers: { accept: 'text/html' } })
+  if (!answer.ok || answer.redirected) return
+  const text = await answer.text()
+  const trusted = policy === undefined ? text : policy.createHTML(text)
+  const page = new DOMParser().parseFromString(/** @type {string} */ (trusted), 'text/html')
+  const [now, line] = [page.getElementById('main'), page.querySelector('.as-of')]
+  if (now === null || isBusy(main)) return
+  main.dataset.shape = now.dataset.shape
+  main.replaceChildren(...now.childNodes)
+  if (line !== null) document.querySelector('.as-of')?.replaceWith(line)
+  showLocalTimes()
+  offerCopies()
+}
+
+/** @param {HTMLElement} main */
+function isBusy(main) {
+  if (main.contains(document.activeElement) && document.activeElement !== main) return true
+  return Array.from(main.querySelectorAll('input:not([type=hidden]), textarea')).some(
+    (field) => /** @type {HTMLInputElement} */ (field).value !== /** @type {HTMLInputElement} */ (field).defaultValue,
+  )
+}
+
+/** @param {HTMLElement} main */
+function offerAgain(main) {
+  if (document.getElementById('changed') !== null) return
+  const bar = document.createElement('p')
+  bar.id = 'changed'
+  bar.className = 'note warn'
+  bar.setAttribute('role', 'status')
+  const link = document.createElement('a')
+  link.href = location.href
+  link.textContent = 'Show it as it is now'
+  bar.append('This page has changed since you opened it. ', link)
+  main.prepend(bar)
+}
+
 showLocalTimes()
 offerCopies()
 takeKeys()
+watch()

@@ -13,7 +13,11 @@ export type OfBatch = { readonly Params: { readonly batch: string } }
 export async function findBatch({ ledger }: Pick<ConsoleDoor, 'ledger'>, id: string): Promise<BatchView> {
   const batch = await ledger.batch(id).catch(() => null)
   if (batch !== null && batch.batchId === id) return batch
-  throw new PageError(404, 'There is no such batch in this ledger. Nothing was changed.')
+  throw noSuchBatch()
+}
+
+export function noSuchBatch(): PageError {
+  return new PageError(404, 'There is no such batch in this ledger. Nothing was changed.')
 }
 
 export function nameOf({ batchId, fileName }: Pick<BatchView, 'batchId' | 'fileName'>): string {

@@ -1,27 +1,26 @@
 // One batch: how it goes, why nothing moves, what became of its rows, and what was done to it.
 
 import { gather } from '../../app/paging.ts'
-import { type Speed, speedOf } from '../../app/speed.ts'
-import { standingNow } from '../../app/standing.ts'
 import { topReasonsOf } from '../../app/top-reasons.ts'
 import type { LogEntry, LogPosition } from '../../domain/acts.ts'
 import { isAwaiting } from '../../domain/approval.ts'
 import type { BatchView } from '../../domain/batch.ts'
-import { countIn, type Standing, settledIn } from '../../domain/batch-status.ts'
-import { type ResultStatus, resultStatusOf, STATES, statusOf } from '../../domain/states.ts'
+import { countIn, type Standing } from '../../domain/batch-status.ts'
+import { statusOf } from '../../domain/states.ts'
 import { type Html, html } from '../../present/html.ts'
 import { interpretationText } from '../../present/interpretation.ts'
 import { outcomeBar } from '../../present/outcome-bar.ts'
 import { reasonLines } from '../../present/reasons.ts'
 import { whyWords } from '../../present/standing.ts'
-import { amountText, durationText, plural } from '../../present/text.ts'
+import { amountText, plural } from '../../present/text.ts'
 import type { ConsoleDoor, Pages } from '../door.ts'
 import { lookAround, showScreen } from '../frame.ts'
 import { facts, idText, moment, NOTHING, note, stateText, table } from '../parts.ts'
 import { visitorOf } from '../visit.ts'
 import { batchPath, linked } from '../ways.ts'
 import { waitingOf } from './approving.ts'
-import { findBatch, nameOf, type OfBatch } from './batch.ts'
+import { nameOf, noSuchBatch, type OfBatch } from './batch.ts'
+import { type BatchFigures, batchNow, outcomesIn, totalName } from './batch-figures.ts'
 import { downloadsOf } from './downloads.ts'
 import { actsOf } from './steering.ts'
 
@@ -30,12 +29,13 @@ const EARLIER_SHOWN = 5
 export function addBatchPages(pages: Pages, door: ConsoleDoor): void {
   const { ledger, app } = door
   pages.get<OfBatch>('/batches/:batch', { config: { page: 'batch' } }, async (request, reply) => {
-    const batch = await findBatch(door, request.params.batch)
     const now = await lookAround(door)
-    const standing = standingNow(app, batch, now.workers)
-    const speed = await speedOf(app, ledger, batch, standing)
-    const main = html`${doubtsOf(batch)}${standingOf(batch, standing, speed)}${await decisionOn(batch)}${barOf(batch)}${totalsOf(batch)}${await reasonsOf(batch)}${warningsOf(batch)}${actsOf(request, door, batch, now)}${downloadsOf(batch, visitorOf(request))}${await historyOf(batch)}${factsOf(batch)}`
-    return showScreen(door, request, reply, { title: nameOf(batch), main, now })
+    const seen = await batchNow(door, request.params.batch, now.workers)
+    if (seen === null) throw noSuchBatch()
+    const { batch, standing, figures } = seen
+    const main = html`${doubtsOf(batch)}${standingOf(standing, figures)}${await decisionOn(batch)}${barOf(batch)}${totalsOf(batch)}${await reasonsOf(batch)}${warningsOf(batch)}${actsOf(request, door, batch, now)}${downloadsOf(batch, visitorOf(request))}${await historyOf(batch)}${factsOf(batch)}`
+    const live = { watch: batch.batchId, shape: seen.shape }
+    return showScreen(door, request, reply, { title: nameOf(batch), main, now, live })
 
     async function decisionOn({ batchId, accountId, approval, hold }: BatchView): Promise<Html> {
       if (!isAwaiting(approval) || hold === 'cancelled') return NOTHING
@@ -87,23 +87,13 @@ function doubtsOf(batch: BatchView): Html {
   )
 }
 
-function standingOf(batch: BatchView, { state, why }: Standing, speed: Speed): Html {
+function standingOf({ state, why }: Standing, { settled }: BatchFigures): Html {
   const reason = whyWords(why)
-  const settled = `${settledIn(batch)} of ${plural(batch.rows, 'row')} settled`
-  return html`<p class="standing">${stateText(state)}: ${settled}${state === 'running' ? speedText(speed) : ''}</p>${reason === null ? NOTHING : html`<p>Why: ${linked(reason)}.</p>`}`
-}
-
-function speedText({ rows_per_second: perSecond, seconds_left: left }: Speed): string {
-  if (perSecond === 0) return ''
-  const time = left === null ? '' : ` · about ${durationText(left)} left`
-  return ` · ${perSecond.toFixed(perSecond < 10 ? 1 : 0)}/s${time}`
+  return html`<p>${stateText(state)}: <span data-live="settled">${settled}</span></p>${reason === null ? NOTHING : html`<p>Why: ${linked(reason)}.</p>`}`
 }
 
 function barOf(batch: BatchView): Html {
-  const order = ['APPROVED', 'DECLINED', 'FAILED', 'IN_DOUBT', 'CANCELLED', 'INVALID', 'DUPLICATE', 'PENDING'] as const
-  const counted = (status: ResultStatus) =>
-    STATES.reduce((sum, state) => (resultStatusOf(state) === status ? sum + countIn(batch, state) : sum), 0)
-  const parts = order.map((status) => ({ status, count: counted(status) })).filter(({ count }) => count > 0)
+  const parts = outcomesIn(batch)
   return parts.length === 0 ? NOTHING : outcomeBar(parts, batch.rows)
 }
 
@@ -115,14 +105,16 @@ function totalsOf(batch: BatchView): Html {
     { name: 'Asked', kind: 'number' },
     { name: 'Currency' },
   ] as const
-  const rows = batch.totals.map(({ operation, currency, state, count, amountMinor }) => {
+  const rows = batch.totals.map((total) => {
+    const { operation, currency, state, count, amountMinor } = total
+    const name = totalName(total)
     const status = statusOf(state)
     const wanted = status === 'SENDING' ? 'PENDING' : status
     return [
       html`<a href="${batchPath(batch.batchId)}/rows?status=${wanted}">${stateText(status)}</a>`,
       html`${operation === '' ? 'unread' : operation}`,
-      html`${count}`,
-      html`${amountText(amountMinor, currency)}`,
+      html`<span data-live="count-${name}">${count}</span>`,
+      html`<span data-live="amount-${name}">${amountText(amountMinor, currency)}</span>`,
       html`${currency}`,
     ]
   })

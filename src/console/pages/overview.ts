@@ -1,5 +1,6 @@
 // The first page: what needs somebody, what runs, and which batches there are.
 
+import { createHash } from 'node:crypto'
 import type { AttentionNow } from '../../app/attention.ts'
 import { standingNow } from '../../app/standing.ts'
 import type { Attention } from '../../domain/attention.ts'
@@ -31,8 +32,28 @@ export function addOverview(pages: Pages, door: ConsoleDoor): void {
     const standing = (batch: BatchView) => standingNow(app, batch, now.workers)
     const running = latest.filter((batch) => standing(batch).state === 'running')
     const main = html`${needsOf(now, app.paths.ledger)}${runningOf(running)}${latestOf(latest, standing)}`
-    return showScreen(door, request, reply, { ...screen, main, now })
+    const live = { watch: '', shape: shapeOf(now, latest, standing) }
+    return showScreen(door, request, reply, { ...screen, main, now, live })
   })
+}
+
+/** For whoever watches it. */
+export async function overviewShape({ app, ledger }: ConsoleDoor, now: AttentionNow): Promise<string> {
+  const latest = await ledger.batchesAfter(null, SHOWN_MOST, null)
+  return shapeOf(now, latest, (batch) => standingNow(app, batch, now.workers))
+}
+
+/** Everything that it shows but the moment. */
+function shapeOf(
+  { attention, workers }: AttentionNow,
+  batches: readonly BatchView[],
+  standing: (batch: BatchView) => Standing,
+): string {
+  const shown = batches.map((batch) => [batch.batchId, standing(batch).state, batch.counts])
+  const text = JSON.stringify([attention, workers.length, shown], (_, value) =>
+    typeof value === 'bigint' ? `${value}` : value,
+  )
+  return createHash('sha256').update(text).digest('base64url')
 }
 
 function needsOf({ attention }: AttentionNow, ledgerPath: string): Html {

@@ -1,0 +1,89 @@
+// Pages that change while they are looked at, over a real socket.
+
+import type { AddressInfo } from 'node:net'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { BatchId } from '../../src/domain/ids.ts'
+import { headerOf, refund, submit, work } from '../fixtures/ledgers.ts'
+import { openPages, type PagesServed, type Visiting } from '../fixtures/pages.ts'
+
+let served: PagesServed
+let batch: BatchId
+let olga: Visiting
+let base: string
+
+beforeEach(async () => {
+  served = await openPages()
+  batch = await submit(served.ledger, served.accounts.shop, [refund('A'), refund('B')], headerOf(served.accounts.shop))
+  olga = await served.as('olga', ['operator'])
+  await served.pages.listen({ host: '127.0.0.1', port: 0 })
+  base = `http://127.0.0.1:${(served.pages.server.address() as AddressInfo).port}`
+})
+afterEach(() => served.close())
+
+interface Told {
+  readonly figures: Readonly<Record<string, string>> & { readonly settled: string }
+  readonly shape: string
+  readonly at: string
+}
+
+/** Ends where the stream does. */
+async function* watching(path: string, { cookie }: Visiting): AsyncGenerator<Told> {
+  const answer = await fetch(`${base}${path}`, { headers: { cookie } })
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8'])
+  expect(answer.headers.get('cache-control')).toBe('no-store')
+  let text = ''
+  for await (const part of answer.body ?? []) {
+    text += new TextDecoder().decode(part)
+    const events = text.split('\n\n')
+    text = events.pop() ?? ''
+    for (const event of events) yield JSON.parse(event.replace(/^data: /, '')) as Told
+  }
+}
+
+async function until(stream: AsyncGenerator<Told>, is: (told: Told) => boolean): Promise<Told> {
+  for (;;) {
+    const { value, done } = await stream.next()
+    if (done === true) throw new Error('the stream ended')
+    if (is(value)) return value
+  }
+}
+
+test('who watches a batch is told its figures as they change, and that the page has another shape', async () => {
+  const { ledger } = served
+  const stream = watching(`/live?batch=${batch}`, olga)
+  const first = await until(stream, () => true)
+  expect(first.figures).toMatchObject({ settled: '0 of 2 rows settled', workers: '0 workers run' })
+  const page = (await olga.get(`/batches/${batch}`)).body
+  expect(page).toContain(`data-shape="${first.shape.replaceAll('"', '&quot;')}"`)
+  await work(ledger, batch, 'A', 'APPROVED')
+  const then = await until(stream, ({ figures }) => figures.settled.startsWith('1 of 2'))
+  expect(then.shape).not.toBe(first.shape)
+  expect(then.figures['count-REFUND-EUR-APPROVED']).toBe('1')
+  await stream.return(undefined)
+})
+
+test('the stream ends with the session', async () => {
+  const stream = watching('/live?batch=', olga)
+  await until(stream, () => true)
+  await served.ledger.setGrants('olga', ['viewer'], 'x', served.app.actor, Date.now())
+  await expect(until(stream, () => false)).rejects.toThrow()
+})
+
+test('looking keeps no session open', async () => {
+  const before = await served.ledger.sessions('p-olga', Date.now())
+  const stream = watching('/live?batch=', olga)
+  await until(stream, () => true)
+  const seen = (await served.ledger.sessions('p-olga', Date.now())).map(({ seenAtMs }) => seenAtMs)
+  await until(stream, () => true)
+  expect((await served.ledger.sessions('p-olga', Date.now())).map(({ seenAtMs }) => seenAtMs)).toEqual(seen)
+  expect(before).toHaveLength(1)
+  await stream.return(undefined)
+})
+
+test('a session watches five pages at once, and no more', async () => {
+  const streams = Array.from({ length: 5 }, () => watching('/live?batch=', olga))
+  await Promise.all(streams.map((stream) => until(stream, () => true)))
+  expect((await fetch(`${base}/live?batch=`, { headers: { cookie: olga.cookie } })).status).toBe(503)
+  await streams[0]?.return(undefined)
+  for (const stream of streams) await stream.return(undefined)
+})
