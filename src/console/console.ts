@@ -11,9 +11,12 @@ import { assertSameSite, fieldsIn, fieldsOf, formKeyOf } from './forms.ts'
 import { showBare, showScreen } from './frame.ts'
 import { addLive } from './live.ts'
 import { addApproving } from './pages/approving.ts'
+import { addAuditPage } from './pages/audit.ts'
 import { addBatchPages } from './pages/batches.ts'
 import { addDownloads } from './pages/downloads.ts'
 import { addOverview } from './pages/overview.ts'
+import { addPeople } from './pages/people.ts'
+import { addPolicyPage } from './pages/policy.ts'
 import { addRowPages } from './pages/rows.ts'
 import { addSessionPages } from './pages/sessions.ts'
 import { addSignInPages } from './pages/sign-in.ts'
@@ -47,6 +50,9 @@ export function consoleOf(door: ConsoleDoor): (server: Pages) => Promise<void> {
       addDownloads(pages, door)
       addSteering(pages, door)
       addApproving(pages, door)
+      addPolicyPage(pages, door)
+      addAuditPage(pages, door)
+      addPeople(pages, door)
     })
   }
 }
@@ -87,13 +93,19 @@ function guardPages(pages: Pages, door: ConsoleDoor): void {
     if (!request.visitor.may(entry.permission))
       throw new PageError(403, 'Your roles do not allow that. Nothing was changed. An administrator gives roles.')
     if (entry.stepUp === true && !request.visitor.isFresh)
-      return reply.redirect(asking('/step-up', request.url.replace(/\/[^/]*$/, '')), 303)
+      return reply.redirect(asking('/step-up', pageOfForm(request.url)), 303)
   })
   pages.addHook('preHandler', async (request) => {
     const { method, permission } = pageEntry(request.routeOptions.config.page as PageName)
     if (method === 'POST' && permission !== 'anybody')
       request.formKey = formKeyOf(fieldsOf(request), secretIn(request, door) ?? '')
   })
+}
+
+/** Where the form stands whose act that is: a page of the thing, or the list. */
+function pageOfForm(url: string): string {
+  const parts = url.split('/')
+  return parts.length > 2 ? parts.slice(0, -1).join('/') : url
 }
 
 /** With where to go on afterwards. */

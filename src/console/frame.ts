@@ -18,6 +18,9 @@ const { version } = createRequire(import.meta.url)('../../package.json') as { ve
 /** Where pages lead. What somebody may not see is not offered. */
 const SECTIONS = [
   { name: 'Overview', href: '/', permission: 'own' },
+  { name: 'Policy', href: '/policy', permission: 'view' },
+  { name: 'Audit', href: '/audit', permission: 'audit' },
+  { name: 'People', href: '/people', permission: 'administer' },
   { name: 'Sessions', href: '/sessions', permission: 'own' },
 ] as const satisfies readonly { name: string; href: string; permission: Permission }[]
 export type SectionName = (typeof SECTIONS)[number]['name']

@@ -8,6 +8,7 @@ import { type Html, html } from '../present/html.ts'
 import { secretIn } from './cookie.ts'
 import type { ConsoleDoor } from './door.ts'
 import { newFormToken } from './forms.ts'
+import { visitorOf } from './visit.ts'
 
 export const NOTHING = html``
 
@@ -57,6 +58,13 @@ export type NoteKind = 'warn' | 'doubt' | 'refused' | 'plain'
 
 export function note(kind: NoteKind, what: Html): Html {
   return html`<div class="note ${kind}">${what}</div>`
+}
+
+/** What takes a password that was shown a moment ago; else the way there. `to`: where to go on. */
+export function freshly(request: FastifyRequest, to: string, forms: () => Html): Html {
+  if (visitorOf(request).isFresh) return forms()
+  const way = html`<a href="/step-up?to=${encodeURIComponent(to)}">show your password again</a>`
+  return note('plain', html`<p>To decide on it, ${way}.</p>`)
 }
 
 const REASON_LONGEST = 500

@@ -62,6 +62,7 @@ export type Act =
   /** `untilIdle`: it ends when it has nothing to do. */
   | { readonly act: 'start-worker'; readonly untilIdle: boolean }
   | { readonly act: 'use-vault'; readonly to: 'create' | 'update' | 'delete'; readonly lead?: string }
+  | { readonly act: 'verify-audit' }
   /** null: of a batch that the sentence does not name. */
   | { readonly act: 'write-results'; readonly batchId: string | null; readonly as: 'any' | 'csv' }
 

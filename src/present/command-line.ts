@@ -131,6 +131,8 @@ function actText(act: Act): string {
       return act.untilIdle ? 'worker --until-idle' : 'worker'
     case 'use-vault':
       return `vault ${act.to} FILE`
+    case 'verify-audit':
+      return 'audit verify'
     case 'write-results':
       return `results ${act.batchId ?? 'BATCH'} --out ${act.as === 'csv' ? 'NAME.csv' : 'FILE'}`
   }

@@ -54,18 +54,18 @@ export function toJsonLogEntry(entry: LogEntry): object {
     from: entry.from,
     to: entry.to,
     reason: entry.reason,
-    details: detailsOf(entry),
+    details: logDetails(entry),
   }
 }
 
 /** How a file was read is told in options, whatever version recorded it. */
-function detailsOf({ details }: LogEntry): LogEntry['details'] {
+export function logDetails({ details }: LogEntry): LogEntry['details'] {
   return typeof details?.reading === 'string' ? { ...details, reading: interpretationText(details.reading) } : details
 }
 
 export function logLine(entry: LogEntry): string {
   const { reference, from, to, batchId, merchant } = entry
-  const details = detailsOf(entry)
+  const details = logDetails(entry)
   const subject = [
     reference === null ? null : `${reference} ${from} → ${to}`,
     batchId === null ? null : `batch ${batchId}`,

@@ -4,7 +4,7 @@ import { isoOf } from '../domain/batch-status.ts'
 import type { Person } from '../domain/person.ts'
 import { toTable } from './text.ts'
 
-function stateOf({ revokedAtMs, joined }: Person): 'active' | 'invited' | 'revoked' {
+export function personState({ revokedAtMs, joined }: Person): 'active' | 'invited' | 'revoked' {
   if (revokedAtMs !== null) return 'revoked'
   return joined ? 'active' : 'invited'
 }
@@ -12,7 +12,7 @@ function stateOf({ revokedAtMs, joined }: Person): 'active' | 'invited' | 'revok
 export function toJsonPerson(person: Person): object {
   const { id, name, grants, createdAtMs, createdBy, revokedAtMs } = person
   return {
-    ...{ id, name, state: stateOf(person) },
+    ...{ id, name, state: personState(person) },
     roles: grants.map((one) => ({ role: one.name, since: isoOf(one.atMs), by: one.by })),
     ...{ created_at: isoOf(createdAtMs), created_by: createdBy },
     revoked_at: revokedAtMs === null ? null : isoOf(revokedAtMs),
@@ -21,6 +21,10 @@ export function toJsonPerson(person: Person): object {
 
 export function personLines(people: readonly Person[]): string[] {
   if (people.length === 0) return []
-  const rows = people.map((person) => [person.name, stateOf(person), person.grants.map(({ name }) => name).join(' ')])
+  const rows = people.map((person) => [
+    person.name,
+    personState(person),
+    person.grants.map(({ name }) => name).join(' '),
+  ])
   return toTable([['name', 'state', 'roles'], ...rows], [])
 }

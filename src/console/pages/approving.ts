@@ -10,7 +10,7 @@ import { askedText } from '../../present/asked.ts'
 import { type Html, html } from '../../present/html.ts'
 import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
 import { fieldsOf } from '../forms.ts'
-import { form, moment, note, reasonField, table } from '../parts.ts'
+import { form, freshly, moment, note, reasonField, table } from '../parts.ts'
 import { type Visitor, visitorOf } from '../visit.ts'
 import { batchPath } from '../ways.ts'
 import { backTo, findBatch, type OfBatch, reasonIn } from './batch.ts'
@@ -75,12 +75,12 @@ function formsOf(request: FastifyRequest, door: ConsoleDoor, sheet: ApprovalShee
   const visitor = visitorOf(request)
   if (!visitor.may('approve'))
     return note('plain', html`Your roles do not let you decide on it: that takes an approver.`)
-  if (!visitor.isFresh)
-    return note(
-      'plain',
-      html`To decide on it, <a href="/step-up?to=${batchPath(sheet.batchId)}">show your password again</a>.`,
-    )
-  return html`<div class="beside"><section><h2>Approve</h2>${approveForm(request, door, sheet)}</section><section><h2>Reject</h2>${rejectForm(request, door, sheet, visitor)}</section></div>`
+  return freshly(
+    request,
+    batchPath(sheet.batchId),
+    () =>
+      html`<div class="beside"><section><h2>Approve</h2>${approveForm(request, door, sheet)}</section><section><h2>Reject</h2>${rejectForm(request, door, sheet, visitor)}</section></div>`,
+  )
 }
 
 function approveForm(request: FastifyRequest, door: ConsoleDoor, sheet: ApprovalSheet): Html {

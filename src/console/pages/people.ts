@@ -1,0 +1,157 @@
+// Who uses the console: made, given roles, and taken away again. Whoever does that moves no money.
+
+import type { FastifyRequest } from 'fastify'
+import { invitationUrl, newInvitation, newPersonId } from '../../app/people.ts'
+import { GRANTS, type GrantName, type Person, parseGrant, parsePersonName } from '../../domain/person.ts'
+import { type Html, html } from '../../present/html.ts'
+import { personState } from '../../present/people.ts'
+import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
+import { fieldsOf } from '../forms.ts'
+import { showScreen } from '../frame.ts'
+import { form, freshly, idText, moment, note, reasonField, table } from '../parts.ts'
+import { visitorOf } from '../visit.ts'
+import { reasonIn } from './batch.ts'
+
+type OfPerson = { readonly Params: { readonly person: string } }
+
+const MEANINGS: Readonly<Record<GrantName, string>> = {
+  viewer: 'sees batches and searches',
+  submitter: 'hands files in',
+  approver: 'approves or rejects what others handed in',
+  operator: 'pauses, resumes, cancels, sets rates, resolves doubts',
+  admin: 'makes people, keys and endpoints; goes with no role that moves money',
+  auditor: 'reads the audit',
+  results: 'downloads result files, which hold names',
+}
+
+export function addPeople(pages: Pages, door: ConsoleDoor): void {
+  const { ledger, app } = door
+  pages.get('/people', { config: { page: 'people' } }, async (request, reply) => {
+    const main = html`${peopleOf(await ledger.people())}<h2>Add a person</h2>${freshly(request, '/people', () => addForm(request, door))}`
+    return showScreen(door, request, reply, { title: 'People', section: 'People', main })
+  })
+  pages.get<OfPerson>('/people/:person', { config: { page: 'person' } }, async (request, reply) => {
+    const person = await personOf(request.params.person)
+    return showScreen(door, request, reply, {
+      title: person.name,
+      section: 'People',
+      main: onePerson(request, door, person),
+    })
+  })
+  pages.post('/people', { config: { page: 'addPerson' } }, async (request, reply) => {
+    const name = parsePersonName(fieldsOf(request).name ?? '')
+    if (name === null)
+      throw new PageError(422, 'Name the person by 1 to 64 letters, digits, dots, dashes and @. No person was added.')
+    const person = { id: newPersonId(), name, grants: grantsIn(request) }
+    const { secret, invitation } = newInvitation(app.clock.nowMs())
+    const { actor } = visitorOf(request)
+    if ((await ledger.addPerson(person, invitation, actor, app.clock.nowMs())) === 'taken')
+      throw new PageError(422, `The name ${name} is taken, or was once. No person was added. Choose another name.`)
+    return showScreen(door, request, reply, { title: `${name} was added`, main: linkShown(request, name, secret) })
+  })
+  pages.post<OfPerson>('/people/:person/link', { config: { page: 'linkPerson' } }, async (request, reply) => {
+    const { name } = await personOf(request.params.person)
+    const { secret, invitation } = newInvitation(app.clock.nowMs())
+    assertSet(name, await ledger.invite(name, invitation, visitorOf(request).actor, app.clock.nowMs()))
+    return showScreen(door, request, reply, { title: `A new link for ${name}`, main: linkShown(request, name, secret) })
+  })
+  pages.post<OfPerson>('/people/:person/roles', { config: { page: 'setRoles' } }, async (request, reply) => {
+    const { name } = await personOf(request.params.person)
+    const { actor } = visitorOf(request)
+    assertSet(name, await ledger.setGrants(name, grantsIn(request), reasonIn(request), actor, app.clock.nowMs()))
+    return reply.redirect(`/people/${encodeURIComponent(name)}`, 303)
+  })
+  pages.post<OfPerson>('/people/:person/revoke', { config: { page: 'revokePerson' } }, async (request, reply) => {
+    const { name } = await personOf(request.params.person)
+    await ledger.revokePerson(name, reasonIn(request), visitorOf(request).actor, app.clock.nowMs())
+    return reply.redirect('/people', 303)
+  })
+
+  async function personOf(name: string): Promise<Person> {
+    const found = await ledger.personNamed(name)
+    if (found === null) throw new PageError(404, 'There is no such person. Nothing was changed.')
+    return found.person
+  }
+
+  function linkShown({ protocol, headers }: FastifyRequest, name: string, secret: string): Html {
+    const url = invitationUrl(app.config.serving.publicUrl ?? `${protocol}://${headers.host}`, secret)
+    return html`${note('plain', html`<p>Give this link to ${name} alone. It works once, within 24 hours, to choose a password, and is not shown again.</p><p>${idText(url)}</p>`)}<p><a href="/people">People</a></p>`
+  }
+}
+
+function assertSet(name: string, how: string): void {
+  if (how === 'revoked' || how === 'unknown')
+    throw new PageError(422, `${name} may come no more. Nothing was changed. Add another person.`)
+}
+
+function grantsIn(request: FastifyRequest): readonly GrantName[] {
+  const fields = fieldsOf(request)
+  const grants = Object.keys(fields).flatMap((field) => {
+    const name = field.startsWith('role-') ? parseGrant(field.slice('role-'.length)) : undefined
+    return name === undefined ? [] : [name]
+  })
+  if (grants.length === 0) throw new PageError(422, 'Tick one role at least. Nothing was changed.')
+  return grants
+}
+
+function peopleOf(people: readonly Person[]): Html {
+  const columns = [
+    { name: 'Name' },
+    { name: 'State', kind: 'word' },
+    { name: 'Roles', kind: 'text' },
+    { name: 'Added' },
+  ] as const
+  const rows = people.map((person) => [
+    html`<a href="/people/${encodeURIComponent(person.name)}">${person.name}</a>`,
+    html`${personState(person)}`,
+    html`${person.grants.map(({ name }) => name).join(', ')}`,
+    html`${moment(person.createdAtMs)} by ${person.createdBy}`,
+  ])
+  return table('Everybody who may come, or might once', columns, rows)
+}
+
+function roleFields(has: readonly GrantName[]): Html {
+  const boxes = GRANTS.map((name) => {
+    const box = has.includes(name)
+      ? html`<input type="checkbox" name="role-${name}" checked>`
+      : html`<input type="checkbox" name="role-${name}">`
+    return html`<p class="choice"><label>${box} <strong>${name}</strong>: ${MEANINGS[name]}</label></p>`
+  })
+  return html`<fieldset><legend>Roles</legend>${boxes}</fieldset>`
+}
+
+function addForm(request: FastifyRequest, door: ConsoleDoor): Html {
+  const fields = html`<div class="field"><label>Name, with which they sign in <input name="name" required autocomplete="off" maxlength="64"></label></div>${roleFields([])}`
+  return form(request, door, { action: '/people', fields, button: 'Add, and show the link' })
+}
+
+function onePerson(request: FastifyRequest, door: ConsoleDoor, person: Person): Html {
+  const path = `/people/${encodeURIComponent(person.name)}`
+  const rows = person.grants.map(({ name, atMs, by }) => [html`${name}`, moment(atMs), html`${by}`])
+  const has = table('Roles', [{ name: 'Role' }, { name: 'Since' }, { name: 'Given by' }], rows)
+  const state = html`<p>${personState(person)}, added ${moment(person.createdAtMs)} by ${person.createdBy}.</p>`
+  if (person.revokedAtMs !== null)
+    return html`${state}${has}<p>May come no more, since ${moment(person.revokedAtMs)}.</p>`
+  return html`${state}${has}${freshly(request, path, () => changes(request, door, person, path))}`
+}
+
+function changes(request: FastifyRequest, door: ConsoleDoor, person: Person, path: string): Html {
+  const roles = form(request, door, {
+    action: `${path}/roles`,
+    fields: html`${roleFields(person.grants.map(({ name }) => name))}${reasonField('It is kept in the audit.')}<p>Open sessions of ${person.name} end. Who becomes an approver approves from 24 hours later on, and nothing that you handed in.</p>`,
+    button: 'Set these roles',
+  })
+  const link = form(request, door, {
+    action: `${path}/link`,
+    fields: html`<p>The password and all sessions of ${person.name} end by it.</p>`,
+    button: 'Make a new link',
+    kind: 'other',
+  })
+  const revoke = form(request, door, {
+    action: `${path}/revoke`,
+    fields: html`<p>${person.name} may come no more; sessions end at once. What ${person.name} submitted or approved stands.</p>${reasonField('It is kept in the audit.')}`,
+    button: `Revoke ${person.name}`,
+    kind: 'other',
+  })
+  return html`<h2>Change the roles</h2>${roles}<h2>Forgotten password</h2>${link}<h2>Revoke</h2>${revoke}`
+}

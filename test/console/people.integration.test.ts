@@ -1,0 +1,76 @@
+// Making people at pages: who may, what is shown once, and what it is kept as.
+
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { STEP_UP_MS } from '../../src/domain/person.ts'
+import { headerOf, listOf, refund, submit } from '../fixtures/ledgers.ts'
+import { openPages, type PagesServed, type Visiting } from '../fixtures/pages.ts'
+
+let served: PagesServed
+let max: Visiting
+
+beforeEach(async () => {
+  served = await openPages()
+  max = await served.as('max', ['admin'])
+})
+afterEach(() => served.close())
+
+const peopleNow = async () =>
+  (await served.ledger.people()).map(({ name, grants }) => [name, grants.map((grant) => grant.name)])
+
+test('an administrator adds a person, whose link is shown once and opens', async () => {
+  const shown = await max.send('/people', '/people', { name: 'Ann', 'role-approver': 'on', 'role-results': 'on' })
+  const link = /http:\/\/127\.0\.0\.1(\/join\/[\w-]{43})/.exec(shown.body)?.[1] ?? ''
+  expect(await peopleNow()).toContainEqual(['ann', ['approver', 'results']])
+  expect((await max.get('/people/ann')).body).not.toContain('/join/')
+  expect((await max.get(link)).body).toContain('Your name here is ann.')
+})
+
+test('nobody is added without a role, under a name that is taken, or as administrator who moves money', async () => {
+  const add = (fields: Record<string, string>) => max.send('/people', '/people', fields)
+  expect((await add({ name: 'ann' })).statusCode).toBe(422)
+  expect((await add({ name: 'max', 'role-viewer': 'on' })).statusCode).toBe(422)
+  expect((await add({ name: 'ann', 'role-admin': 'on', 'role-approver': 'on' })).statusCode).toBe(422)
+  expect(await peopleNow()).toEqual([['max', ['admin']]])
+})
+
+test('roles change and people are revoked with a reason, and their sessions end', async () => {
+  const ann = await served.as('ann', ['viewer'])
+  expect((await max.send('/people/ann', '/roles', { 'role-auditor': 'on', reason: ' ' })).statusCode).toBe(422)
+  await max.send('/people/ann', '/roles', { 'role-auditor': 'on', reason: 'moved' })
+  expect((await ann.get('/')).statusCode).toBe(303)
+  await max.send('/people/ann', '/revoke', { reason: 'left' })
+  expect((await max.get('/people/ann')).body).toContain('May come no more')
+  const acts = (await listOf(served.ledger.log(null))).map(({ what, reason }) => [what, reason])
+  expect(acts).toContainEqual(['revoke-person', 'left'])
+})
+
+test('whoever changes people has shown the password a moment ago', async () => {
+  const page = await max.get('/people')
+  served.ahead(STEP_UP_MS + 1)
+  expect((await max.get('/people')).body).toContain('show your password again')
+  const form = /name="form" value="([^"]+)"/.exec(page.body)?.[1] ?? ''
+  const refused = await max.post('/people', { form, name: 'eve', 'role-approver': 'on' })
+  expect(refused.headers.location).toBe('/step-up?to=%2Fpeople')
+  expect(await peopleNow()).toEqual([['max', ['admin']]])
+})
+
+test('an auditor reads every act, by whom, and the head of the chain', async () => {
+  const { ledger, accounts } = served
+  await submit(
+    ledger,
+    accounts.shop,
+    [refund('A')],
+    headerOf(accounts.shop, { fileName: '<b>.csv', nowMs: Date.now() }),
+  )
+  const ada = await served.as('ada', ['auditor'])
+  const { body } = await ada.get('/audit')
+  expect(body).toContain(await ledger.head())
+  expect(body).toContain('&lt;b&gt;.csv')
+  expect((await ada.get('/audit?who=nobody-of-that-name')).body).toContain('Nothing was done then')
+  expect((await ada.get('/audit?since=%22%3E&after=x')).statusCode).toBe(200)
+})
+
+test('the policy is shown as it is at the command line', async () => {
+  const vic = await served.as('vic', ['viewer'])
+  expect((await vic.get('/policy')).body).toContain('No approval is needed: no policy is in force.')
+})
