@@ -3,9 +3,12 @@
 import { openLedger } from '../app/ledger.ts'
 import { invitationUrl, newInvitation, newPersonId } from '../app/people.ts'
 import type { App } from '../app.ts'
+import type { ApprovalPolicy } from '../domain/approval.ts'
 import { Fault } from '../domain/fault.ts'
 import { GRANTS, type GrantName, parseGrant, parsePersonName } from '../domain/person.ts'
 import { didYouMean } from '../domain/similar.ts'
+import type { Ledger } from '../ports/ledger/ledger.ts'
+import { FOUR_EYES_BEGUN } from '../present/approval-policy.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import { personLines, toJsonPerson } from '../present/people.ts'
 import { onLedger } from './on-ledger.ts'
@@ -26,9 +29,11 @@ export async function addPerson(
   return onLedger(app, async (ledger) => {
     const nowMs = app.clock.nowMs()
     const { secret, invitation } = newInvitation(nowMs)
+    const policyBefore = await ledger.approvalPolicy()
     if ((await ledger.addPerson(person, invitation, app.actor, nowMs)) === 'taken')
       throw new Fault('usage', `The name ${name} is taken, or was once. No person was added. Choose another name.`)
     showLink(app, name, secret, terminal)
+    await sayFourEyes(ledger, policyBefore, terminal)
   })
 }
 
@@ -39,6 +44,11 @@ export function linkPerson(app: App, name: string, terminal: Terminal): Promise<
     assertThere(name, await ledger.invite(name, invitation, app.actor, nowMs))
     showLink(app, name, secret, terminal)
   })
+}
+
+/** What began by it must not be left to be found out by a batch that waits. */
+async function sayFourEyes(ledger: Ledger, before: ApprovalPolicy | null, terminal: Terminal): Promise<void> {
+  if (before === null && (await ledger.approvalPolicy()) !== null) terminal.say(FOUR_EYES_BEGUN)
 }
 
 function showLink({ config: { serving } }: App, name: string, secret: string, terminal: Terminal): void {
@@ -59,9 +69,11 @@ export function setRoles(
   assertReason(reason)
   const grants = parseRoles(roles)
   return onLedger(app, async (ledger) => {
+    const policyBefore = await ledger.approvalPolicy()
     assertThere(name, await ledger.setGrants(name, grants, reason, app.actor, app.clock.nowMs()))
     terminal.object({ name, roles: grants })
     terminal.say(`${name} has now: ${grants.join(', ')}. Open sessions of ${name} have ended.`)
+    await sayFourEyes(ledger, policyBefore, terminal)
   })
 }
 

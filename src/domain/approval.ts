@@ -35,6 +35,13 @@ export interface ApprovalPolicy {
   readonly osUsers: boolean
 }
 
+/** One other person for everything: what is in force where people with roles exist and nobody has decided otherwise. */
+export const FOUR_EYES: ApprovalPolicy = {
+  rules: [{ merchants: null, operations: null, fourEyes: true, bands: {}, rowOver: {} }],
+  expireAfterMs: 7 * 86_400_000,
+  osUsers: true,
+}
+
 /** Over which earlier batches of the same submitter sums are taken, so that splitting a file gains nothing. */
 export const SUMMED_OVER_MS = 24 * 3600 * 1000
 

@@ -48,6 +48,11 @@ export const FIRST_SETUP_MS = 3_600_000
 
 const MONEY: readonly GrantName[] = ['submitter', 'approver', 'operator']
 
+/** Hands in, approves, steers or resolves. */
+export function movesMoney({ grants, revokedAtMs }: Pick<Person, 'grants' | 'revokedAtMs'>): boolean {
+  return revokedAtMs === null && grants.some(({ name }) => MONEY.includes(name))
+}
+
 export function parseGrant(text: string): GrantName | undefined {
   return GRANTS.find((name) => name === text)
 }

@@ -44,6 +44,16 @@ test('roles change and people are revoked with a reason, and their sessions end'
   expect(acts).toContainEqual(['revoke-person', 'left'])
 })
 
+test('the page says that one person alone can pay, until two could', async () => {
+  const alone = 'one person alone can have any sum sent'
+  expect((await max.get('/people')).body).toContain(alone)
+  await max.send('/people', '/people', { name: 'ann', 'role-approver': 'on' })
+  await max.send('/people', '/people', { name: 'sue', 'role-submitter': 'on' })
+  const { body } = await max.get('/people')
+  expect(body).not.toContain(alone)
+  expect(body).toContain('An approval policy is in force')
+})
+
 test('whoever changes people has shown the password a moment ago', async () => {
   const page = await max.get('/people')
   served.ahead(STEP_UP_MS + 1)

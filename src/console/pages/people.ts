@@ -3,6 +3,7 @@
 import type { FastifyRequest } from 'fastify'
 import { invitationUrl, newInvitation, newPersonId } from '../../app/people.ts'
 import { GRANTS, type GrantName, type Person, parseGrant, parsePersonName } from '../../domain/person.ts'
+import { policyLines } from '../../present/approval-policy.ts'
 import { type Html, html } from '../../present/html.ts'
 import { personState } from '../../present/people.ts'
 import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
@@ -27,7 +28,7 @@ const MEANINGS: Readonly<Record<GrantName, string>> = {
 export function addPeople(pages: Pages, door: ConsoleDoor): void {
   const { ledger, app } = door
   pages.get('/people', { config: { page: 'people' } }, async (request, reply) => {
-    const main = html`${peopleOf(await ledger.people())}<h2>Add a person</h2>${freshly(request, '/people', () => addForm(request, door))}`
+    const main = html`${await approvalsText()}${peopleOf(await ledger.people())}<h2>Add a person</h2>${freshly(request, '/people', () => addForm(request, door))}`
     return showScreen(door, request, reply, { title: 'People', section: 'People', main })
   })
   pages.get<OfPerson>('/people/:person', { config: { page: 'person' } }, async (request, reply) => {
@@ -66,6 +67,13 @@ export function addPeople(pages: Pages, door: ConsoleDoor): void {
     await ledger.revokePerson(name, reasonIn(request), visitorOf(request).actor, app.clock.nowMs())
     return reply.redirect('/people', 303)
   })
+
+  /** Whether one of them alone can have money sent. */
+  async function approvalsText(): Promise<Html> {
+    const policy = await ledger.approvalPolicy()
+    if (policy !== null) return html`<p>An approval policy is in force: ${policyLines(policy)[0] ?? ''}</p>`
+    return html`<p>No approval policy is in force: one person alone can have any sum sent. As soon as two people have roles that move money, every batch waits until another person approves it.</p>`
+  }
 
   async function personOf(name: string): Promise<Person> {
     const found = await ledger.personNamed(name)

@@ -44,7 +44,10 @@ export interface PeopleLedger {
   people(): Promise<readonly Person[]>
   /** With what a password is compared with; null: none was chosen. */
   personNamed(name: string): Promise<{ readonly person: Person; readonly passwordHash: string | null } | null>
-  /** Faults where the roles do not go together. `taken`: another has the name, or had it. */
+  /**
+   * Faults where the roles do not go together. `taken`: another has the name, or had it. With the second person whose roles move money,
+   * every batch needs an approval from then on, unless a policy was adopted or turned off before; so with `setGrants`.
+   */
   addPerson(person: NewPerson, invitation: Invitation, actor: Actor, nowMs: number): Promise<'added' | 'taken'>
   /** Another link for the person; the password and all sessions end by it. Links given before are void. */
   invite(name: string, invitation: Invitation, actor: Actor, nowMs: number): Promise<'invited' | 'unknown' | 'revoked'>

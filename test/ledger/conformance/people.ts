@@ -1,12 +1,15 @@
 // People of the console: how they come in, what ends their sessions, and when a password is not looked at.
 
 import { describe, expect, test } from 'vitest'
+import { FOUR_EYES } from '../../../src/domain/approval.ts'
+import type { BatchId } from '../../../src/domain/ids.ts'
 import { APPROVES_AFTER_MS, FIRST_SETUP_MS, SESSION_IDLE_MS, SESSION_LIVES_MS } from '../../../src/domain/person.ts'
 import type { NewPerson } from '../../../src/ports/ledger/people.ts'
-import { CLERK, NOW, refund, submit } from '../../fixtures/ledgers.ts'
+import { CLERK, NOW, personAt, refund, submit } from '../../fixtures/ledgers.ts'
 import { accountId, ledger, place } from '../../fixtures/use-ledger.ts'
 
 const ANN: NewPerson = { id: 'p1', name: 'ann', grants: ['approver', 'results'] }
+const BOSS = personAt('boss')
 const LINK = { sha256: '11'.repeat(32), untilMs: NOW + 1_000 }
 const NAME_SHA = 'aa'.repeat(32)
 const HASH = 'argon2id$of-a-password'
@@ -48,6 +51,46 @@ export function describePeople(): void {
       await ledger.inviteFirst({ ...LINK, sha256: '22'.repeat(32) })
       await ledger.addPerson(ANN, LINK, CLERK, NOW)
       expect(await ledger.join(coming({ invitationSha256: '22'.repeat(32) }))).toBeNull()
+    })
+
+    test('who are two with roles that move money make every batch wait for one of them, from then on', async () => {
+      await ledger.addPerson(
+        { id: 'p0', name: 'max', grants: ['admin'] },
+        { ...LINK, sha256: '13'.repeat(32) },
+        BOSS,
+        NOW,
+      )
+      await haveAnn()
+      expect(await ledger.approvalPolicy()).toBeNull()
+      const before = await submit(ledger, accountId, [refund('A')])
+      await ledger.addPerson(
+        { id: 'p2', name: 'vic', grants: ['viewer'] },
+        { ...LINK, sha256: '14'.repeat(32) },
+        BOSS,
+        NOW,
+      )
+      expect(await ledger.approvalPolicy()).toBeNull()
+      await ledger.setGrants('vic', ['submitter'], 'helps', BOSS, NOW)
+      expect(await ledger.approvalPolicy()).toEqual(FOUR_EYES)
+      const after = await submit(ledger, accountId, [refund('B')], { fileSha256: 'bb'.repeat(32) })
+      const approvalOf = async (id: BatchId) => (await ledger.batch(id))?.approval ?? null
+      expect([await approvalOf(before), await approvalOf(after)]).toMatchObject([null, { needed: 1, given: 0 }])
+    })
+
+    test('who are two change nothing where a policy was turned off, or another is in force', async () => {
+      const another = { ...FOUR_EYES, osUsers: false }
+      await ledger.adoptPolicy(another, 'ours', BOSS, NOW)
+      await haveAnn()
+      await ledger.addPerson(
+        { id: 'p2', name: 'bob', grants: ['operator'] },
+        { ...LINK, sha256: '14'.repeat(32) },
+        BOSS,
+        NOW,
+      )
+      expect(await ledger.approvalPolicy()).toEqual(another)
+      await ledger.adoptPolicy(null, 'cron pays alone', BOSS, NOW)
+      await ledger.setGrants('bob', ['operator', 'submitter'], 'x', BOSS, NOW)
+      expect(await ledger.approvalPolicy()).toBeNull()
     })
 
     test('have names that are never given twice', async () => {

@@ -1,10 +1,10 @@
 // The approval policy in force. It is the ledger's, so that no other configuration gets round it.
 
 import type { Actor } from '../../../domain/actor.ts'
-import type { ApprovalPolicy } from '../../../domain/approval.ts'
+import { type ApprovalPolicy, FOUR_EYES } from '../../../domain/approval.ts'
 import type { PolicyAgreement } from '../../../ports/ledger/approvals.ts'
 import { recordAct } from '../record/acts.ts'
-import { change, one, type Script } from '../script.ts'
+import { change, exists, one, type Script } from '../script.ts'
 
 const POLICY_KEY = 'approval_policy'
 
@@ -31,6 +31,14 @@ export function* agreeOnPolicy(
   if (inForce !== null) return 'differs'
   yield* adoptPolicy(configured, 'the first one that was configured', actor, nowMs)
   return 'taken'
+}
+
+const EVER_DECIDED = "SELECT 1 FROM act WHERE what = 'approval-policy'"
+
+/** Two people who could pay alone are there: from now on one approves what the other hands in, unless somebody has decided on a policy, or on none. */
+export function* beginFourEyes(actor: Actor, nowMs: number): Script<void> {
+  if ((yield* policyText()) !== null || (yield* exists(EVER_DECIDED))) return
+  yield* adoptPolicy(FOUR_EYES, 'two people have roles that move money', actor, nowMs)
 }
 
 /** In a transaction that writes. */

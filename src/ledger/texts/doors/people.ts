@@ -8,10 +8,12 @@ import {
   FIRST_SETUP_MS,
   type Grant,
   type GrantName,
+  movesMoney,
   type Person,
   regranted,
 } from '../../../domain/person.ts'
 import type { Invitation, Joining, NewPerson, PeopleLedger } from '../../../ports/ledger/people.ts'
+import { beginFourEyes } from '../approving/policy.ts'
 import { type Engine, FAULTING } from '../engine.ts'
 import { byOf, recordAct } from '../record/acts.ts'
 import { all, change, exists, one, type Script } from '../script.ts'
@@ -76,7 +78,14 @@ function* addPerson(person: NewPerson, invitation: Invitation, actor: Actor, now
   yield* replaceInvitation(id, invitation)
   const details = { person: id, name, roles: person.grants.join(' ') }
   yield* recordAct({ what: 'add-person', atMs: nowMs, actor, details })
+  yield* agreeOnFourEyes(actor, nowMs)
   return 'added'
+}
+
+/** As soon as there are two of them, one person alone pays no more. */
+function* agreeOnFourEyes(actor: Actor, nowMs: number): Script<void> {
+  const people = (yield* all<PersonColumns>(PERSON)).map(toPerson)
+  if (people.filter(movesMoney).length >= 2) yield* beginFourEyes(actor, nowMs)
 }
 
 function assertTogether(names: readonly GrantName[]): void {
@@ -169,6 +178,7 @@ function* setGrants(name: string, names: readonly GrantName[], { reason, actor, 
   const wordsOf = (list: readonly Grant[]) => list.map((one) => one.name).join(' ')
   const details = { person: found.id, name, before: wordsOf(before.grants), after: wordsOf(grants) }
   yield* recordAct({ what: 'set-roles', atMs: nowMs, actor, reason, details })
+  yield* agreeOnFourEyes(actor, nowMs)
   return 'set'
 }
 
