@@ -1,5 +1,6 @@
 // The main job end to end, on the built-in sandbox gateway: a thousand instructions go in, a reconciliation comes out.
 // It runs the commands that a person would run and shows them. No money moves and nothing outside one directory is kept.
+// `--console`: the same sandbox behind the pages for people.
 // `--hosts 3`: the same with three workers on one PostgreSQL and one Redis, of which one is killed.
 
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
@@ -181,10 +182,17 @@ function sayNext(directory: string): void {
 process.on('SIGINT', () => {})
 process.on('SIGTERM', () => void endChildren())
 
-const { hosts } = parseArgs({ options: { hosts: { type: 'string' } } }).values
+const {
+  hosts,
+  console: pages,
+  port,
+} = parseArgs({
+  options: { hosts: { type: 'string' }, console: { type: 'boolean' }, port: { type: 'string', default: '7800' } },
+}).values
 
 try {
-  if (hosts === undefined) await main()
+  if (pages === true) await (await import('./demo-console.ts')).showConsole(port)
+  else if (hosts === undefined) await main()
   else await (await import('./demo-hosts.ts')).showHosts(Number(hosts))
 } catch (error) {
   const interrupted = error instanceof Interrupted

@@ -54,7 +54,7 @@ export const SERVE_HELP = `${paragraphs(
     'that sends is a process of its own.',
   'On another address than 127.0.0.1 it needs --tls-cert and --tls-key, or a proxy that speaks TLS: TRANCHE_PUBLIC_URL and ' +
     'TRANCHE_TRUSTED_PROXIES. The description of the API is at /openapi.json; see docs/guides/http-api.md.',
-)}${example('tranche serve', 'tranche serve --with-worker', 'tranche serve --port 0 --sandbox --with-worker --json')}`
+)}${example('tranche serve', 'tranche serve --with-worker', 'tranche serve --sandbox --with-worker --with-people', 'tranche serve --port 0 --sandbox --with-worker --json')}`
 
 export const RESOLVE_HELP = `${paragraphs(
   'not-executed ends the row as FAILED; send-again sends it once more. Both are refused for a while after the request left ' +

@@ -17,6 +17,7 @@ export function addServerCommands(program: Command, act: Act): void {
     .option('--tls-key <file>', 'PEM: the key of that certificate')
     .option('--with-worker', 'also start a worker, as a process of its own that ends with this one')
     .option('--sandbox', 'a private sandbox gateway and a throw-away ledger; no money moves')
+    .option('--with-people', 'with --sandbox: two people who sign in with one click, and approvals')
     .addHelpText('after', SERVE_HELP)
     .action((options: ServeArguments) =>
       act(async (app, terminal) => (await import('../commands/serve.ts')).serve(app, options, terminal), 'serves'),

@@ -7,6 +7,7 @@ import { ingestWith } from '../app/ingest-process.ts'
 import { addKey } from '../app/keys.ts'
 import { openLedger } from '../app/ledger.ts'
 import { firstLink, invitationUrl } from '../app/people.ts'
+import { addPlayers, type Player } from '../app/players.ts'
 import { OPEN_TO_ALL, openRehearsal } from '../app/rehearsal.ts'
 import { openSpool, type Spool } from '../app/spool.ts'
 import { openWatching } from '../app/watching.ts'
@@ -28,6 +29,7 @@ export interface ServeArguments {
   readonly tlsKey?: string
   readonly withWorker?: boolean
   readonly sandbox?: boolean
+  readonly withPeople?: boolean
 }
 
 const PORT = 7800
@@ -35,7 +37,14 @@ const REQUESTS_PER_MINUTE = 6_000
 
 export async function serve(app: App, given: ServeArguments, terminal: Terminal): Promise<number> {
   const asked = await parseAsked(app, given)
-  if (given.sandbox !== true) return serveOn(app, asked, {}, terminal)
+  if (given.sandbox !== true) {
+    if (given.withPeople === true)
+      throw new Fault(
+        'usage',
+        '--with-people goes with --sandbox: real people choose their own passwords. Nothing was started.',
+      )
+    return serveOn(app, asked, {}, terminal)
+  }
   const rehearsal = await openRehearsal(app, undefined, OPEN_TO_ALL)
   terminal.say('SANDBOX: a gateway of its own and a throw-away ledger; no money moves.')
   return serveOn(rehearsal.app, asked, rehearsal.env, terminal).finally(rehearsal.close)
@@ -47,6 +56,7 @@ interface Asked {
   readonly tls: Tls | null
   readonly isHost: (name: string) => boolean
   readonly withWorker: boolean
+  readonly withPeople: boolean
 }
 
 async function parseAsked({ config: { serving } }: App, given: ServeArguments): Promise<Asked> {
@@ -55,7 +65,14 @@ async function parseAsked({ config: { serving } }: App, given: ServeArguments): 
   const tls = readTls(given)
   const parts = { host, certificate: tls?.cert ?? null, ...serving }
   assertMayListen(parts)
-  return { host, port: parsePort(given.port), tls, isHost: hostsOf(parts), withWorker: given.withWorker === true }
+  return {
+    host,
+    port: parsePort(given.port),
+    tls,
+    isHost: hostsOf(parts),
+    withWorker: given.withWorker === true,
+    withPeople: given.withPeople === true,
+  }
 }
 
 function parsePort(text: string | undefined): number {
@@ -99,7 +116,9 @@ async function serveOn(app: App, asked: Asked, env: NodeJS.ProcessEnv, terminal:
     const limits = { trustedProxies, requestsPerMinute: REQUESTS_PER_MINUTE }
     const onAnswered = beside?.onAnswered ?? (() => {})
     const door = { app, ledger, isHost: asked.isHost, onAnswered, ...limits, ...files }
-    const server = await buildServer(door, asked.tls, await consoleBeside(app, ledger, asked, isSandbox))
+    const players = isSandbox && asked.withPeople ? await addPlayers(ledger, app.actor, app.clock.nowMs()) : []
+    const console = await consoleBeside(app, ledger, asked, { isSandbox, players })
+    const server = await buildServer(door, asked.tls, console)
     const listening = await listen(server, asked).catch((error: unknown) => {
       throw cannotListen(asked, error)
     })
@@ -108,7 +127,8 @@ async function serveOn(app: App, asked: Asked, env: NodeJS.ProcessEnv, terminal:
     terminal.object({ event: 'listening', url: listening.url, ...made })
     terminal.data(`Tranche answers at ${listening.url}; Ctrl-C or SIGTERM ends it gracefully.`)
     if (made.key !== undefined) terminal.data(`A key for it, which may do everything there: ${made.key}`)
-    await tellFirstLink(app, ledger, listening.url, terminal)
+    if (players.length > 0) tellPlayers(listening.url, terminal)
+    else await tellFirstLink(app, ledger, listening.url, terminal)
     const end = await Promise.race([aborted(interruption.signal), ...(worker === null ? [] : [worker.ended])])
     await Promise.all([files.queue.close(), listening.close()])
     const left = interruption.signal.aborted ? await (worker?.stop() ?? EXIT.approved) : (end ?? EXIT.failure)
@@ -126,10 +146,15 @@ async function serveOn(app: App, asked: Asked, env: NodeJS.ProcessEnv, terminal:
 }
 
 /** The pages for people. */
-async function consoleBeside(app: App, ledger: Ledger, { tls }: Asked, isSandbox: boolean) {
+async function consoleBeside(
+  app: App,
+  ledger: Ledger,
+  { tls }: Asked,
+  rehearsed: { readonly isSandbox: boolean; readonly players: readonly Player[] },
+) {
   const { consoleOf } = await import('../console/console.ts')
   const isSecure = tls !== null || app.config.serving.publicUrl?.startsWith('https:') === true
-  return consoleOf({ app, ledger, isSecure, isSandbox })
+  return consoleOf({ app, ledger, isSecure, ...rehearsed })
 }
 
 /** On a ledger without people, whoever reads this output becomes the first administrator. */
@@ -141,6 +166,13 @@ async function tellFirstLink(app: App, ledger: Ledger, listensAt: string, termin
   terminal.data(
     `The console has no people yet. Open this link within 15 minutes to become its first administrator; it works once: ${url}`,
   )
+}
+
+/** Nobody need be let in where no money moves. */
+function tellPlayers(listensAt: string, terminal: Terminal): void {
+  const url = `${listensAt}/sign-in`
+  terminal.object({ event: 'people', url })
+  terminal.data(`Open this in a browser, and choose whom to be: ${url}`)
 }
 
 type Beside = Awaited<ReturnType<typeof startBeside>>

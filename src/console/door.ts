@@ -13,6 +13,8 @@ export interface ConsoleDoor {
   readonly isSecure: boolean
   /** Whether its gateway is the sandbox, where no money moves. */
   readonly isSandbox: boolean
+  /** Of a rehearsal: whoever comes may be one of them. */
+  readonly players: readonly { readonly name: string; readonly password: string; readonly does: string }[]
 }
 
 export type Pages = FastifyInstance<

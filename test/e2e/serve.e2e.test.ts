@@ -144,6 +144,29 @@ test.each([
   expect((await office.tranche('keys', 'list', '--json')).last.keys).toEqual([])
 })
 
+test('a rehearsal has two people, whom anybody may be with one click, and needs an approval', async () => {
+  const { running, url } = await serve('--sandbox', '--with-people')
+  await until('it tells of the people', () => running.said().length > 1, running)
+  expect(JSON.parse(running.said()[1] as string)).toEqual({ event: 'people', url: `${url}/sign-in` })
+  const page = await (await fetch(`${url}/sign-in`)).text()
+  const [form = ''] = page.split('<form method="post" action="/sign-in">').slice(1)
+  const fields = [...form.matchAll(/name="(\w+)" value="([^"]*)"/g)].map(
+    ([, name, value]) => [name, value] as [string, string],
+  )
+  const headers = { 'sec-fetch-site': 'same-origin' }
+  const body = new URLSearchParams(fields)
+  const entered = await fetch(`${url}/sign-in`, { method: 'POST', redirect: 'manual', headers, body })
+  const cookie = entered.headers.get('set-cookie')?.split(';')[0] ?? ''
+  const overview = await (await fetch(url, { headers: { cookie } })).text()
+  expect(overview).toContain('SANDBOX')
+  expect(overview).toContain('ana (operator, results, submitter)')
+  expect(await (await fetch(`${url}/policy`, { headers: { cookie } })).text()).toContain('everything needs 1 approval')
+})
+
+test('people who sign in with one click are for a rehearsal alone', async () => {
+  expect(await office.tranche('serve', '--with-people')).toMatchObject({ code: 2 })
+})
+
 test('examples/curl.sh goes through the life of a refund, in a sandbox of the server itself', async () => {
   const { running, url, key } = await serve('--sandbox', '--with-worker')
   const env = { ...process.env, TRANCHE_API: url, TRANCHE_KEY: key as string }

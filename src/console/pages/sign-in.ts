@@ -52,7 +52,17 @@ function alertOf(text: string | null): Html | null {
 
 function showSignIn(door: ConsoleDoor, reply: FastifyReply, to: string, refused: string | null): FastifyReply {
   const main = html`${alertOf(refused)}<form method="post" action="/sign-in"><input type="hidden" name="to" value="${to}"><div class="field"><label>Name <input name="name" autocomplete="username" required maxlength="64"></label></div><div class="field"><label>Password <input name="password" type="password" autocomplete="current-password" required maxlength="200"></label></div><p><button>Sign in</button></p></form>`
-  return showBare(door, reply, { title: 'Sign in', main })
+  return showBare(door, reply, { title: 'Sign in', main: html`${playersOf(door, to)}${main}` })
+}
+
+/** One click each, where no money moves. */
+function playersOf({ players }: ConsoleDoor, to: string): Html | null {
+  if (players.length === 0) return null
+  const forms = players.map(
+    ({ name, password, does }) =>
+      html`<form method="post" action="/sign-in"><input type="hidden" name="to" value="${to}"><input type="hidden" name="name" value="${name}"><input type="hidden" name="password" value="${password}"><p><button>Be ${name}</button> who ${does}</p></form>`,
+  )
+  return html`<p>This is a rehearsal: be either of two people. To be the other one, sign out first.</p>${forms}<h2>Or with a name and a password</h2>`
 }
 
 function showStepUp(
@@ -61,7 +71,8 @@ function showStepUp(
   reply: FastifyReply,
   { to, refused }: { readonly to: string; readonly refused: string | null },
 ) {
-  const fields = html`<input type="hidden" name="to" value="${to}"><div class="field"><label>Password <input name="password" type="password" autocomplete="current-password" required maxlength="200"></label></div>`
+  const own = door.players.find(({ name }) => name === request.visitor?.person.name)
+  const fields = html`<input type="hidden" name="to" value="${to}"><div class="field"><label>Password <input name="password" type="password" value="${own?.password ?? ''}" autocomplete="current-password" required maxlength="200"></label></div>`
   const asked = form(request, door, { action: '/step-up', fields, button: 'Go on' })
   const main = html`${alertOf(refused)}<p>What you are about to do needs a password that was shown within the last five minutes.</p>${asked}`
   return showScreen(door, request, reply, { title: 'Your password again', main })
