@@ -4,6 +4,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import * as z from 'zod'
 import { isoOf } from '../domain/batch-status.ts'
+import type { Pages } from '../domain/pages.ts'
 import { callerOf, type Door } from './door.ts'
 import { ProblemError } from './problems.ts'
 
@@ -66,9 +67,30 @@ function readCursor(cursor: string, list: unknown): unknown {
   throw new ProblemError('cursor_invalid', 'This cursor is not of this list: begin again without it.')
 }
 
+/** Page after page; a short one is the last. */
+export async function* onwards<Item, Position>(
+  read: (after: Position | null, most: number) => Promise<readonly Item[]>,
+  { after, atOnce, positionOf }: OnwardsParts<Item, Position>,
+): Pages<Item> {
+  for (let last = after; ; ) {
+    const page = await read(last, atOnce)
+    const item = page.at(-1)
+    if (item === undefined) return
+    yield page
+    if (page.length < atOnce) return
+    last = positionOf(item)
+  }
+}
+
+interface OnwardsParts<Item, Position> {
+  readonly after: Position | null
+  readonly atOnce: number
+  readonly positionOf: (item: Item) => Position
+}
+
 /** Looks through pages until there are enough; `most` bounds how much one request looks at. */
 export async function gather<Item, Position>(
-  pages: AsyncIterable<readonly Item[]>,
+  pages: Pages<Item>,
   { limit, most, fits, positionOf }: GatherParts<Item, Position>,
 ): Promise<Found<Item, Position>> {
   const data: Item[] = []

@@ -14,20 +14,22 @@ import type { Ledger } from '../../ports/ledger/ledger.ts'
 import { toJsonBatch } from '../../present/batch.ts'
 import { callerOf, type Door, type Server } from '../door.ts'
 import { answerOnce } from '../once.ts'
-import { answerPage, gather, PAGING, pageOf } from '../pages.ts'
+import { answerPage, gather, onwards, PAGING, pageOf } from '../pages.ts'
 import { notFound } from '../problems.ts'
 import { addRoute } from '../route.ts'
 import { BATCH, BATCH_PARAMS, REASONED } from '../schemas.ts'
 
 /** So many are looked at for one page, where a state is asked for that few of them have. */
 const LOOKED_AT_MOST = 1_000
-const AT_ONCE = 50
+const SOUGHT_AT_ONCE = 50
 
 const ASKED = z.strictObject({
   ...PAGING,
   state: z.enum(BATCH_STATES).optional(),
   merchant: z.string().max(100).optional(),
 })
+
+const positionOf = ({ batchId }: BatchView): BatchId => batchId
 
 export function addBatches(server: Server, door: Door): void {
   const { app, ledger } = door
@@ -40,8 +42,12 @@ export function addBatches(server: Server, door: Door): void {
       const workers = await workersNow(app, ledger)
       const accounts = await accountsFor(ledger, key, query.merchant)
       return answerPage<object, BatchId>(door, request, query, async (after) => {
-        const found = await gather(latestFirst(ledger, after, accounts), {
-          ...{ limit: query.limit, most: LOOKED_AT_MOST, positionOf: ({ batchId }) => batchId },
+        const atOnce = query.state === undefined ? query.limit + 1 : SOUGHT_AT_ONCE
+        const latest = onwards<BatchView, BatchId>((last, most) => ledger.batchesAfter(last, most, accounts), {
+          ...{ after, atOnce, positionOf },
+        })
+        const found = await gather(latest, {
+          ...{ limit: query.limit, most: LOOKED_AT_MOST, positionOf },
           fits: (batch) => query.state === undefined || standingNow(app, batch, workers).state === query.state,
         })
         return { ...found, data: found.data.map((batch) => toJsonBatch(batch, standingNow(app, batch, workers))) }
@@ -89,15 +95,6 @@ async function accountsFor(ledger: Ledger, key: ApiKey, merchant?: string): Prom
   return (await ledger.accounts())
     .filter(({ name }) => seesMerchant(key, name) && (merchant === undefined || name === merchant))
     .map(({ accountId }) => accountId)
-}
-
-async function* latestFirst(ledger: Ledger, after: BatchId | null, accounts: readonly AccountId[] | null) {
-  for (let last = after; ; ) {
-    const page = await ledger.batchesAfter(last, AT_ONCE, accounts)
-    if (page.length > 0) yield page
-    if (page.length < AT_ONCE) return
-    last = page.at(-1)?.batchId ?? last
-  }
 }
 
 /** By its whole id. That of a merchant which the key does not see is not there. */

@@ -171,9 +171,11 @@ export function describeDoors(): void {
 
     test('of rows and of acts go on behind the one before', async () => {
       const batchId = await submit(ledger, accountId, [refund('A'), refund('B'), refund('C')])
-      const reading = await ledger.openReading(batchId, NOW)
-      expect((await listOf(reading.rows(undefined, 1))).map(({ reference }) => reference)).toEqual(['B', 'C'])
-      await reading.close()
+      const named = async (...asked: [number, number]) =>
+        (await ledger.rowsAfter(batchId, ...asked)).map(({ reference }) => reference)
+      expect(await named(0, 2)).toEqual(['A', 'B'])
+      expect(await named(1, 9)).toEqual(['B', 'C'])
+      expect(await named(3, 9)).toEqual([])
       await ledger.pause(batchId, 'one', CLERK, NOW)
       await ledger.pause(batchId, 'two', CLERK, NOW)
       const all = await listOf(ledger.log(null))
