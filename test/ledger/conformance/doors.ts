@@ -180,7 +180,8 @@ export function describeDoors(): void {
       await ledger.pause(batchId, 'two', CLERK, NOW)
       const all = await listOf(ledger.log(null))
       for (const [i, { position }] of all.entries())
-        expect(await listOf(ledger.log(null, position))).toEqual(all.slice(i + 1))
+        expect(await ledger.logAfter(null, position, 2)).toEqual(all.slice(i + 1, i + 3))
+      expect(await ledger.logAfter(NOW + 1, null, 9)).toEqual([])
     })
   })
 }
