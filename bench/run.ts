@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util'
 import { check } from './cases/check.ts'
 import { cpu } from './cases/cpu.ts'
 import { first } from './cases/first.ts'
+import { intake } from './cases/intake.ts'
 import { jobs } from './cases/jobs.ts'
 import { latency } from './cases/latency.ts'
 import { memory } from './cases/memory.ts'
@@ -18,13 +19,30 @@ import { script } from './cases/script.ts'
 import { serve } from './cases/serve.ts'
 import { start } from './cases/start.ts'
 import { submit } from './cases/submit.ts'
+import { webhooks } from './cases/webhooks.ts'
 import { FULL, openBench, QUICK } from './parts/bench.ts'
 import type { Bench, Case, Line, Sizes } from './parts/case.ts'
 import { loadNow, machineNow } from './parts/machine.ts'
 import { isReached, tableOf } from './parts/table.ts'
 
 /** `memory` behind those whose memory it compares. */
-const CASES = [script, jobs, cpu, latency, check, submit, results, memory, redis, first, start, serve, recovery]
+const CASES = [
+  script,
+  jobs,
+  cpu,
+  latency,
+  check,
+  submit,
+  results,
+  memory,
+  redis,
+  first,
+  start,
+  intake,
+  serve,
+  webhooks,
+  recovery,
+]
 const LAST = fileURLToPath(new URL('last.json', import.meta.url))
 
 interface Ran {

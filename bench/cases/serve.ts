@@ -1,72 +1,109 @@
-// How long GETs of the HTTP API take while a worker beside the server sends as fast as it can.
+// An API that is asked all the time, beside a worker that sends: how long its answers take, and how much slower the worker is for it. Once
+// with a gateway that answers at once, where everything wants the same processors, and once with one that takes 200 ms.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Bench, Case, Line } from '../parts/case.ts'
-import { sendByWorker } from '../parts/sending.ts'
+import { type Bench, type Case, type Line, OPEN_REQUESTS } from '../parts/case.ts'
+import { FIRST_ORDER } from '../parts/files.ts'
+import { rates } from '../parts/lines.ts'
+import { recordAndSend, type Sent, sendByWorker } from '../parts/sending.ts'
 
 const PER_SECOND = 50
+/** Of each path, before anything is measured: a server that is asked all the time has compiled what answers. */
+const ASKED_BEFORE = 30
 const GOAL_MS = 15
+const SLOW_MS = 200
+const COSTS = { atLeast: 0.97 }
 
 export const serve: Case = {
   name: 'serve',
   async run(bench: Bench): Promise<readonly Line[]> {
-    const { sent, rounds } = bench.sizes
-    const [batchMs, rowsMs, findMs]: [number[], number[], number[]] = [[], [], []]
-    for (let round = 1; round <= rounds; round++) {
-      const office = await bench.office()
-      const { last } = await office.run(['submit', bench.refunds(sent), '--operation', 'REFUND', '--json'])
-      const scope = 'batches:read,instructions:read'
-      const made = await office.run(['keys', 'add', 'bench', '--scope', scope, '--json'])
-      const server = office.start('serve', '--port', '0', '--json')
-      const { url } = await server.said('listening')
-      const asking = new AbortController()
-      const asked = askUntil(asking.signal, url, made.last.key as string, [
-        [`/v1/batches/${last.batch}`, batchMs],
-        [`/v1/batches/${last.batch}/rows?limit=100`, rowsMs],
-        ['/v1/instructions?order_id=70001', findMs],
-      ])
-      await sendByWorker(await bench.gateway(), office, sent)
-      asking.abort()
-      await asked
-      server.kill('SIGTERM')
-      await server.ended
-      office.close()
-      bench.tell(`round ${round} of ${rounds}`)
-    }
-    return [
-      lineOf('GET a batch, p95', batchMs),
-      lineOf('GET 100 rows, p95', rowsMs),
-      lineOf('GET by order id, p95', findMs),
-    ]
+    const { sent, slow } = bench.sizes
+    return [...(await measure(bench, sent, 0)), ...(await measure(bench, slow, SLOW_MS))]
   },
 }
 
-function lineOf(what: string, tookMs: number[]): Line {
+async function measure(bench: Bench, rows: number, latencyMs: number): Promise<Line[]> {
+  const asked: Asked[] = []
+  const { ours, other } = await bench.rounds<Sent>({
+    async ours() {
+      const beside = await sendBesideServer(bench, rows, latencyMs)
+      asked.push(beside.asked)
+      return beside.sent
+    },
+    other: () => recordAndSend(bench, rows, { latencyMs }),
+  })
+  const how = `${rows} rows, ${OPEN_REQUESTS} open, ${latencyMs} ms`
+  return [
+    rates(`${how}, beside ${PER_SECOND} GETs a second`, 'no server', { ours, other }, COSTS),
+    lineOf(`GET a batch, p95, gateway of ${latencyMs} ms`, asked, 'batch'),
+    lineOf(`GET 100 rows, p95, gateway of ${latencyMs} ms`, asked, 'rows'),
+    lineOf(`GET by order id, p95, gateway of ${latencyMs} ms`, asked, 'found'),
+  ]
+}
+
+/** How long each answer took, by what was asked for. */
+type Asked = Readonly<Record<'batch' | 'rows' | 'found', number[]>>
+
+function lineOf(what: string, asked: readonly Asked[], name: keyof Asked): Line {
+  return { what, unit: 'ms', ours: asked.map((one) => p95Of(one[name])), goal: { atMost: GOAL_MS } }
+}
+
+function p95Of(tookMs: readonly number[]): number {
   const inOrder = tookMs.toSorted((one, other) => one - other)
-  const p95 = inOrder[Math.floor(inOrder.length * 0.95)] ?? Number.NaN
-  return { what: `${what} of ${inOrder.length}`, unit: 'ms', ours: [p95], goal: { atMost: GOAL_MS, of: 'ours' } }
+  const p95 = inOrder[Math.floor(inOrder.length * 0.95)]
+  if (p95 === undefined) throw new Error('the server was asked nothing')
+  return p95
+}
+
+async function sendBesideServer(bench: Bench, rows: number, latencyMs: number): Promise<{ sent: Sent; asked: Asked }> {
+  const office = await bench.office()
+  try {
+    const { last } = await office.run(['submit', bench.refunds(rows), '--operation', 'REFUND', '--json'])
+    const made = await office.run(['keys', 'add', 'bench', '--scope', 'batches:read,instructions:read', '--json'])
+    const server = office.start('serve', '--port', '0', '--json')
+    const { url } = await server.said('listening')
+    const paths = {
+      batch: `${url}/v1/batches/${last.batch}`,
+      rows: `${url}/v1/batches/${last.batch}/rows?limit=100`,
+      found: `${url}/v1/instructions?order_id=${FIRST_ORDER}`,
+    }
+    const key = made.last.key as string
+    for (let n = 0; n < ASKED_BEFORE; n++) for (const path of Object.values(paths)) await ask(path, key)
+    const asked: Asked = { batch: [], rows: [], found: [] }
+    const sent = await sendByWorker(await bench.gateway(), office, rows, {
+      latencyMs,
+      meanwhile: (isOver) => askUntil(isOver, paths, key, asked),
+    })
+    server.kill('SIGTERM')
+    await server.ended
+    return { sent, asked }
+  } finally {
+    office.close()
+  }
 }
 
 /** At a steady pace, whatever an answer takes. */
 async function askUntil(
-  signal: AbortSignal,
-  url: string,
+  isOver: AbortSignal,
+  paths: Readonly<Record<keyof Asked, string>>,
   key: string,
-  paths: readonly (readonly [string, number[]])[],
+  asked: Asked,
 ): Promise<void> {
   const open: Promise<void>[] = []
-  for (let n = 0; !signal.aborted; n += 1) {
-    const [path, tookMs] = paths[n % paths.length] as (typeof paths)[number]
-    open.push(ask(`${url}${path}`, key, tookMs))
+  const names = Object.keys(paths) as (keyof Asked)[]
+  for (let n = 0; !isOver.aborted; n++) {
+    const name = names[n % names.length] as keyof Asked
+    open.push(ask(paths[name], key).then((tookMs) => void asked[name].push(tookMs)))
     await sleep(1000 / PER_SECOND)
   }
   await Promise.all(open)
 }
 
-async function ask(url: string, key: string, tookMs: number[]): Promise<void> {
+/** Milliseconds until its last byte. */
+async function ask(url: string, key: string): Promise<number> {
   const begun = performance.now()
   const answer = await fetch(url, { headers: { authorization: `Bearer ${key}` } })
   await answer.text()
   if (answer.status !== 200) throw new Error(`${url} was answered with ${answer.status}`)
-  tookMs.push(performance.now() - begun)
+  return performance.now() - begun
 }

@@ -18,6 +18,8 @@ export const FULL: Sizes = {
   large: 1_000_000,
   small: 10_000,
   waiting: 100_000,
+  messages: 20_000,
+  told: 2_000,
   starts: 5,
 }
 
@@ -29,6 +31,8 @@ export const QUICK: Sizes = {
   large: 30_000,
   small: 3_000,
   waiting: 30_000,
+  messages: 3_000,
+  told: 300,
   starts: 2,
 }
 

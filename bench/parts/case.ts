@@ -40,6 +40,10 @@ export interface Sizes {
   readonly small: number
   /** Rows that wait beside a Redis. */
   readonly waiting: number
+  /** Messages that are taken. */
+  readonly messages: number
+  /** Rows that are told to webhooks. */
+  readonly told: number
   /** Short commands, in each round. */
   readonly starts: number
 }

@@ -19,6 +19,8 @@ export interface OfficeOptions {
   /** Requests that may be open. */
   readonly open: number
   readonly connections: 'warm' | 'fresh'
+  /** One that is there already. Default: the worker has its own. */
+  readonly redisUrl?: string
   /** Whether a ledger is made; `check` and help need none. Default: yes. */
   readonly made?: boolean
 }
@@ -40,6 +42,7 @@ export async function openOffice(root: string, options: OfficeOptions): Promise<
     TRANCHE_WITNESS_DIR: join(dir, 'w'),
     TRANCHE_CONNECTIONS: options.connections,
     TRANCHE_IN_FLIGHT: String(options.open),
+    ...(options.redisUrl !== undefined && { TRANCHE_REDIS_URL: options.redisUrl }),
   }
   const start = (...args: readonly string[]) => startTranche(args, { env, dir })
   const run = async (args: readonly string[], code = 0) => {

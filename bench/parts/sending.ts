@@ -31,19 +31,36 @@ export interface How {
   readonly latencyMs?: number
 }
 
+interface Sending {
+  readonly latencyMs?: number
+  /** What goes on beside it, from the first request until the last row is settled. */
+  readonly meanwhile?: (isOver: AbortSignal) => Promise<void>
+}
+
 /** The rows must be recorded, and no worker may run. */
-export async function sendByWorker(gateway: BareGateway, office: Office, rows: number, latencyMs = 0): Promise<Sent> {
+export async function sendByWorker(
+  gateway: BareGateway,
+  office: Office,
+  rows: number,
+  { latencyMs = 0, meanwhile = async () => {} }: Sending = {},
+): Promise<Sent> {
   const expected = await gateway.begin(rows, { latencyMs })
+  const over = new AbortController()
+  const beside = expected.first.then(() => meanwhile(over.signal))
   const running = office.start('worker', '--until-idle', '--json')
   const window = watch(running, expected, async () => {
     await Promise.race([expected.last, running.ended])
     await settledIn(office.ledger, rows, running)
-    return { cpuMs: cpuMsOf(running.pid), endMs: momentMs() }
+    const end = { cpuMs: cpuMsOf(running.pid), endMs: momentMs() }
+    over.abort()
+    return end
   })
   const ended = await running.ended
+  over.abort() // also where its end was not seen
   const batch = ended.stdout.split('\n').find((line) => line.includes('"event":"batch"'))
   const approved = batch === undefined ? 0 : JSON.parse(batch).counts.APPROVED
   assertDone(ended.code === 0 && approved === rows, `the worker settled ${approved} of ${rows} rows`, ended)
+  await beside
   return toSent(gateway, rows, ended, await window)
 }
 
@@ -53,7 +70,7 @@ export async function recordAndSend(bench: Bench, rows: number, how: How = {}): 
   const office = await bench.office(options)
   try {
     await office.run(['submit', bench.refunds(rows), '--operation', 'REFUND', '--json'])
-    return await sendByWorker(await bench.gateway(), office, rows, latencyMs)
+    return await sendByWorker(await bench.gateway(), office, rows, { latencyMs })
   } finally {
     office.close()
   }

@@ -1,14 +1,37 @@
 // Lists in pages, for doors that show them so.
 
+import type { Pages } from '../domain/pages.ts'
+
 export interface Found<Item, Position> {
   readonly data: readonly Item[]
   /** Behind which the next page begins; null: there is none. */
   readonly next: Position | null
 }
 
+/** Page after page; a short one is the last. */
+export async function* onwards<Item, Position>(
+  read: (after: Position | null, most: number) => Promise<readonly Item[]>,
+  { after, atOnce, positionOf }: OnwardsParts<Item, Position>,
+): Pages<Item> {
+  for (let last = after; ; ) {
+    const page = await read(last, atOnce)
+    const item = page.at(-1)
+    if (item === undefined) return
+    yield page
+    if (page.length < atOnce) return
+    last = positionOf(item)
+  }
+}
+
+interface OnwardsParts<Item, Position> {
+  readonly after: Position | null
+  readonly atOnce: number
+  readonly positionOf: (item: Item) => Position
+}
+
 /** Looks through pages until there are enough; `most` bounds how much one request looks at. */
 export async function gather<Item, Position>(
-  pages: AsyncIterable<readonly Item[]>,
+  pages: Pages<Item>,
   { limit, most, fits, positionOf }: GatherParts<Item, Position>,
 ): Promise<Found<Item, Position>> {
   const data: Item[] = []

@@ -120,8 +120,8 @@ function tellingLeftOpen(reading: BatchReading, workerRuns: boolean): BatchReadi
   if (workerRuns) return reading
   return {
     ...reading,
-    async *rows(sinceMs, after) {
-      for await (const page of reading.rows(sinceMs, after)) yield page.map(asLeftOpen)
+    async *rows(sinceMs) {
+      for await (const page of reading.rows(sinceMs)) yield page.map(asLeftOpen)
     },
   }
 }

@@ -6,20 +6,12 @@ import type { State } from '../domain/states.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import type { Subject } from './once.ts'
 
-export async function stateNow({ app: { clock }, ledger }: Asked, { batch, row }: Subject): Promise<State> {
-  const reading = await ledger.openReading(batch as BatchId, clock.nowMs())
-  try {
-    for await (const [found] of reading.rows(undefined, Number(row) - 1)) {
-      assert(found !== undefined && found.rowNo === row, `row ${row} of batch ${batch} was recorded`)
-      return found.state
-    }
-    throw new Error(`bug: row ${row} of batch ${batch} was recorded and is not there`)
-  } finally {
-    await reading.close()
-  }
+export async function stateNow({ ledger }: Asked, { batch, row }: Subject): Promise<State> {
+  const [found] = await ledger.rowsAfter(batch as BatchId, Number(row) - 1, 1)
+  assert(found !== undefined && found.rowNo === row, `row ${row} of batch ${batch} was recorded`)
+  return found.state
 }
 
 interface Asked {
-  readonly app: { readonly clock: { nowMs(): number } }
-  readonly ledger: Pick<Ledger, 'openReading'>
+  readonly ledger: Pick<Ledger, 'rowsAfter'>
 }

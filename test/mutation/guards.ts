@@ -7507,6 +7507,13 @@ export const GUARDS: readonly Guard[] = [
     tests: [ROUTES],
   },
   {
+    name: 'no member leaves that the description of a reply does not name',
+    file: 'src/server/server.ts',
+    guard: 'server.setSerializerCompiler(serializerCompiler)',
+    without: 'server.setSerializerCompiler(() => JSON.stringify)',
+    tests: ['test/server/rows.integration.test.ts'],
+  },
+  {
     name: 'a doubt of another merchant is not resolved by a key',
     file: 'src/server/routes/doubts.ts',
     guard: '|| !seesMerchant(key, doubt.merchant)',

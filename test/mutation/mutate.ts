@@ -97,7 +97,8 @@ interface Attempt {
 /** Tried in turn until one fails: the test that noticed the last time, the short ones, all. */
 function attemptsAt({ tests }: Guard, known: TestName | undefined): readonly Attempt[] {
   const anew = [SHORT_ONES, []].map((which) => ({ files: tests, which }))
-  if (known === undefined) return anew
+  // A file that is gone fails whatever is in the code.
+  if (known === undefined || !existsSync(join(ROOT, known.file))) return anew
   const alone = known.test === null ? [] : ['--testNamePattern', `^${RegExp.escape(known.test)}$`]
   return [{ files: [known.file], which: alone }, ...anew]
 }

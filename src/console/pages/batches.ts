@@ -1,6 +1,6 @@
 // One batch: how it goes, why nothing moves, what became of its rows, and what was done to it.
 
-import { gather } from '../../app/paging.ts'
+import { gather, onwards } from '../../app/paging.ts'
 import { topReasonsOf } from '../../app/top-reasons.ts'
 import type { LogEntry, LogPosition } from '../../domain/acts.ts'
 import { isAwaiting } from '../../domain/approval.ts'
@@ -52,8 +52,11 @@ export function addBatchPages(pages: Pages, door: ConsoleDoor): void {
   }
 
   async function historyOf({ batchId, createdAtMs }: BatchView): Promise<Html> {
-    const found = await gather<LogEntry, LogPosition>(ledger.log(createdAtMs), {
-      ...{ limit: ACTS_SHOWN, most: ACTS_LOOKED_AT, positionOf: ({ position }) => position },
+    const log = onwards<LogEntry, LogPosition>((last, most) => ledger.logAfter(createdAtMs, last, most), {
+      ...{ after: null, atOnce: ACTS_AT_ONCE, positionOf },
+    })
+    const found = await gather(log, {
+      ...{ limit: ACTS_SHOWN, most: ACTS_LOOKED_AT, positionOf },
       fits: (entry) => entry.batchId === batchId,
     })
     const more = found.next === null ? NOTHING : html`<p>Later acts are in the audit.</p>`
@@ -75,6 +78,8 @@ function actRow({ atMs, what, by, reason, reference, to }: LogEntry): readonly H
 
 const ACTS_SHOWN = 50
 const ACTS_LOOKED_AT = 2_000
+const ACTS_AT_ONCE = 200
+const positionOf = ({ position }: LogEntry) => position
 
 /** What must be seen first. */
 function doubtsOf(batch: BatchView): Html {

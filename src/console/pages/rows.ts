@@ -1,6 +1,6 @@
 // The rows of a batch, in the order of the file, a page at a time.
 
-import { gather } from '../../app/paging.ts'
+import { gather, onwards } from '../../app/paging.ts'
 import type { BatchView } from '../../domain/batch.ts'
 import type { ReconciliationRow } from '../../domain/reconciliation.ts'
 import { type ResultStatus, resultStatusOf } from '../../domain/states.ts'
@@ -15,6 +15,9 @@ import { findBatch, nameOf, type OfBatch } from './batch.ts'
 const SHOWN = 100
 /** So many are looked at for one page, where a status is asked for that few of them have. */
 const LOOKED_AT_MOST = 20_000
+/** Where few fit. */
+const SOUGHT_AT_ONCE = 1_000
+const positionOf = ({ rowNo }: ReconciliationRow) => rowNo
 const STATUSES: readonly ResultStatus[] = [
   ...(['APPROVED', 'DECLINED', 'FAILED', 'IN_DOUBT'] as const),
   ...(['CANCELLED', 'INVALID', 'DUPLICATE', 'PENDING'] as const),
@@ -23,22 +26,21 @@ const STATUSES: readonly ResultStatus[] = [
 type Asked = OfBatch & { readonly Querystring: { readonly status?: string; readonly after?: string } }
 
 export function addRowPages(pages: Pages, door: ConsoleDoor): void {
-  const { ledger, app } = door
+  const { ledger } = door
   pages.get<Asked>('/batches/:batch/rows', { config: { page: 'rows' } }, async (request, reply) => {
     const batch = await findBatch(door, request.params.batch)
     const status = STATUSES.find((one) => one === request.query.status) ?? null
     const after = /^\d{1,9}$/.test(request.query.after ?? '') ? Number(request.query.after) : 0
-    const reading = await ledger.openReading(batch.batchId, app.clock.nowMs())
-    try {
-      const { data, next } = await gather(reading.rows(undefined, after), {
-        ...{ limit: SHOWN, most: LOOKED_AT_MOST, positionOf: ({ rowNo }) => rowNo },
-        fits: ({ state }) => status === null || resultStatusOf(state) === status,
-      })
-      const main = html`${choicesOf(batch, status)}${rowsOf(data, status)}${pagesOf(batch, status, after, next)}`
-      return showScreen(door, request, reply, { title: `Rows of ${nameOf(batch)}`, main })
-    } finally {
-      await reading.close()
-    }
+    const atOnce = status === null ? SHOWN + 1 : SOUGHT_AT_ONCE
+    const found = onwards<ReconciliationRow, number>((last, most) => ledger.rowsAfter(batch.batchId, last ?? 0, most), {
+      ...{ after, atOnce, positionOf },
+    })
+    const { data, next } = await gather(found, {
+      ...{ limit: SHOWN, most: LOOKED_AT_MOST, positionOf },
+      fits: ({ state }) => status === null || resultStatusOf(state) === status,
+    })
+    const main = html`${choicesOf(batch, status)}${rowsOf(data, status)}${pagesOf(batch, status, after, next)}`
+    return showScreen(door, request, reply, { title: `Rows of ${nameOf(batch)}`, main })
   })
 }
 

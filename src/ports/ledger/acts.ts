@@ -9,6 +9,8 @@ export interface ActLedger {
    * or not.
    */
   recordAct(act: PersonAct, nowMs: number): Promise<'recorded' | 'full' | 'busy'>
-  /** Acts, files that were recorded and what people resolved, oldest first. null: from the first. `after`: only what comes after that one. */
-  log(sinceMs: number | null, after?: LogPosition | null): Pages<LogEntry>
+  /** Acts, files that were recorded and what people resolved, oldest first. null: from the first. */
+  log(sinceMs: number | null): Pages<LogEntry>
+  /** The same, as many as are asked for, behind that one; null: from the first. */
+  logAfter(sinceMs: number | null, after: LogPosition | null, most: number): Promise<readonly LogEntry[]>
 }

@@ -19,8 +19,8 @@ export interface BatchReading {
   readonly auditHead: string
   readonly batch: BatchView
   readonly columns: readonly string[]
-  /** In input order. `sinceMs`: only rows that changed at that moment or later, or whose duplicate's original did. `after`: only rows behind that one. */
-  rows(sinceMs?: number | undefined, after?: number): Pages<ReconciliationRow>
+  /** In input order. `sinceMs`: only rows that changed at that moment or later, or whose duplicate's original did. */
+  rows(sinceMs?: number): Pages<ReconciliationRow>
   close(): Promise<void>
 }
 
@@ -62,6 +62,8 @@ export interface QueryLedger {
   /** By id or a beginning of one that fits a single batch; null where none fits. */
   batch(idOrPrefix: string): Promise<BatchView | null>
   openReading(batchId: BatchId, nowMs: number): Promise<BatchReading>
+  /** As many rows of the batch as are asked for, behind that row number, in input order; all of one moment. */
+  rowsAfter(batchId: BatchId, after: number, most: number): Promise<readonly ReconciliationRow[]>
   /** The same of the newest file that holds most of the batch, across corrections, rejects and retries: every row as it ended. */
   openFamily(batchId: BatchId, nowMs: number): Promise<BatchReading>
   openRecord(batchId: BatchId): Promise<BatchRecord>

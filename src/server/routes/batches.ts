@@ -2,7 +2,7 @@
 
 import * as z from 'zod'
 import { workersNow } from '../../app/locks.ts'
-import { gather } from '../../app/paging.ts'
+import { gather, onwards } from '../../app/paging.ts'
 import { standingNow } from '../../app/standing.ts'
 import { assertSteerable, type Steering } from '../../app/steering.ts'
 import type { App } from '../../app.ts'
@@ -23,13 +23,15 @@ import { BATCH, BATCH_PARAMS, REASONED } from '../schemas.ts'
 
 /** So many are looked at for one page, where a state is asked for that few of them have. */
 const LOOKED_AT_MOST = 1_000
-const AT_ONCE = 50
+const SOUGHT_AT_ONCE = 50
 
 const ASKED = z.strictObject({
   ...PAGING,
   state: z.enum(BATCH_STATES).optional(),
   merchant: z.string().max(100).optional(),
 })
+
+const positionOf = ({ batchId }: BatchView): BatchId => batchId
 
 export function addBatches(server: Server, door: Door): void {
   const { app, ledger } = door
@@ -42,8 +44,12 @@ export function addBatches(server: Server, door: Door): void {
       const workers = await workersNow(app, ledger)
       const accounts = await accountsFor(ledger, key, query.merchant)
       return answerPage<object, BatchId>(door, request, query, async (after) => {
-        const found = await gather(latestFirst(ledger, after, accounts), {
-          ...{ limit: query.limit, most: LOOKED_AT_MOST, positionOf: ({ batchId }) => batchId },
+        const atOnce = query.state === undefined ? query.limit + 1 : SOUGHT_AT_ONCE
+        const latest = onwards<BatchView, BatchId>((last, most) => ledger.batchesAfter(last, most, accounts), {
+          ...{ after, atOnce, positionOf },
+        })
+        const found = await gather(latest, {
+          ...{ limit: query.limit, most: LOOKED_AT_MOST, positionOf },
           fits: (batch) => query.state === undefined || standingNow(app, batch, workers).state === query.state,
         })
         return {
@@ -94,15 +100,6 @@ async function accountsFor(ledger: Ledger, key: ApiKey, merchant?: string): Prom
   return (await ledger.accounts())
     .filter(({ name }) => seesMerchant(key, name) && (merchant === undefined || name === merchant))
     .map(({ accountId }) => accountId)
-}
-
-async function* latestFirst(ledger: Ledger, after: BatchId | null, accounts: readonly AccountId[] | null) {
-  for (let last = after; ; ) {
-    const page = await ledger.batchesAfter(last, AT_ONCE, accounts)
-    if (page.length > 0) yield page
-    if (page.length < AT_ONCE) return
-    last = page.at(-1)?.batchId ?? last
-  }
 }
 
 /** By its whole id. That of a merchant which the key does not see is not there. */

@@ -171,14 +171,17 @@ export function describeDoors(): void {
 
     test('of rows and of acts go on behind the one before', async () => {
       const batchId = await submit(ledger, accountId, [refund('A'), refund('B'), refund('C')])
-      const reading = await ledger.openReading(batchId, NOW)
-      expect((await listOf(reading.rows(undefined, 1))).map(({ reference }) => reference)).toEqual(['B', 'C'])
-      await reading.close()
+      const named = async (...asked: [number, number]) =>
+        (await ledger.rowsAfter(batchId, ...asked)).map(({ reference }) => reference)
+      expect(await named(0, 2)).toEqual(['A', 'B'])
+      expect(await named(1, 9)).toEqual(['B', 'C'])
+      expect(await named(3, 9)).toEqual([])
       await ledger.pause(batchId, 'one', CLERK, NOW)
       await ledger.pause(batchId, 'two', CLERK, NOW)
       const all = await listOf(ledger.log(null))
       for (const [i, { position }] of all.entries())
-        expect(await listOf(ledger.log(null, position))).toEqual(all.slice(i + 1))
+        expect(await ledger.logAfter(null, position, 2)).toEqual(all.slice(i + 1, i + 3))
+      expect(await ledger.logAfter(NOW + 1, null, 9)).toEqual([])
     })
   })
 }

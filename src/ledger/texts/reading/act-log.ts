@@ -5,7 +5,7 @@ import type { Pages } from '../../../domain/pages.ts'
 import type { Engine } from '../engine.ts'
 import { pagesOf, ROWS_PER_PAGE } from '../pages.ts'
 import { toActor } from '../record/acts.ts'
-import { all } from '../script.ts'
+import { all, type Script } from '../script.ts'
 
 /** Entries of one moment come in the order of their kinds, and of one kind in that of their ids. */
 const after = (at: string, kind: number, id: string) =>
@@ -23,7 +23,7 @@ const ENTRIES = `
     SELECT b.created_at, 2, b.rowid, 'submit', b.created_by, b.actor_id, b.id, b.account_id,
       NULL, NULL, NULL, NULL, NULL, NULL, NULL
     FROM batch b WHERE b.stage = 'open' AND b.source = 'file' AND ${after('b.created_at', 2, 'b.rowid')}
-    ORDER BY 1, 2, 3 LIMIT ${ROWS_PER_PAGE}`
+    ORDER BY 1, 2, 3 LIMIT :most`
 
 const PAGE = `
     SELECT e.*, (SELECT parts FROM actor WHERE id = e.actor_id) AS parts,
@@ -49,13 +49,20 @@ interface SubmittedFile {
 }
 
 /** No transaction is left open while a person reads, and the ledger's log can be cleared. */
-export function readLog(engine: Engine, sinceMs: number | null, after: LogPosition | null): Pages<LogEntry> {
-  const first: LogPosition = after ?? { atMs: sinceMs ?? 0, kind: -1, id: 0 }
-  const read = (last: Found | null) => {
-    const { atMs, kind, id } = last ?? first
-    return all<Found>(PAGE, { atMs, kind, id })
-  }
-  return pagesOf(engine, read, toEntry)
+export function readLog(engine: Engine, sinceMs: number | null): Pages<LogEntry> {
+  return pagesOf(engine, (last: Found | null) => foundAfter(last ?? beginningOf(sinceMs), ROWS_PER_PAGE), toEntry)
+}
+
+export function* logAfter(sinceMs: number | null, after: LogPosition | null, most: number): Script<LogEntry[]> {
+  return (yield* foundAfter(after ?? beginningOf(sinceMs), most)).map(toEntry)
+}
+
+function beginningOf(sinceMs: number | null): LogPosition {
+  return { atMs: sinceMs ?? 0, kind: -1, id: 0 }
+}
+
+function foundAfter({ atMs, kind, id }: LogPosition, most: number): Script<Found[]> {
+  return all<Found>(PAGE, { atMs, kind, id, most })
 }
 
 function toEntry(found: Found): LogEntry {

@@ -14,7 +14,7 @@ import { openFamily } from './family.ts'
 import { figuresOf } from './figures.ts'
 import { findById } from './find.ts'
 import { historyOf } from './history.ts'
-import { openReading } from './reading.ts'
+import { openReading, rowsAfter } from './reading.ts'
 import { openRecord } from './record.ts'
 import { refusalsOf } from './refusals.ts'
 
@@ -41,6 +41,7 @@ export function queriesOn(engine: Engine, openReader: () => Promise<Reader>): Om
       })
     },
     openReading: async (batchId, nowMs) => openReading(await openReader(), batchId, nowMs),
+    rowsAfter: (batchId, after, most) => engine.read(() => rowsAfter(batchId, after, most)),
     openFamily: async (batchId, nowMs) => openFamily(await openReader(), batchId, nowMs),
     openRecord: async (batchId) => openRecord(await openReader(), batchId),
     resultsWritten: (batchId, path, { version, lastMove }) =>

@@ -24,7 +24,7 @@ export async function openReading(reader: Reader, batchId: BatchId, nowMs: numbe
   return {
     atMs: nowMs,
     ...begun,
-    rows: (sinceMs, after = 0) => rowsOf(reader, batchId, sinceMs ?? null, after),
+    rows: (sinceMs) => rowsOf(reader, batchId, sinceMs ?? null),
     close: () => reader.close(),
   }
 }
@@ -145,14 +145,20 @@ const page = (which: string) => `
       o.batch_id, o.row_no, o.state, CASE WHEN o.id < i.id THEN 1 ELSE 0 END,
       CASE WHEN coalesce(p.warning, o.warning) IS NULL THEN 0 ELSE 1 END, ${outcomeColumns('i')}
     FROM instruction i JOIN batch b ON b.id = i.batch_id ${originalOf('i', 'LEFT JOIN')}
-    WHERE i.batch_id = :batchId AND i.row_no > :after AND ${which} ORDER BY i.row_no LIMIT ${ROWS_PER_PAGE}`
+    WHERE i.batch_id = :batchId AND i.row_no > :after AND ${which} ORDER BY i.row_no LIMIT :most`
 const ALL = page('TRUE')
 const CHANGED = page(CHANGED_SINCE)
 
-function rowsOf(reader: Reader, batchId: BatchId, sinceMs: number | null, after: number): Pages<ReconciliationRow> {
+function rowsOf(reader: Reader, batchId: BatchId, sinceMs: number | null): Pages<ReconciliationRow> {
   const text = sinceMs === null ? ALL : CHANGED
-  const read = (last: ReadValues | null) => lists<ReadValues>(text, { batchId, sinceMs, after: last?.[0] ?? after })
+  const read = (last: ReadValues | null) =>
+    lists<ReadValues>(text, { batchId, sinceMs, after: last?.[0] ?? 0, most: ROWS_PER_PAGE })
   return pagesOf(reader, read, toReconciliationRow)
+}
+
+/** Without a transaction that outlives it: for one page of many that nobody reads through. */
+export function* rowsAfter(batchId: BatchId, after: number, most: number): Script<readonly ReconciliationRow[]> {
+  return (yield* lists<ReadValues>(ALL, { batchId, after, most })).map(toReconciliationRow)
 }
 
 /** The row that stands for another one now. */

@@ -2,7 +2,7 @@
 
 import type { ActLedger } from '../../../ports/ledger/acts.ts'
 import type { Engine } from '../engine.ts'
-import { readLog } from '../reading/act-log.ts'
+import { logAfter, readLog } from '../reading/act-log.ts'
 import { recordAct } from '../record/acts.ts'
 import { exists } from '../script.ts'
 
@@ -24,6 +24,7 @@ export function actsOn(engine: Engine, clock: () => number): ActLedger {
         { kind: 'refusable', refused: (why) => why, giveUp: () => clock() > untilMs },
       )
     },
-    log: (sinceMs, after = null) => readLog(engine, sinceMs, after),
+    log: (sinceMs) => readLog(engine, sinceMs),
+    logAfter: (sinceMs, after, most) => engine.read(() => logAfter(sinceMs, after, most)),
   }
 }
