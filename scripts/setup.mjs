@@ -1,8 +1,9 @@
 // Makes a fresh clone ready: dependencies with the right Node, and a Redis server. Runs before `npm test` and
 // `npm run demo`; the second time it only looks. Plain JavaScript that Node 20 understands.
 // `--tests`: the tests start Redis servers of their own, so one must be installed even where TRANCHE_REDIS_URL is set, and
-// they use LibreOffice, Python's writers of workbooks, libfaketime, the model checker Spin, Prometheus's promtool and the tools of several file systems. Where one of these
-// cannot be had, its tests are skipped, and this says so.
+// they use LibreOffice, Python's writers of workbooks, libfaketime, the model checker Spin, Prometheus's promtool, Chromium (or
+// the browser that TRANCHE_TEST_CHROMIUM names) and the tools of several file systems. Where one of these cannot be had, its tests
+// are skipped, and this says so.
 
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -32,6 +33,7 @@ const PACKAGE_MANAGERS = [
     model: [['spin', 'gcc', 'libc6-dev']],
     disks: [['e2fsprogs', 'xfsprogs', 'btrfs-progs', 'rsync']],
     monitor: ['prometheus'],
+    browser: ['chromium'],
     refresh: ['apt-get', '-o', 'DPkg::Lock::Timeout=120', 'update', '-q'],
   },
   {
@@ -43,6 +45,7 @@ const PACKAGE_MANAGERS = [
     clock: ['libfaketime'],
     model: [],
     disks: [['e2fsprogs', 'xfsprogs', 'btrfs-progs', 'rsync']],
+    browser: ['chromium'],
   },
   {
     command: 'yum',
@@ -53,6 +56,7 @@ const PACKAGE_MANAGERS = [
     clock: ['libfaketime'],
     model: [],
     disks: [['e2fsprogs', 'xfsprogs', 'rsync']],
+    browser: ['chromium'],
   },
   {
     command: 'apk',
@@ -63,6 +67,7 @@ const PACKAGE_MANAGERS = [
     clock: ['libfaketime'],
     model: [],
     disks: [['e2fsprogs', 'xfsprogs', 'btrfs-progs', 'rsync']],
+    browser: ['chromium'],
   },
   {
     command: 'pacman',
@@ -73,6 +78,7 @@ const PACKAGE_MANAGERS = [
     clock: ['libfaketime'],
     model: [],
     disks: [['e2fsprogs', 'xfsprogs', 'btrfs-progs', 'rsync']],
+    browser: ['chromium'],
     refresh: ['pacman', '-Sy', '--noconfirm'],
   },
   {
@@ -84,6 +90,7 @@ const PACKAGE_MANAGERS = [
     clock: ['libfaketime'],
     model: [],
     disks: [['e2fsprogs', 'xfsprogs', 'btrfs-progs', 'rsync']],
+    browser: ['chromium'],
   },
   {
     command: 'brew',
@@ -234,6 +241,7 @@ async function installAllForTests() {
   await installForTests('Spin and a C compiler', ({ model }) => model, hasModelChecker)
   await installForTests('Tools of file systems (ext4, xfs, btrfs) and rsync', ({ disks }) => disks, hasDiskTools)
   await installForTests("Prometheus's promtool", ({ monitor = [] }) => monitor, hasRuleChecker)
+  await installForTests('Chromium', ({ browser = [] }) => browser, hasBrowser)
 }
 
 async function installForTests(what, namesOf, isThere) {
@@ -272,6 +280,12 @@ function hasModelChecker() {
 
 function hasRuleChecker() {
   return find('promtool') !== null
+}
+
+/** As test/fixtures/browser.ts finds it. */
+function hasBrowser() {
+  const named = process.env.TRANCHE_TEST_CHROMIUM
+  return Boolean(named) || ['chromium', 'chromium-browser', 'google-chrome'].some((program) => find(program) !== null)
 }
 
 /** Only root may mount what these make. */

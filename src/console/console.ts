@@ -2,6 +2,7 @@
 
 import type { FastifyRequest } from 'fastify'
 import { sha256Of } from '../app/people.ts'
+import { messageOf } from '../domain/errors.ts'
 import { Fault } from '../domain/fault.ts'
 import { html } from '../present/html.ts'
 import { addAssets } from './assets.ts'
@@ -128,6 +129,8 @@ function answerErrors(pages: Pages, door: ConsoleDoor): void {
     if (status >= 500) app.log.error({ err: error, request_id: request.id }, 'a page failed')
     const main = html`${note('refused', html`<p>${text}</p>`)}<p class="quiet">Request ${request.id}</p>`
     const screen = { title: 'Not done', main }
+    const { retryAfterS = null } = error as { readonly retryAfterS?: number | null }
+    if (retryAfterS !== null) reply.header('retry-after', String(retryAfterS))
     // Where the ledger itself fails, the frame would fail with it.
     return status >= 500
       ? showBare(door, reply.code(status), screen)
@@ -141,7 +144,9 @@ function told(error: unknown, scrub: (text: string) => string): { readonly statu
     const text = error.linesIn(pageWays).join(' ')
     return { status: error.code === 'usage' ? 422 : 503, text: scrub(text) }
   }
-  const { statusCode = 500 } = error as { statusCode?: number }
+  const { statusCode = 500, status } = error as { readonly statusCode?: number; readonly status?: unknown }
+  // Refused by the server before any page was asked: a name that is not ours, or too many requests.
+  if (typeof status === 'number' && status < 500) return { status, text: messageOf(error) }
   if (statusCode < 500) return { status: statusCode, text: 'The form could not be read. Nothing was changed.' }
   return {
     status: 500,

@@ -164,10 +164,12 @@ async function limitRate(server: Server, { requestsPerMinute }: Door): Promise<v
     max: requestsPerMinute,
     timeWindow: 60_000,
     keyGenerator: ({ caller, ip }) => (caller === null ? `ip ${ip}` : `key ${caller.key.id}`),
-    errorResponseBuilder: (_, { ttl }) =>
-      new ProblemError('rate_limited', 'This key has sent too many requests. Nothing was changed.', {
+    errorResponseBuilder: ({ caller }, { ttl }) => {
+      const who = caller === null ? 'This address' : 'This key'
+      return new ProblemError('rate_limited', `${who} has sent too many requests. Nothing was changed.`, {
         retryAfterS: Math.max(1, Math.ceil(ttl / 1000)),
-      }),
+      })
+    },
   })
 }
 

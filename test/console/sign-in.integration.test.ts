@@ -109,7 +109,21 @@ test('no page is framed, cached or known under another name', async () => {
   const answer = await get('/sign-in')
   expect(answer.headers['content-security-policy']).toContain("frame-ancestors 'none'")
   expect(answer.headers).toMatchObject({ 'x-frame-options': 'DENY', 'cache-control': 'no-store' })
-  expect((await get('/sign-in', { host: 'evil.example' })).statusCode).toBeGreaterThanOrEqual(400)
+  const elsewhere = await get('/sign-in', { host: 'evil.example' })
+  expect([elsewhere.statusCode, elsewhere.body]).toEqual([421, expect.stringContaining('does not answer to that name')])
+  expect(elsewhere.body).not.toContain('evil.example')
+})
+
+test('who asks too often is told so, and when to come back', async () => {
+  const { app, ledger, door } = served
+  const pages = consoleOf({ app, ledger, isSecure: false, isSandbox: false, players: [] })
+  const busy = await buildServer({ ...door, requestsPerMinute: 1 }, null, pages)
+  const asked = { method: 'GET', url: '/sign-in', headers: HOST } as const
+  expect((await busy.inject(asked)).statusCode).toBe(200)
+  const refused = await busy.inject(asked)
+  expect([refused.statusCode, Number(refused.headers['retry-after']) > 0]).toEqual([429, true])
+  expect(refused.body).toContain('This address has sent too many requests. Nothing was changed.')
+  await busy.close()
 })
 
 test('a key opens no page, and a cookie opens nothing of the API', async () => {

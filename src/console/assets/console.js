@@ -59,9 +59,11 @@ function takeKeys() {
   document.addEventListener('keydown', (event) => {
     const target = /** @type {HTMLElement} */ (event.target)
     if (event.key !== '/' || target.matches('input, textarea, select') || event.ctrlKey || event.metaKey) return
+    /** @type {HTMLInputElement | null} */
     const search = document.querySelector('input[type=search]')
     if (search === null) return
-    event.preventDefault()(/** @type {HTMLInputElement} */ search).focus()
+    event.preventDefault()
+    search.focus()
   })
 }
 

@@ -1,0 +1,69 @@
+// A console and its ledger, brought to where a screen is to be seen.
+
+import { takeWorkerLock } from '../../../src/app/locks.ts'
+import type { DraftHeader } from '../../../src/domain/draft.ts'
+import type { BatchId } from '../../../src/domain/ids.ts'
+import { type Console, openConsole } from '../../fixtures/console.ts'
+import { CLERK, dueIn, faultyRow, headerOf, personAt, refund, rowOf, submit, work } from '../../fixtures/ledgers.ts'
+import type { PagesWanted } from '../../fixtures/pages.ts'
+
+export interface Desk extends Console {
+  /** What somebody else wrote: plain as it stands here, or meant to harm. To be asked for wherever a page shows such a text. */
+  text(plain: string): string
+  /** From now on people must approve what is handed in. */
+  fourEyes(): Promise<void>
+  /** Three rows and one that was left out. */
+  batch(over?: Partial<DraftHeader>): Promise<BatchId>
+  /** Its first rows come to these ends. */
+  settle(batch: BatchId, ...ends: readonly End[]): Promise<void>
+  /** Until the desk is closed. */
+  worker(): Promise<void>
+}
+type End = Parameters<typeof work>[3]
+
+export async function openDesk(text: Desk['text'], wanted: PagesWanted = {}): Promise<Desk> {
+  const at = await openConsole(wanted)
+  const { ledger, accounts, app } = at
+  const by = personAt(text('clerk'), text('Ann Other'))
+  const names = ['A', 'B', 'C'].map((plain) => text(plain))
+  let batches = 0
+  let endWorker = () => {}
+  return {
+    ...at,
+    text,
+    async fourEyes() {
+      const rule = { merchants: null, operations: null, fourEyes: true, bands: {}, rowOver: {} }
+      await ledger.adoptPolicy({ rules: [rule], expireAfterMs: 86_400_000, osUsers: false }, 'test', CLERK, Date.now())
+    },
+    async batch(over = {}) {
+      batches += 1
+      const references = names.map((name) => `${name}${batches}`)
+      const rows = references.map((reference, i) => rowOf(i + 1, refund(reference), { cells: [reference] }))
+      const bad = faultyRow(4, text('D'))
+      const faults = bad.faults.map((fault) => ({ ...fault, value: text('ten'), problem: text('not an amount') }))
+      const header = headerOf(accounts.shop, {
+        ...{ fileName: text('refunds.csv'), runKey: text('november'), fileSha256: String(batches).padStart(64, '0') },
+        ...{ columns: [text('reference')], fingerprint: JSON.stringify({ sheet: text('Sheet1') }) },
+        ...over,
+      })
+      return submit(ledger, accounts.shop, [...rows, { ...bad, faults }], header, by)
+    },
+    async settle(batch, ...ends) {
+      const due = await dueIn(ledger, batch)
+      for (const [i, to] of ends.entries()) {
+        const reason = to === 'APPROVED' ? null : text('the gateway said so')
+        const said = { reason, answerText: text('TRANS_STATUS=x'), warning: text('odd') }
+        await work(ledger, batch, due[i]?.instruction.reference ?? '', to, said)
+      }
+    },
+    async worker() {
+      const lock = await takeWorkerLock(app, 'worker')
+      if (lock.kind !== 'taken') throw new Error('somebody works already')
+      endWorker = () => lock.release()
+    },
+    async close() {
+      endWorker()
+      await at.close()
+    },
+  }
+}

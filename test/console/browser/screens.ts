@@ -1,0 +1,190 @@
+// Every screen in every state that a person meets: one line each. Tests look at all of them, light and dark, narrow and wide, and
+// with texts that mean harm. A new screen is a new line here.
+
+import type { Page } from 'playwright-core'
+import { type GrantName, STEP_UP_MS } from '../../../src/domain/person.ts'
+import { CLERK, NOW } from '../../fixtures/ledgers.ts'
+import type { PagesWanted } from '../../fixtures/pages.ts'
+import type { Desk } from './desk.ts'
+
+export interface Screen {
+  /** Also of its picture. */
+  readonly name: string
+  /** Who looks; null: somebody who is not signed in. */
+  readonly as: readonly GrantName[] | null
+  /** Brings the ledger there. Resolves to the path that is visited. */
+  readonly at: (desk: Desk) => Promise<string>
+  /** What is done there before it is looked at. */
+  readonly does?: (page: Page, desk: Desk) => Promise<void>
+  readonly wanted?: PagesWanted
+}
+
+const VIEWER = ['viewer'] as const
+const APPROVER = ['approver'] as const
+const OPERATOR = ['operator'] as const
+const ADMIN = ['admin'] as const
+
+const batchAt = (batch: string) => `/batches/${batch}`
+const waiting = async (desk: Desk) => {
+  await desk.fourEyes()
+  return desk.batch({ nowMs: Date.now() })
+}
+const finished = async (desk: Desk) => {
+  const batch = await desk.batch()
+  await desk.settle(batch, 'APPROVED', 'DECLINED', 'FAILED')
+  return batch
+}
+const inDoubt = async (desk: Desk) => {
+  const batch = await desk.batch()
+  await desk.settle(batch, 'APPROVED', 'IN_DOUBT')
+  return batch
+}
+const paused = async (desk: Desk) => {
+  const batch = await desk.batch()
+  await desk.ledger.pause(batch, desk.text('looks wrong'), CLERK, NOW)
+  return batch
+}
+const press = async (page: Page, button: string | RegExp) => {
+  await page.getByRole('button', { name: button }).click()
+}
+
+/** The password was shown too long ago. */
+async function stale(page: Page, desk: Desk): Promise<void> {
+  desk.ahead(STEP_UP_MS + 1)
+  await page.reload()
+}
+
+export const SCREENS: readonly Screen[] = [
+  // ── Coming in
+  { name: 'sign-in', as: null, at: async () => '/sign-in' },
+  { name: 'sign-in sandbox', as: null, at: async () => '/sign-in', wanted: { sandbox: true } },
+  {
+    name: 'sign-in refused',
+    as: null,
+    at: async () => '/sign-in',
+    async does(page) {
+      await page.getByLabel('Name').fill('nobody')
+      await page.getByLabel('Password').fill('not the password')
+      await press(page, 'Sign in')
+    },
+  },
+  { name: 'join', as: null, at: (desk) => desk.invitation('new', VIEWER) },
+  {
+    name: 'join refused',
+    as: null,
+    at: (desk) => desk.invitation('new', VIEWER),
+    async does(page) {
+      await page.getByLabel('Password').fill('passwordpassword')
+      await press(page, 'Choose it')
+    },
+  },
+  { name: 'join used', as: null, at: async () => '/join/used' },
+  { name: 'step-up', as: VIEWER, at: async () => '/step-up' },
+  {
+    name: 'step-up refused',
+    as: VIEWER,
+    at: async () => '/step-up',
+    async does(page) {
+      await page.getByLabel('Password').fill('not the password')
+      await press(page, 'Go on')
+    },
+  },
+  { name: 'sessions', as: VIEWER, at: async () => '/sessions' },
+  // ── Overview
+  { name: 'overview empty', as: VIEWER, at: async () => '/' },
+  { name: 'overview without roles', as: ADMIN, at: async () => '/' },
+  {
+    name: 'overview full',
+    as: VIEWER,
+    async at(desk) {
+      await desk.worker()
+      for (const one of [finished, paused, inDoubt, waiting]) await one(desk)
+      await desk.ledger.stopAccount(desk.accounts.shop, desk.text('the password was refused'), NOW)
+      return '/'
+    },
+  },
+  // ── A batch
+  {
+    name: 'batch running',
+    as: OPERATOR,
+    async at(desk) {
+      await desk.worker()
+      const batch = await desk.batch()
+      await desk.settle(batch, 'APPROVED')
+      return batchAt(batch)
+    },
+  },
+  { name: 'batch without worker', as: VIEWER, at: async (desk) => batchAt(await desk.batch()) },
+  { name: 'batch paused', as: OPERATOR, at: async (desk) => batchAt(await paused(desk)) },
+  { name: 'batch in doubt', as: OPERATOR, at: async (desk) => batchAt(await inDoubt(desk)) },
+  { name: 'batch finished', as: ['viewer', 'results'], at: async (desk) => batchAt(await finished(desk)) },
+  {
+    name: 'batch cancelled',
+    as: VIEWER,
+    async at(desk) {
+      const batch = await desk.batch()
+      await desk.ledger.cancel(batch, desk.text('wrong month'), CLERK, NOW)
+      return batchAt(batch)
+    },
+  },
+  { name: 'batch to approve', as: APPROVER, at: async (desk) => batchAt(await waiting(desk)) },
+  { name: 'batch to approve, a viewer', as: VIEWER, at: async (desk) => batchAt(await waiting(desk)) },
+  {
+    name: 'batch to approve, not fresh',
+    as: APPROVER,
+    at: async (desk) => batchAt(await waiting(desk)),
+    does: stale,
+  },
+  {
+    name: 'batch approved',
+    as: APPROVER,
+    at: async (desk) => batchAt(await waiting(desk)),
+    async does(page, desk) {
+      await page.getByLabel(/^Type/).fill('30.00')
+      await page.getByLabel('Reason').first().fill(desk.text('looked at').slice(0, 400))
+      await press(page, /^Approve/)
+    },
+  },
+  {
+    name: 'batch with a wrong total',
+    as: APPROVER,
+    at: async (desk) => batchAt(await waiting(desk)),
+    async does(page) {
+      await page.getByLabel(/^Type/).fill('31.00')
+      await page.getByLabel('Reason').first().fill('looked at')
+      await press(page, /^Approve/)
+    },
+  },
+  { name: 'batch to cancel', as: OPERATOR, at: async (desk) => `${batchAt(await inDoubt(desk))}/cancel` },
+  { name: 'rows', as: VIEWER, at: async (desk) => `${batchAt(await finished(desk))}/rows` },
+  { name: 'rows of a status', as: VIEWER, at: async (desk) => `${batchAt(await inDoubt(desk))}/rows?status=IN_DOUBT` },
+  { name: 'no such row', as: VIEWER, at: async (desk) => `${batchAt(await inDoubt(desk))}/rows?status=FAILED` },
+  // ── People, and what was done
+  { name: 'policy', as: VIEWER, at: async (desk) => desk.fourEyes().then(() => '/policy') },
+  { name: 'policy none', as: VIEWER, at: async () => '/policy' },
+  {
+    name: 'audit',
+    as: ['auditor'],
+    async at(desk) {
+      await paused(desk)
+      return '/audit?since=2026-05-01'
+    },
+  },
+  { name: 'audit of nobody', as: ['auditor'], at: async () => '/audit?who=nobody' },
+  { name: 'people', as: ADMIN, at: async (desk) => desk.invitation('new', VIEWER).then(() => '/people') },
+  { name: 'people, not fresh', as: ADMIN, at: async () => '/people', does: stale },
+  { name: 'person', as: ADMIN, at: async (desk) => desk.invitation('new', VIEWER).then(() => '/people/new') },
+  {
+    name: 'person added',
+    as: ADMIN,
+    at: async () => '/people',
+    async does(page) {
+      await page.getByRole('textbox', { name: 'Name' }).fill('new')
+      await page.getByRole('checkbox', { name: /viewer/ }).check()
+      await press(page, /^Add/)
+    },
+  },
+  // ── Refused
+  { name: 'no such batch', as: VIEWER, at: async () => '/batches/x' },
+  { name: 'not allowed', as: ADMIN, at: async (desk) => batchAt(await desk.batch()) },
+]
