@@ -6,6 +6,7 @@ import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { check } from './cases/check.ts'
+import { pages } from './cases/console.ts'
 import { cpu } from './cases/cpu.ts'
 import { first } from './cases/first.ts'
 import { intake } from './cases/intake.ts'
@@ -40,6 +41,7 @@ const CASES = [
   start,
   intake,
   serve,
+  pages,
   webhooks,
   recovery,
 ]

@@ -1,7 +1,7 @@
 // An API that is asked all the time, beside a worker that sends: how long its answers take, and how much slower the worker is for it. Once
 // with a gateway that answers at once, where everything wants the same processors, and once with one that takes 200 ms.
 
-import { setTimeout as sleep } from 'node:timers/promises'
+import { type Asked as AskedOf, ask, askUntil, p95Of } from '../parts/asking.ts'
 import { type Bench, type Case, type Line, OPEN_REQUESTS } from '../parts/case.ts'
 import { FIRST_ORDER } from '../parts/files.ts'
 import { rates } from '../parts/lines.ts'
@@ -42,17 +42,10 @@ async function measure(bench: Bench, rows: number, latencyMs: number): Promise<L
 }
 
 /** How long each answer took, by what was asked for. */
-type Asked = Readonly<Record<'batch' | 'rows' | 'found', number[]>>
+type Asked = AskedOf<'batch' | 'rows' | 'found'>
 
 function lineOf(what: string, asked: readonly Asked[], name: keyof Asked): Line {
   return { what, unit: 'ms', ours: asked.map((one) => p95Of(one[name])), goal: { atMost: GOAL_MS } }
-}
-
-function p95Of(tookMs: readonly number[]): number {
-  const inOrder = tookMs.toSorted((one, other) => one - other)
-  const p95 = inOrder[Math.floor(inOrder.length * 0.95)]
-  if (p95 === undefined) throw new Error('the server was asked nothing')
-  return p95
 }
 
 async function sendBesideServer(bench: Bench, rows: number, latencyMs: number): Promise<{ sent: Sent; asked: Asked }> {
@@ -67,12 +60,12 @@ async function sendBesideServer(bench: Bench, rows: number, latencyMs: number): 
       rows: `${url}/v1/batches/${last.batch}/rows?limit=100`,
       found: `${url}/v1/instructions?order_id=${FIRST_ORDER}`,
     }
-    const key = made.last.key as string
-    for (let n = 0; n < ASKED_BEFORE; n++) for (const path of Object.values(paths)) await ask(path, key)
+    const headers = { authorization: `Bearer ${made.last.key}` }
+    for (let n = 0; n < ASKED_BEFORE; n++) for (const path of Object.values(paths)) await ask(path, headers)
     const asked: Asked = { batch: [], rows: [], found: [] }
     const sent = await sendByWorker(await bench.gateway(), office, rows, {
       latencyMs,
-      meanwhile: (isOver) => askUntil(isOver, paths, key, asked),
+      meanwhile: (isOver) => askUntil(isOver, { paths, headers, asked, perSecond: PER_SECOND }),
     })
     server.kill('SIGTERM')
     await server.ended
@@ -80,30 +73,4 @@ async function sendBesideServer(bench: Bench, rows: number, latencyMs: number): 
   } finally {
     office.close()
   }
-}
-
-/** At a steady pace, whatever an answer takes. */
-async function askUntil(
-  isOver: AbortSignal,
-  paths: Readonly<Record<keyof Asked, string>>,
-  key: string,
-  asked: Asked,
-): Promise<void> {
-  const open: Promise<void>[] = []
-  const names = Object.keys(paths) as (keyof Asked)[]
-  for (let n = 0; !isOver.aborted; n++) {
-    const name = names[n % names.length] as keyof Asked
-    open.push(ask(paths[name], key).then((tookMs) => void asked[name].push(tookMs)))
-    await sleep(1000 / PER_SECOND)
-  }
-  await Promise.all(open)
-}
-
-/** Milliseconds until its last byte. */
-async function ask(url: string, key: string): Promise<number> {
-  const begun = performance.now()
-  const answer = await fetch(url, { headers: { authorization: `Bearer ${key}` } })
-  await answer.text()
-  if (answer.status !== 200) throw new Error(`${url} was answered with ${answer.status}`)
-  return performance.now() - begun
 }

@@ -32,7 +32,7 @@ import { ROUTES } from './table.ts'
 const BODY_BYTES_MOST = 256 * 1024
 const HEADERS_WITHIN_MS = 10_000
 const REQUEST_WITHIN_MS = 300_000
-const CONNECTIONS_MOST = 1_000
+const CONNECTIONS_MOST = 2_000
 const LONGEST_ID = 300
 
 export interface Tls {
