@@ -37,6 +37,11 @@ export async function findAccount(app: App, ledger: Ledger, name: string): Promi
   return account.accountId
 }
 
+/** As a person writes it, such as `25`, `25/s` or `0.5`; null: it is no number. */
+export function parseRate(text: string): number | null {
+  return /^\d{1,6}(\.\d{1,6})?(\/s)?$/.test(text) ? Number.parseFloat(text) : null
+}
+
 /** Why a number above 0 is no rate; null: it is one. */
 export function rateProblem(perSecond: number): string | null {
   if (perSecond <= 1 || Number.isInteger(perSecond)) return null

@@ -1,13 +1,13 @@
 // tranche rate [MERCHANT] [N/s]: shows the rate dial, or turns it while a worker is running. Needs no Redis.
 
-import { type Dial, dialsIn, findAccount, rateProblem } from '../app/dials.ts'
+import { type Dial, dialsIn, findAccount, parseRate, rateProblem } from '../app/dials.ts'
 import { openLedger } from '../app/ledger.ts'
 import { sendsFor, workerNow } from '../app/locks.ts'
 import type { App } from '../app.ts'
 import { Fault } from '../domain/fault.ts'
 import type { Holder } from '../files/lock.ts'
 import { EXIT } from '../present/exit-codes.ts'
-import { toJsonDial } from '../present/rates.ts'
+import { rateText, toJsonDial } from '../present/rates.ts'
 import { toTable } from '../present/text.ts'
 import { openLedgerAloud } from './submit.ts'
 import type { Terminal } from './terminal.ts'
@@ -97,8 +97,8 @@ function looksLikeTurn(text: string): boolean {
 
 function parseTurn(text: string): Turn {
   if (text === 'configured') return text
-  const perSecond = /^\d{1,6}(\.\d{1,6})?(\/s)?$/.test(text) ? Number.parseFloat(text) : undefined
-  if (perSecond === undefined) {
+  const perSecond = parseRate(text)
+  if (perSecond === null) {
     throw new Fault(
       'usage',
       `"${text}" is not a rate: write requests per second, such as 25/s or 0.5/s, or configured. Nothing was changed.`,
@@ -113,8 +113,4 @@ function parseTurn(text: string): Turn {
   const problem = rateProblem(perSecond)
   if (problem !== null) throw new Fault('usage', `${problem}. Nothing was changed.`)
   return perSecond
-}
-
-function rateText(perSecond: number | null): string {
-  return perSecond === null ? 'no limit' : `${perSecond}/s`
 }

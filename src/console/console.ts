@@ -14,10 +14,15 @@ import { addLive } from './live.ts'
 import { addApproving } from './pages/approving.ts'
 import { addAuditPage } from './pages/audit.ts'
 import { addBatchPages } from './pages/batches.ts'
+import { addDoubtPages } from './pages/doubts.ts'
 import { addDownloads } from './pages/downloads.ts'
+import { addFinding } from './pages/find.ts'
+import { addInstructionPages } from './pages/instruction.ts'
+import { addMerchantPages } from './pages/merchants.ts'
 import { addOverview } from './pages/overview.ts'
 import { addPeople } from './pages/people.ts'
 import { addPolicyPage } from './pages/policy.ts'
+import { addResolving } from './pages/resolving.ts'
 import { addRowPages } from './pages/rows.ts'
 import { addSessionPages } from './pages/sessions.ts'
 import { addSignInPages } from './pages/sign-in.ts'
@@ -54,6 +59,11 @@ export function consoleOf(door: ConsoleDoor): (server: Pages) => Promise<void> {
       addPolicyPage(pages, door)
       addAuditPage(pages, door)
       addPeople(pages, door)
+      addFinding(pages, door)
+      addInstructionPages(pages, door)
+      addDoubtPages(pages, door)
+      addResolving(pages, door)
+      addMerchantPages(pages, door)
     })
   }
 }

@@ -2,6 +2,8 @@
 
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
+import { holdsCardData } from '../domain/card-secrets.ts'
+import { holdsControls } from '../domain/visible.ts'
 import { PageError } from './door.ts'
 
 export type Fields = Readonly<Record<string, string | undefined>>
@@ -47,6 +49,23 @@ export function formKeyOf(fields: Fields, secret: string): string {
 
 export function fieldsOf({ body }: Pick<FastifyRequest, 'body'>): Fields {
   return (body ?? {}) as Fields
+}
+
+const REASON_LONGEST = 500
+
+/** Why a person does it. It is kept for ever, so that no card number may be in it. */
+export function reasonIn(request: Pick<FastifyRequest, 'body'>): string {
+  const reason = (fieldsOf(request).reason ?? '').trim()
+  if (reason === '' || reason.length > REASON_LONGEST || holdsControls(reason))
+    throw new PageError(
+      422,
+      'Write why, in one line of up to 500 characters; it is kept in the history. Nothing was changed.',
+    )
+  if (!holdsCardData(reason)) return reason
+  throw new PageError(
+    422,
+    'The reason holds a card number or security code, and the history keeps none. Nothing was changed: write it without.',
+  )
 }
 
 declare module 'fastify' {

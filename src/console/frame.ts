@@ -18,6 +18,8 @@ const { version } = createRequire(import.meta.url)('../../package.json') as { ve
 /** Where pages lead. What somebody may not see is not offered. */
 const SECTIONS = [
   { name: 'Overview', href: '/', permission: 'own' },
+  { name: 'Doubts', href: '/doubts', permission: 'view' },
+  { name: 'Merchants', href: '/merchants', permission: 'view' },
   { name: 'Policy', href: '/policy', permission: 'view' },
   { name: 'Audit', href: '/audit', permission: 'audit' },
   { name: 'People', href: '/people', permission: 'administer' },
@@ -108,6 +110,9 @@ function bandOf({ app, isSandbox }: ConsoleDoor): Html {
   return html`<p class="band live">LIVE · ${where}</p>`
 }
 
+/** By any id. What was looked for is in no log. */
+const SEARCH = html`<form method="get" action="/find" role="search"><input type="search" name="q" aria-label="Find by reference, any id, batch or file" placeholder="Find by any id" maxlength="200" autocomplete="off"></form>`
+
 function topOf(visitor: Visitor, { section }: Screen): Html {
   const { person, roles } = visitor
   const links = SECTIONS.filter(({ permission }) => visitor.may(permission)).map(({ name, href }) =>
@@ -116,7 +121,7 @@ function topOf(visitor: Visitor, { section }: Screen): Html {
       : html`<li><a href="${href}">${name}</a></li>`,
   )
   const has = roles.length === 0 ? 'no roles yet' : roles.join(', ')
-  return html`<header class="top"><nav aria-label="Pages"><ul>${links}</ul></nav><p class="who">${person.name} (${has})</p></header>`
+  return html`<header class="top"><nav aria-label="Pages"><ul>${links}</ul></nav>${visitor.may('view') ? SEARCH : NOTHING}<p class="who">${person.name} (${has})</p></header>`
 }
 
 const START_WORKER = { act: 'start-worker', untilIdle: false } as const

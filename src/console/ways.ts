@@ -1,5 +1,6 @@
 // How pages spell what a person can do next: a link where a page does it, else the command for the machine of the ledger.
 
+import type { RowId } from '../domain/ids.ts'
 import type { Text, Way } from '../domain/words.ts'
 import { commandLine } from '../present/command-line.ts'
 import { type Html, html } from '../present/html.ts'
@@ -53,6 +54,19 @@ export function batchPath(batchId: string): string {
   return `/batches/${encodeURIComponent(batchId)}`
 }
 
-function merchantPath(merchant: string): string {
+/** Of one row: two merchants, or two files, may have one reference. null: of whichever has it. */
+export function instructionPath(
+  reference: string,
+  row: { readonly batchId: string; readonly rowNo: number } | null,
+): string {
+  const path = `/instructions/${encodeURIComponent(reference)}`
+  return row === null ? path : `${path}?batch=${encodeURIComponent(row.batchId)}&row=${row.rowNo}`
+}
+
+export function doubtPath(rowId: RowId): string {
+  return `/doubts/${rowId}`
+}
+
+export function merchantPath(merchant: string): string {
   return `/merchants/${encodeURIComponent(merchant)}`
 }

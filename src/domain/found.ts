@@ -4,6 +4,7 @@ import type { BatchId } from './ids.ts'
 import type { Operation } from './instruction.ts'
 import type { Currency } from './money.ts'
 import type { State } from './states.ts'
+import type { AnswerFacts } from './verdict.ts'
 
 export type IdKind = 'reference' | 'order' | 'transaction' | 'merchant-order' | 'vault'
 
@@ -11,6 +12,8 @@ export interface FoundInstruction {
   readonly reference: string
   readonly batchId: BatchId
   readonly rowNo: number
+  /** Of its file, where it came in one. */
+  readonly line: number
   readonly merchant: string
   readonly state: State
   /** By which of its ids it was found. */
@@ -24,6 +27,9 @@ export interface FoundInstruction {
   readonly recordId: string | null
   readonly xtlOrderId: string | null
   readonly vaultId: string | null
+  readonly asked: { readonly orderId: string | null; readonly vaultId: string | null }
+  /** As the gateway wrote it. */
+  readonly answered: Pick<AnswerFacts, 'amount' | 'currency' | 'orderId' | 'vaultId' | 'xtlOrderId'>
   readonly reason: string | null
   readonly warning: string | null
   readonly attempts: number

@@ -30,6 +30,11 @@ export function askedText(totals: readonly Total[]): string {
   return [...groups.values()].map(textOf).join(' and ')
 }
 
+/** One of it. */
+export function nounOf(operation: Operation | null): string {
+  return operation === null ? 'row' : NOUNS[operation][0]
+}
+
 function textOf({ operation, count, currency, amountMinor }: Total): string {
   const [one, many] = operation === '' ? ['row', 'rows'] : NOUNS[operation]
   const what = `${count} ${count === 1 ? one : many}`

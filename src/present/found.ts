@@ -5,7 +5,7 @@ import type { FoundInstruction, IdKind } from '../domain/found.ts'
 import { statusOf } from '../domain/states.ts'
 import { amountText } from './text.ts'
 
-const KINDS = {
+export const FOUND_BY = {
   reference: 'reference',
   order: 'order id',
   transaction: 'transaction id',
@@ -29,7 +29,7 @@ export function foundLines(found: FoundInstruction): string[] {
   return [
     `${found.reference}: ${statusOf(found.state)}${when === null ? '' : ` ${isoOf(when)}`}`,
     `  ${[asked.filter(Boolean).join(' '), ...ids].filter(Boolean).join(', ')}`,
-    `  row ${found.rowNo} of batch ${found.batchId}, merchant ${found.merchant}; found by its ${KINDS[found.by]}`,
+    `  row ${found.rowNo} of batch ${found.batchId}, merchant ${found.merchant}; found by its ${FOUND_BY[found.by]}`,
     ...(reason === null ? [] : [`  ${reason}`]),
     ...(warning === null ? [] : [`  ${warning}`]),
     ...(found.state === 'IN_DOUBT' ? ['  It may have been executed. Do not send it again: tranche in-doubt list'] : []),
@@ -44,7 +44,7 @@ export function toJsonFound(found: FoundInstruction): object {
     row: found.rowNo,
     merchant: found.merchant,
     status: statusOf(found.state),
-    found_by: KINDS[found.by].replaceAll(' ', '_'),
+    found_by: FOUND_BY[found.by].replaceAll(' ', '_'),
     operation: found.operation,
     amount: amountMinor === null ? null : amountText(amountMinor, currency ?? ''),
     currency,

@@ -1,4 +1,4 @@
-// The rate dial of a merchant, for programs.
+// The rate dial of a merchant, for people and for programs.
 
 interface Dial {
   readonly merchant: string
@@ -13,4 +13,8 @@ export function toJsonDial({ merchant, perSecond, configured }: Dial): object {
     configured_here: configured !== undefined,
     configured_per_second: configured ?? null,
   }
+}
+
+export function rateText(perSecond: number | null): string {
+  return perSecond === null ? 'no limit' : `${perSecond}/s`
 }

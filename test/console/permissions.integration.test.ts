@@ -20,12 +20,13 @@ const guarded = Object.entries(PAGES as Readonly<Record<string, PageEntry>>).fil
 )
 const cases = guarded.flatMap(([page, entry]) => GRANTS.map((name) => ({ page, name, entry })))
 
-test.each(cases)('$page for $name', async ({ name, entry: { method, path, permission } }) => {
+test.each(cases)('$page for $name', async ({ page, name, entry: { method, path, permission } }) => {
   const visitor = visitors.get(name) as Visiting
   const url = path.replaceAll(/:\w+/g, 'x')
-  const answer = await (method === 'GET' ? visitor.get(url) : visitor.post(url, {}))
   const grant = { name, atMs: 0, by: '', first: true }
   const may = permission !== 'anybody' && mayDo({ grants: [grant], revokedAtMs: null }, permission)
+  if (page === 'live' && may) return // it does not end: `live.integration.test.ts` watches it
+  const answer = await (method === 'GET' ? visitor.get(url) : visitor.post(url, {}))
   expect(answer.body.includes('Your roles do not allow that')).toBe(!may)
   if (!may) expect(answer.statusCode).toBe(403)
 })

@@ -28,6 +28,7 @@ const DIFFERENT_HOSTS = 'test/ledger/postgres/hosts-that-differ.integration.test
 const RECORD = 'test/ledger/sqlite/ledger/record.integration.test.ts'
 const POSTGRES_RECORD = 'test/ledger/postgres/ledger/record.integration.test.ts'
 const SIGN_IN = 'test/console/sign-in.integration.test.ts'
+const DOUBT_PAGES = 'test/console/doubts.integration.test.ts'
 const SETTLING = 'test/ledger/rules/settling.test.ts'
 const PAUSING = 'test/ledger/rules/pausing.test.ts'
 const RESOLVING = 'test/ledger/rules/resolving.test.ts'
@@ -6966,6 +6967,62 @@ export const GUARDS: readonly Guard[] = [
     guard: 'if (total.trim() !== totalToType(sheet))',
     without: 'if (false)',
     tests: ['test/console/batches.integration.test.ts'],
+  },
+  {
+    name: 'to have a doubt sent once more at a page takes a password that was shown a moment ago',
+    file: 'src/console/pages/resolving.ts',
+    guard: "if (found === 'send-again' && !visitorOf(request).isFresh)\n      return",
+    without: 'if (false)\n      return',
+    tests: [DOUBT_PAGES],
+  },
+  {
+    name: 'what was found at a page is of the row that was shown',
+    file: 'src/console/pages/resolving.ts',
+    guard: ' || doubt.batchId !== shown.batchId || doubt.rowNo !== shown.rowNo',
+    without: '',
+    tests: [DOUBT_PAGES],
+  },
+  {
+    name: 'what was found at a page is of the attempt that was shown',
+    file: 'src/console/pages/resolving.ts',
+    guard: 'attempt: wholeIn(attempt)',
+    without: 'attempt: doubt.attempt',
+    tests: [DOUBT_PAGES],
+  },
+  {
+    name: 'a page does not say that it recorded a finding that the ledger refused',
+    file: 'src/console/pages/resolving.ts',
+    guard: "if (resolved.kind === 'refused')",
+    without: 'if (false)',
+    tests: [DOUBT_PAGES],
+  },
+  {
+    name: 'what was found by a door waits for the rest that is configured',
+    file: 'src/app/doubts.ts',
+    guard: 'restMs: config.doubtRestMs }',
+    without: 'restMs: 0 }',
+    tests: [DOUBT_PAGES],
+  },
+  {
+    name: 'a transaction id of a door is one',
+    file: 'src/app/doubts.ts',
+    guard: 'if (problem !== null) return problem',
+    without: '',
+    tests: [DOUBT_PAGES],
+  },
+  {
+    name: 'no card number comes into the history by a reason of a page',
+    file: 'src/console/forms.ts',
+    guard: 'if (!holdsCardData(reason)) return reason',
+    without: 'return reason',
+    tests: [DOUBT_PAGES],
+  },
+  {
+    name: 'what is sent once more is not told as not executed',
+    file: 'src/present/fate.ts',
+    guard: "return lastCause === 'resolve'\n        ?",
+    without: 'return false\n        ?',
+    tests: ['test/present/fate.test.ts'],
   },
   {
     name: 'a key has no row in doubt sent once more',

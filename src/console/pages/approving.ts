@@ -9,11 +9,11 @@ import { approvalsText, meaningText, sheetLines, toBeSent, totalToType } from '.
 import { askedText } from '../../present/asked.ts'
 import { type Html, html } from '../../present/html.ts'
 import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
-import { fieldsOf } from '../forms.ts'
+import { fieldsOf, reasonIn } from '../forms.ts'
 import { form, freshly, moment, note, reasonField, table } from '../parts.ts'
 import { type Visitor, visitorOf } from '../visit.ts'
 import { batchPath } from '../ways.ts'
-import { backTo, findBatch, type OfBatch, reasonIn } from './batch.ts'
+import { backTo, findBatch, type OfBatch } from './batch.ts'
 
 export function addApproving(pages: Pages, door: ConsoleDoor): void {
   const { ledger, app } = door

@@ -1,10 +1,9 @@
 // What pages of one batch have in common.
 
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import type { BatchView } from '../../domain/batch.ts'
 import type { BatchId } from '../../domain/ids.ts'
 import { type ConsoleDoor, PageError } from '../door.ts'
-import { fieldsOf } from '../forms.ts'
 import { batchPath } from '../ways.ts'
 
 export type OfBatch = { readonly Params: { readonly batch: string } }
@@ -22,14 +21,6 @@ export function noSuchBatch(): PageError {
 
 export function nameOf({ batchId, fileName }: Pick<BatchView, 'batchId' | 'fileName'>): string {
   return fileName ?? `Batch ${batchId}`
-}
-
-const REASON_LONGEST = 500
-
-export function reasonIn(request: FastifyRequest): string {
-  const reason = (fieldsOf(request).reason ?? '').trim()
-  if (reason !== '' && reason.length <= REASON_LONGEST) return reason
-  throw new PageError(422, 'Write why, in up to 500 characters; it is kept in the history. Nothing was changed.')
 }
 
 export function backTo(reply: FastifyReply, batchId: BatchId): FastifyReply {

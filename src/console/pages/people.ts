@@ -7,11 +7,10 @@ import { policyLines } from '../../present/approval-policy.ts'
 import { type Html, html } from '../../present/html.ts'
 import { personState } from '../../present/people.ts'
 import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
-import { fieldsOf } from '../forms.ts'
+import { fieldsOf, reasonIn } from '../forms.ts'
 import { showScreen } from '../frame.ts'
 import { form, freshly, idText, moment, note, reasonField, table } from '../parts.ts'
 import { visitorOf } from '../visit.ts'
-import { reasonIn } from './batch.ts'
 
 type OfPerson = { readonly Params: { readonly person: string } }
 

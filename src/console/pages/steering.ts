@@ -9,12 +9,13 @@ import { askedText } from '../../present/asked.ts'
 import { type Html, html } from '../../present/html.ts'
 import { plural } from '../../present/text.ts'
 import type { ConsoleDoor, Pages } from '../door.ts'
+import { reasonIn } from '../forms.ts'
 import { showScreen } from '../frame.ts'
 import { actOnce } from '../once.ts'
 import { form, NOTHING, reasonField } from '../parts.ts'
 import { visitorOf } from '../visit.ts'
 import { batchPath } from '../ways.ts'
-import { backTo, findBatch, nameOf, type OfBatch, reasonIn } from './batch.ts'
+import { backTo, findBatch, nameOf, type OfBatch } from './batch.ts'
 
 export function addSteering(pages: Pages, door: ConsoleDoor): void {
   for (const what of ['pause', 'resume', 'cancel'] as const) addAct(pages, door, what)

@@ -126,10 +126,7 @@ function moveOf(row: RowToResolve, { finding, reason }: Resolution, actor: Actor
 /** What may have been executed is sent once more by no machine, whoever gave it a key. */
 function notByKey({ finding }: Resolution, { kind }: Actor): Refusal | null {
   if (kind !== 'key' || finding !== 'send-again') return null
-  return refused(
-    'a-key',
-    'A key cannot order this. Only a person, at the command line, has a request sent again that may have been executed',
-  )
+  return refused('a-key', 'A key cannot order this. Only a person has a request sent again that may have been executed')
 }
 
 /** A spreadsheet makes 12 of the reference 0012, and that may be the reference of another row in doubt. */

@@ -59,6 +59,8 @@ export interface QueryLedger {
     most: number,
     accounts: readonly AccountId[] | null,
   ): Promise<readonly BatchView[]>
+  /** The latest of those whose file's name begins so, in these letters. */
+  batchesNamed(fileName: string, most: number): Promise<readonly BatchView[]>
   /** By id or a beginning of one that fits a single batch; null where none fits. */
   batch(idOrPrefix: string): Promise<BatchView | null>
   openReading(batchId: BatchId, nowMs: number): Promise<BatchReading>
@@ -73,6 +75,8 @@ export interface QueryLedger {
   history(reference: string): Promise<readonly HistoryMove[]>
   /** By any of its ids; in the order of their arrival, up to `FOUND_MOST`. */
   find(id: string): Promise<readonly FoundInstruction[]>
+  /** When the first of its batches was recorded; null: it has none. */
+  knownSinceMs(): Promise<number | null>
   /** Rows of the batch that came to an end, or into doubt, at that moment or later; of the latest moves only. */
   settledSince(batchId: BatchId, sinceMs: number): Promise<number>
   /**

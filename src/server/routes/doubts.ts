@@ -1,10 +1,11 @@
 // Rows in doubt: the worklist, and what somebody found out about one of them.
 
 import * as z from 'zod'
-import { restUntilMsOf } from '../../app/doubts.ts'
+import { resolutionOf, restUntilMsOf } from '../../app/doubts.ts'
 import { seesMerchant } from '../../domain/api-key.ts'
-import type { DoubtRow, Resolved } from '../../domain/doubt.ts'
-import { FINDINGS, transactionIdProblem } from '../../domain/resolution.ts'
+import type { DoubtRow, Resolution, Resolved } from '../../domain/doubt.ts'
+import { isProblem } from '../../domain/problem.ts'
+import { FINDINGS } from '../../domain/resolution.ts'
 import { resultStatusOf } from '../../domain/states.ts'
 import { spell } from '../../domain/words.ts'
 import { toJsonDoubt } from '../../present/doubts.ts'
@@ -84,7 +85,7 @@ function addResolving(server: Server, door: Door): void {
           const doubt = (await door.ledger.doubts()).find(({ rowId }) => String(rowId) === params.row)
           if (doubt === undefined || !seesMerchant(key, doubt.merchant))
             throw notFound('There is no such row in doubt in this ledger.')
-          const resolution = resolutionOf(doubt, body, door)
+          const resolution = resolutionIn(doubt, body, door)
           const resolved = assertTaken(await once.resolve(resolution, actor, door.app.clock.nowMs()))
           if (resolved.kind === 'resolved') ({ paused } = resolved)
           return { kind: resolved.kind, batch: resolved.batchId, row: resolved.rowNo }
@@ -99,22 +100,18 @@ function addResolving(server: Server, door: Door): void {
   })
 }
 
-function resolutionOf(
+function resolutionIn(
   doubt: DoubtRow,
   { found, attempt, transaction_id, reason }: z.output<typeof FOUND>,
   { app }: Door,
-) {
-  const transactionId = transaction_id ?? null
-  const wrong = transactionId === null ? null : transactionIdProblem(transactionId, found)
-  if (wrong !== null)
-    throw new ProblemError('request_invalid', 'The transaction id is not taken. Nothing was changed.', {
-      errors: [{ pointer: '/transaction_id', detail: `${wrong.problem}; ${wrong.remedy}` }],
-    })
-  const { merchant, batchId, rowNo, instruction } = doubt
-  return {
-    ...{ reference: instruction.reference, merchant, attempt, row: { batchId, rowNo }, finding: found },
-    ...{ transactionId, reason, restMs: app.config.doubtRestMs },
-  }
+): Resolution {
+  const said = { finding: found, attempt, transactionId: transaction_id ?? null, reason }
+  const made = resolutionOf(doubt, said, app)
+  if (!isProblem(made)) return made
+  const { problem, remedy } = made
+  throw new ProblemError('request_invalid', 'The transaction id is not taken. Nothing was changed.', {
+    errors: [{ pointer: '/transaction_id', detail: `${problem}; ${remedy}` }],
+  })
 }
 
 function assertTaken(resolved: Resolved): Exclude<Resolved, { kind: 'refused' }> {

@@ -1,7 +1,8 @@
 // Merchants: whether anything is sent for them, and how fast.
 
 import * as z from 'zod'
-import { dialsIn, findAccount, rateProblem } from '../../app/dials.ts'
+import { findAccount, rateProblem } from '../../app/dials.ts'
+import { merchantsIn } from '../../app/merchants.ts'
 import { seesMerchant } from '../../domain/api-key.ts'
 import type { AccountId } from '../../domain/ids.ts'
 import type { OnceLedger } from '../../ports/ledger/requests.ts'
@@ -34,12 +35,8 @@ export function addMerchants(server: Server, door: Door): void {
   const { app, ledger } = door
   const shownTo = async (request: Parameters<typeof callerOf>[0]): Promise<readonly Shown[]> => {
     const { key } = callerOf(request)
-    const accounts = new Map((await ledger.accounts()).map((account) => [account.name, account]))
-    const dials = (await dialsIn(app, ledger)).filter(({ merchant }) => seesMerchant(key, merchant))
-    return dials.map((dial) => {
-      const { stopped = null, held = null } = accounts.get(dial.merchant) ?? {}
-      return { ...toJsonDial(dial), merchant: dial.merchant, stopped, held }
-    })
+    const all = (await merchantsIn(app, ledger)).filter(({ merchant }) => seesMerchant(key, merchant))
+    return all.map((one) => ({ ...toJsonDial(one), merchant: one.merchant, stopped: one.stopped, held: one.held }))
   }
   const shown = async (request: Parameters<typeof callerOf>[0], name: string): Promise<Shown> => {
     const found = (await shownTo(request)).find(({ merchant }) => merchant === name)

@@ -35,7 +35,22 @@ export function describeFinding(): void {
         {
           ...{ reference: 'R-1', batchId, rowNo: 1, merchant: 'default', state: 'APPROVED', operation: 'REFUND' },
           ...{ amountMinor: 1_000n, currency: 'EUR', orderId: '77', transactionId: '7001', attempts: 1 },
-          ...{ sentAtMs: NOW + 100, completedAtMs: NOW + 300 },
+          ...{ sentAtMs: NOW + 100, completedAtMs: NOW + 300, line: 2 },
+          asked: { orderId: '77', vaultId: null },
+          answered: { amount: null, currency: null, orderId: null, vaultId: null, xtlOrderId: null },
+        },
+      ])
+    })
+
+    test('tells an answer apart from what was asked', async () => {
+      const batchId = await submit(ledger, accountId, [sale('S-1', '900123', { xtlOrderId: 'SHOP1' })])
+      const facts = factsWith('7002', { orderId: '8001', amount: '9.99', currency: 'USD', xtlOrderId: 'SHOP2' })
+      await work(ledger, batchId, 'S-1', 'APPROVED', { facts: { ...facts, vaultId: '0900123' } })
+      expect(await ledger.find('S-1')).toMatchObject([
+        {
+          ...{ orderId: '8001', vaultId: '0900123', xtlOrderId: 'SHOP1' },
+          asked: { orderId: null, vaultId: '900123' },
+          answered: { amount: '9.99', currency: 'USD', orderId: '8001', vaultId: '0900123', xtlOrderId: 'SHOP2' },
         },
       ])
     })
@@ -48,6 +63,21 @@ export function describeFinding(): void {
         ['A', 'order'],
         ['B', 'order'],
       ])
+    })
+
+    test('finds batches by the beginning of their file’s name, the latest first, and by nothing that only looks alike', async () => {
+      expect(await ledger.knownSinceMs()).toBeNull()
+      const named = async (name: string, most = 9) =>
+        (await ledger.batchesNamed(name, most)).map(({ fileName }) => fileName)
+      for (const [n, fileName] of ['nov.csv', 'nov-2.csv', 'n%v.csv'].entries())
+        await submit(ledger, accountId, [refund(`R${n}`)], {
+          ...{ fileName, fileSha256: `0${n}`.repeat(32), nowMs: NOW + n },
+        })
+      expect(await named('nov')).toEqual(['nov-2.csv', 'nov.csv'])
+      expect(await named('nov', 1)).toEqual(['nov-2.csv'])
+      expect(await named('n%v')).toEqual(['n%v.csv'])
+      expect([await named('NOV'), await named('ov')]).toEqual([[], []])
+      expect(await ledger.knownSinceMs()).toBe(NOW)
     })
   })
 }

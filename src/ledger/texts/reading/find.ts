@@ -30,9 +30,11 @@ const CONDITIONS: readonly (readonly [IdKind, string])[] = [
 const NEEDS_DIGITS: readonly IdKind[] = ['vault']
 
 const select = (by: IdKind, condition: string) => `
-    SELECT i.id AS "rowId", i.reference, i.batch_id AS "batchId", i.row_no AS "rowNo", a.name AS merchant, i.state, '${by}' AS by,
+    SELECT i.id AS "rowId", i.reference, i.batch_id AS "batchId", i.row_no AS "rowNo", i.line, a.name AS merchant, i.state, '${by}' AS by,
       i.operation, i.amount_minor AS "amountMinor", i.currency, coalesce(i.answered_order_id, i.order_id) AS "orderId",
-      i.transaction_id AS "transactionId", i.answered_record_id AS "recordId", i.xtl_order_id AS "xtlOrderId",
+      i.order_id AS "askedOrderId", i.vault_id AS "askedVaultId", i.answered_amount AS "answeredAmount",
+      i.answered_currency AS "answeredCurrency", i.answered_order_id AS "answeredOrderId", i.answered_vault_id AS "answeredVaultId",
+      i.answered_xtl_order_id AS "answeredXtlOrderId", i.transaction_id AS "transactionId", i.answered_record_id AS "recordId", i.xtl_order_id AS "xtlOrderId",
       coalesce(i.answered_vault_id, i.vault_id) AS "vaultId", i.reason, i.warning, i.attempt AS attempts,
       i.sent_at AS "sentAtMs", i.completed_at AS "completedAtMs"
     FROM instruction i JOIN batch b ON b.id = i.batch_id JOIN account a ON a.id = i.account_id
@@ -40,11 +42,12 @@ const select = (by: IdKind, condition: string) => `
 
 const SELECTS = CONDITIONS.map(([by, condition]) => ({ by, text: select(by, condition) }))
 
-type Found = {
-  [Key in keyof FoundInstruction]: FoundInstruction[Key] extends number | null ? bigint | null : FoundInstruction[Key]
-} & {
-  readonly rowId: bigint
-}
+type Counted = 'rowNo' | 'line' | 'attempts' | 'sentAtMs' | 'completedAtMs'
+type Found = Omit<FoundInstruction, Counted | 'asked' | 'answered'> & {
+  readonly [Column in Exclude<Counted, 'sentAtMs' | 'completedAtMs'> | 'rowId']: bigint
+} & { readonly [Column in 'sentAtMs' | 'completedAtMs']: bigint | null } & {
+  readonly [Id in 'askedOrderId' | 'askedVaultId' | 'answeredOrderId' | 'answeredVaultId']: string | null
+} & { readonly [Told in 'answeredAmount' | 'answeredCurrency' | 'answeredXtlOrderId']: string | null }
 
 /** Each once, in the order of their arrival. */
 export function* findById(id: string): Script<FoundInstruction[]> {
@@ -60,13 +63,19 @@ export function* findById(id: string): Script<FoundInstruction[]> {
   return inOrder.slice(0, FOUND_MOST).map(([, row]) => row)
 }
 
-function toFound({ rowNo, attempts, sentAtMs, completedAtMs, ...row }: Omit<Found, 'rowId'>): FoundInstruction {
+function toFound(found: Omit<Found, 'rowId'>): FoundInstruction {
+  const { rowNo, line, attempts, sentAtMs, completedAtMs, askedOrderId, askedVaultId, ...others } = found
+  const { answeredAmount, answeredCurrency, answeredOrderId, answeredVaultId, answeredXtlOrderId, ...row } = others
   const numberOf = (value: bigint | null) => (value === null ? null : Number(value))
   return {
     ...row,
-    rowNo: Number(rowNo),
-    attempts: Number(attempts),
+    ...{ rowNo: Number(rowNo), line: Number(line), attempts: Number(attempts) },
     sentAtMs: numberOf(sentAtMs),
     completedAtMs: numberOf(completedAtMs),
+    asked: { orderId: askedOrderId, vaultId: askedVaultId },
+    answered: {
+      ...{ amount: answeredAmount, currency: answeredCurrency, orderId: answeredOrderId },
+      ...{ vaultId: answeredVaultId, xtlOrderId: answeredXtlOrderId },
+    },
   }
 }

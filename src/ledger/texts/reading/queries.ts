@@ -34,6 +34,9 @@ export function queriesOn(engine: Engine, openReader: () => Promise<Reader>): Om
       if (accounts?.length === 0) return []
       return viewsOf(engine, await engine.read(() => all<Named>(behind(accounts), { after, most })))
     },
+    async batchesNamed(fileName, most) {
+      return viewsOf(engine, await engine.read(() => all<Named>(NAMED_SO, { fileName, most })))
+    },
     async batch(idOrPrefix) {
       return engine.read(function* () {
         const id = yield* findBatch(idOrPrefix)
@@ -48,6 +51,10 @@ export function queriesOn(engine: Engine, openReader: () => Promise<Reader>): Om
       engine.write(() => change(WRITTEN, { batchId, path, version, lastMove }), FAULTING),
     reasons: (batchId) => engine.read(() => reasonsOf(batchId)),
     find: (id) => engine.read(() => findById(id)),
+    knownSinceMs: () =>
+      engine.read(function* () {
+        return (yield* one<{ atMs: number | null }>(FIRST_RECORDED))?.atMs ?? null
+      }),
     history: (reference) => engine.read(() => historyOf(reference)),
     settledSince: (batchId, sinceMs) => engine.read(() => count(SETTLED_SINCE, { batchId, sinceMs })),
     waitsFor: (batchId, nowMs) => engine.read(() => waitsFor(batchId, nowMs)),
@@ -70,6 +77,9 @@ const BATCHES = {
 interface Named {
   readonly id: BatchId
 }
+
+const FIRST_RECORDED = `SELECT min(created_at) AS "atMs" FROM batch WHERE stage = 'open'`
+const NAMED_SO = `${batches('AND substr(file_name, 1, length(:fileName)) = :fileName')} LIMIT :most`
 
 /** One by one: a view may look at many rows, and whatever else uses the connection goes on between two. */
 async function viewsOf(engine: Engine, ids: readonly Named[]): Promise<readonly BatchView[]> {

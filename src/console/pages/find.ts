@@ -1,0 +1,111 @@
+// One box for every id. What is found once is shown at once; what several have is told apart by merchant, batch and row.
+
+import type { BatchView } from '../../domain/batch.ts'
+import { FOUND_MOST, type FoundInstruction } from '../../domain/found.ts'
+import { toIdentifier } from '../../domain/identifier.ts'
+import { statusOf } from '../../domain/states.ts'
+import { FOUND_BY } from '../../present/found.ts'
+import { type Html, html } from '../../present/html.ts'
+import { amountText } from '../../present/text.ts'
+import type { ConsoleDoor, Pages } from '../door.ts'
+import { showScreen } from '../frame.ts'
+import { moment, NOTHING, stateText, table } from '../parts.ts'
+import { batchPath, instructionPath } from '../ways.ts'
+import { nameOf } from './batch.ts'
+
+const LONGEST = 200
+const BATCHES_SHOWN = 50
+/** Less of a batch's id is a word like any other. */
+const ID_BEGINS = 6
+
+interface Asking {
+  readonly Querystring: { readonly q?: string | readonly string[] }
+}
+
+export function addFinding(pages: Pages, door: ConsoleDoor): void {
+  const { ledger } = door
+  pages.get<Asking>('/find', { config: { page: 'find' } }, async (request, reply) => {
+    const { q } = request.query
+    const asked = typeof q === 'string' ? toIdentifier(q.slice(0, LONGEST)) : ''
+    if (asked === '')
+      return show(
+        html`<p>Write a reference, an order id, a transaction id, a merchant order id, a vault id, a batch or the name of a file into the box above.</p>`,
+      )
+    const found = await ledger.find(asked)
+    const batches = await batchesBy(asked, found.length > 0)
+    const [one, another] = found
+    if (one !== undefined && another === undefined && batches.length === 0)
+      return reply.redirect(instructionPath(one.reference, one), 303)
+    const [batch] = batches
+    if (batch !== undefined && batches.length === 1 && one === undefined)
+      return reply.redirect(batchPath(batch.batchId), 303)
+    if (one === undefined && batch === undefined) return show(await nothingFound(asked))
+    return show(html`${instructionsFound(found)}${batchesFound(batches)}`)
+
+    function show(main: Html) {
+      return showScreen(door, request, reply, { title: asked === '' ? 'Find' : `Found by “${asked}”`, main })
+    }
+  })
+
+  /** By all of it; by its beginning only where nothing else has that id. */
+  async function batchesBy(asked: string, isFound: boolean): Promise<readonly BatchView[]> {
+    const byId = asked.length < ID_BEGINS ? null : await ledger.batch(asked).catch(() => null)
+    const named = await ledger.batchesNamed(asked, BATCHES_SHOWN)
+    const all = [...(byId === null ? [] : [byId]), ...named.filter(({ batchId }) => batchId !== byId?.batchId)]
+    return isFound ? all.filter(({ batchId, fileName }) => batchId === asked || fileName === asked) : all
+  }
+
+  async function nothingFound(asked: string): Promise<Html> {
+    const sinceMs = await ledger.knownSinceMs()
+    const knows =
+      sinceMs === null
+        ? html`Nothing was handed in here yet.`
+        : html`It knows what was handed in since ${moment(sinceMs)}; a ledger that was restored may know less.`
+    return html`<p><strong>Not in this ledger.</strong> ${knows}</p><p>Ids are found whole, and the names of batches and files by their beginning. A reference that was sent under a run key begins with the key: 2026-12/${asked}.</p>`
+  }
+}
+
+const COLUMNS = [
+  { name: 'Reference' },
+  { name: 'Found by' },
+  { name: 'Merchant' },
+  { name: 'Operation' },
+  { name: 'Asked', kind: 'number' },
+  { name: 'Currency' },
+  { name: 'Status', kind: 'word' },
+  { name: 'Batch' },
+  { name: 'Row', kind: 'number' },
+  { name: 'Settled' },
+] as const
+
+function instructionsFound(found: readonly FoundInstruction[]): Html {
+  if (found.length === 0) return NOTHING
+  const rows = found.map((one) => [
+    html`<a class="id" href="${instructionPath(one.reference, one)}">${one.reference}</a>`,
+    html`${FOUND_BY[one.by]}`,
+    html`${one.merchant}`,
+    html`${one.operation ?? 'unread'}`,
+    html`${one.amountMinor === null ? '' : amountText(one.amountMinor, one.currency ?? '')}`,
+    html`${one.currency}`,
+    stateText(statusOf(one.state)),
+    html`<a href="${batchPath(one.batchId)}">${one.batchId}</a>`,
+    html`${one.rowNo}`,
+    moment(one.completedAtMs),
+  ])
+  const more = found.length < FOUND_MOST ? NOTHING : html`<p>These are the first ${FOUND_MOST}; there may be more.</p>`
+  return html`${table('Instructions with that id', COLUMNS, rows)}${more}`
+}
+
+function batchesFound(batches: readonly BatchView[]): Html {
+  if (batches.length === 0) return NOTHING
+  const columns = [{ name: 'Batch' }, { name: 'Id' }, { name: 'Merchant' }, { name: 'Recorded' }]
+  const rows = batches.map((batch) => [
+    html`<a href="${batchPath(batch.batchId)}">${nameOf(batch)}</a>`,
+    html`${batch.batchId}`,
+    html`${batch.merchant}`,
+    moment(batch.createdAtMs),
+  ])
+  const more =
+    batches.length < BATCHES_SHOWN ? NOTHING : html`<p>These are the latest ${BATCHES_SHOWN}; there may be more.</p>`
+  return html`${table('Batches', columns, rows)}${more}`
+}

@@ -1,0 +1,180 @@
+// Doubts at their pages: what is shown, who may say what they found, and what the ledger holds after.
+
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { BatchId } from '../../src/domain/ids.ts'
+import { STEP_UP_MS } from '../../src/domain/person.ts'
+import { claimNamed, findingOn, headerOf, listOf, refund, rowIn, settle, submit } from '../fixtures/ledgers.ts'
+import { formsIn, openPages, type PagesServed, type Visiting } from '../fixtures/pages.ts'
+
+const HOSTILE = '<script>alert(1)</script>\u202e'
+const REST_MS = 900_000
+
+let served: PagesServed
+let batch: BatchId
+let olga: Visiting
+let row: number
+
+beforeEach(async () => {
+  served = await openPages()
+  const { ledger, accounts } = served
+  const rows = [refund('R-1', { orderId: '77' }), refund('R-2', { orderId: '77' }), refund('R-3')]
+  batch = await submit(ledger, accounts.shop, rows, headerOf(accounts.shop, { nowMs: Date.now() - 2 * REST_MS }))
+  await intoDoubt('R-1')
+  row = (await ledger.doubts())[0]?.rowId ?? 0
+  olga = await served.as('olga', ['operator'])
+})
+afterEach(() => served.close())
+
+/** Its request left just now, or so long ago. */
+async function intoDoubt(reference: string, agoMs = 0): Promise<void> {
+  const nowMs = Date.now() - agoMs
+  const claimed = await claimNamed(served.ledger, batch, reference, nowMs)
+  const over = { atMs: nowMs, sentAtMs: nowMs, reason: `no answer ${HOSTILE}`, httpStatus: 502, answerText: HOSTILE }
+  await settle(served.ledger, claimed, 'IN_DOUBT', over)
+}
+
+const at = () => `/doubts/${row}`
+const now = (reference = 'R-1') => rowIn(served.ledger, batch, reference)
+const found = (over: Readonly<Record<string, string>> = {}) => ({ found: 'approved', reason: 'in the portal', ...over })
+const resolve = (over: Readonly<Record<string, string>> = {}, by = olga) => by.send(at(), '/resolve', found(over))
+const itsPage = () => `/instructions/R-1?batch=${batch}&row=1`
+
+test('the list shows what to look up, how long it rests and what waits for it, and nothing that a page would obey', async () => {
+  const { body } = await olga.get('/doubts')
+  for (const shown of ['R-1', 'shop', '10.00', '>77<', '1 row', 'no answer &lt;script&gt;', `href="${at()}"`])
+    expect(body).toContain(shown)
+  expect(body).not.toMatch(/<script>|\u202e/)
+  served.ahead(REST_MS)
+  expect((await olga.get('/doubts')).body).toContain('<td class="">now</td>')
+})
+
+test('where there is none, that is said', async () => {
+  await resolve()
+  expect((await olga.get('/doubts')).body).toContain('No row is in doubt.')
+  expect((await olga.get(at())).statusCode).toBe(404)
+})
+
+test('one of them shows its ids, what was seen, and what each finding means for the money', async () => {
+  const { body } = await olga.get(at())
+  for (const shown of [
+    '<code data-copy>77</code>',
+    '502',
+    'It was approved',
+    'becomes APPROVED',
+    '1 refund, EUR 10.00',
+  ])
+    expect(body).toContain(shown)
+  expect(body).not.toMatch(/<script>|\u202e/)
+})
+
+test('an operator says what was found, and the ledger holds it with who found it', async () => {
+  expect((await resolve({ transaction_id: ' 7001 ' })).headers.location).toBe(itsPage())
+  expect(await now()).toMatchObject({ state: 'APPROVED', facts: { transactionId: '7001' } })
+  expect((await now()).reason).toMatch(/^approved by .*olga.*: in the portal$/)
+  const page = (await olga.get(itsPage())).body
+  expect(page).toContain('Approved: the gateway executed it. A person found that.')
+})
+
+test('before its rest is over it is called neither absent nor sent again, at the page or past it', async () => {
+  const { body } = await olga.get(at())
+  expect(body.match(/value="(approved|declined|not-executed|send-again)"/g)).toHaveLength(2)
+  expect(body.match(/not before <time/g)).toHaveLength(2)
+  for (const finding of ['not-executed', 'send-again']) {
+    const refused = await resolve({ found: finding })
+    expect([refused.statusCode, refused.body]).toEqual([409, expect.stringContaining('may still be executed')])
+  }
+  expect(await now()).toMatchObject({ state: 'IN_DOUBT' })
+})
+
+/** R-3, whose rest is over. */
+async function rested(): Promise<void> {
+  await intoDoubt('R-3', REST_MS + 1)
+  row = (await served.ledger.doubts())[1]?.rowId ?? 0
+}
+
+test('afterwards it is, and what that may cost is said before', async () => {
+  await rested()
+  const { body } = await olga.get(at())
+  expect(body).toContain('This refund becomes FAILED: not executed. If it is executed after all, money moves')
+  expect(body).toContain('the customer gets EUR 10.00 twice')
+  await resolve({ found: 'not-executed' })
+  expect(await now('R-3')).toMatchObject({ state: 'FAILED' })
+})
+
+test('to have it sent once more takes a password that was shown a moment ago', async () => {
+  await rested()
+  const form = { ...formsIn((await olga.get(at())).body).at(-1)?.fields, ...found({ found: 'send-again' }) }
+  served.ahead(STEP_UP_MS + 1)
+  expect((await olga.get(at())).body).toContain(`<a href="/step-up?to=${at()}">show your password again</a>`)
+  expect((await olga.post(`${at()}/resolve`, form)).headers.location).toBe(`/step-up?to=${encodeURIComponent(at())}`)
+  expect(await now('R-3')).toMatchObject({ state: 'IN_DOUBT' })
+  served.ahead(0)
+  const itsPage = `/instructions/R-3?batch=${batch}&row=3`
+  expect((await olga.post(`${at()}/resolve`, form)).headers.location).toBe(itsPage)
+  expect(await now('R-3')).toMatchObject({ state: 'READY' })
+  expect((await olga.get(itsPage)).body).toContain('It waits to be sent once more, as a person ordered.')
+})
+
+test('a form that is sent twice has its effect once', async () => {
+  const fields = { ...formsIn((await olga.get(at())).body).at(-1)?.fields, ...found() }
+  const answers = [await olga.post(`${at()}/resolve`, fields), await olga.post(`${at()}/resolve`, fields)]
+  expect(answers.map(({ headers }) => headers.location)).toEqual([itsPage(), itsPage()])
+  const moves = await served.ledger.history('R-1')
+  expect(moves.filter(({ cause }) => cause === 'resolve')).toHaveLength(1)
+})
+
+test('what somebody else resolved meanwhile stays, and who comes later is told', async () => {
+  const fields = { ...formsIn((await olga.get(at())).body).at(-1)?.fields, ...found() }
+  await served.ledger.resolve(findingOn('R-1', { finding: 'declined' }), served.app.actor, Date.now())
+  const refused = await olga.post(`${at()}/resolve`, fields)
+  expect(refused.statusCode).toBe(409)
+  expect(refused.body).toContain('no longer in doubt: it is DECLINED by now. What you found was not recorded')
+  expect(await now()).toMatchObject({ state: 'DECLINED' })
+})
+
+test('what was found is of the attempt and the row that were looked up, and of no other', async () => {
+  for (const over of [{ attempt: '2' }, { number: '2' }, { batch: 'x' }])
+    expect((await resolve(over)).statusCode).toBe(409)
+  for (const over of [{ attempt: '' }, { number: '0' }]) expect((await resolve(over)).statusCode).toBe(400)
+  expect(await now()).toMatchObject({ state: 'IN_DOUBT' })
+})
+
+test.each([
+  ['without a finding', { found: '' }, 'one of the four answers'],
+  ['without a reason', { reason: ' ' }, 'Write why'],
+  ['with a card in its reason', { reason: 'card 4111111111111111' }, 'the history keeps none'],
+  ['with a reason of two lines', { reason: 'one\ntwo' }, 'in one line'],
+  ['with something else for a transaction', { transaction_id: 'TX' }, 'digits only'],
+])('a form %s changes nothing', async (_, over, said) => {
+  const refused = await resolve(over)
+  expect([refused.statusCode, refused.body]).toEqual([422, expect.stringContaining(said)])
+  expect(refused.body).toContain('Nothing was changed')
+  expect(await now()).toMatchObject({ state: 'IN_DOUBT' })
+})
+
+test('a transaction that settled another row is not taken again', async () => {
+  await resolve({ transaction_id: '7001' })
+  await intoDoubt('R-2')
+  row = (await served.ledger.doubts())[0]?.rowId ?? 0
+  const refused = await resolve({ transaction_id: '7001' })
+  expect([refused.statusCode, refused.body]).toEqual([409, expect.stringContaining('settled R-1 already')])
+})
+
+test('a viewer sees it, is told who may say, and gets no file of names', async () => {
+  const vic = await served.as('vic', ['viewer'])
+  expect((await vic.get(at())).body).toContain('that takes an operator')
+  expect(formsIn((await vic.get(at())).body)).toEqual([])
+  expect((await vic.get('/doubts')).body).toContain('a permission of its own')
+  expect((await vic.get('/doubts.csv')).statusCode).toBe(403)
+})
+
+test('the worklist is that of the command line, and that it was taken is kept', async () => {
+  const rita = await served.as('rita', ['viewer', 'results'])
+  const file = await rita.get('/doubts.csv')
+  expect(file.headers['content-disposition']).toBe('attachment; filename="doubts.csv"')
+  const [header, line] = file.body.split('\r\n')
+  expect(header).toMatch(/^\ufeff?reference,attempt,operation,amount,/)
+  expect(line).toMatch(/^R-1,1,REFUND,10.00,EUR,/)
+  const acts = await listOf(served.ledger.log(null))
+  expect(acts.at(-1)).toMatchObject({ what: 'export', details: { kind: 'worklist', rows: 1 }, actor: { name: 'rita' } })
+})
