@@ -4,7 +4,18 @@ import { takeWorkerLock } from '../../../src/app/locks.ts'
 import type { DraftHeader } from '../../../src/domain/draft.ts'
 import type { BatchId } from '../../../src/domain/ids.ts'
 import { type Console, openConsole } from '../../fixtures/console.ts'
-import { CLERK, dueIn, faultyRow, headerOf, personAt, refund, rowOf, submit, work } from '../../fixtures/ledgers.ts'
+import {
+  CLERK,
+  dueIn,
+  faultyRow,
+  headerOf,
+  personAt,
+  refund,
+  rowOf,
+  rowsIn,
+  submit,
+  work,
+} from '../../fixtures/ledgers.ts'
 import type { PagesWanted } from '../../fixtures/pages.ts'
 
 export interface Desk extends Console {
@@ -16,6 +27,9 @@ export interface Desk extends Console {
   batch(over?: Partial<DraftHeader>): Promise<BatchId>
   /** Its first rows come to these ends. */
   settle(batch: BatchId, ...ends: readonly End[]): Promise<void>
+  /** The page of a row of the batch, counted from 0; that of the only row in doubt. */
+  rowPath(batch: BatchId, at: number): Promise<string>
+  doubtPath(): Promise<string>
   /** Until the desk is closed. */
   worker(): Promise<void>
 }
@@ -56,6 +70,11 @@ export async function openDesk(text: Desk['text'], wanted: PagesWanted = {}): Pr
         await work(ledger, batch, due[i]?.instruction.reference ?? '', to, said)
       }
     },
+    async rowPath(batch, i) {
+      const row = (await rowsIn(ledger, batch))[i]
+      return `/instructions/${encodeURIComponent(row?.reference ?? '')}?batch=${batch}&row=${row?.rowNo}`
+    },
+    doubtPath: async () => `/doubts/${(await ledger.doubts())[0]?.rowId}`,
     async worker() {
       const lock = await takeWorkerLock(app, 'worker')
       if (lock.kind !== 'taken') throw new Error('somebody works already')

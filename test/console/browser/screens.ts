@@ -159,6 +159,40 @@ export const SCREENS: readonly Screen[] = [
   { name: 'rows', as: VIEWER, at: async (desk) => `${batchAt(await finished(desk))}/rows` },
   { name: 'rows of a status', as: VIEWER, at: async (desk) => `${batchAt(await inDoubt(desk))}/rows?status=IN_DOUBT` },
   { name: 'no such row', as: VIEWER, at: async (desk) => `${batchAt(await inDoubt(desk))}/rows?status=FAILED` },
+  // ── Finding, doubts, merchants
+  { name: 'find', as: VIEWER, at: async () => '/find' },
+  { name: 'found nothing', as: VIEWER, at: async (desk) => `/find?q=${encodeURIComponent(desk.text('nothing'))}` },
+  {
+    name: 'found several',
+    as: VIEWER,
+    async at(desk) {
+      for (let n = 0; n < 2; n += 1) await desk.batch()
+      return '/find?q=700'
+    },
+  },
+  {
+    name: 'instruction settled',
+    as: VIEWER,
+    async at(desk) {
+      const batch = await finished(desk)
+      return `${await desk.rowPath(batch, 0)}`
+    },
+  },
+  { name: 'instruction in doubt', as: OPERATOR, at: async (desk) => desk.rowPath(await inDoubt(desk), 1) },
+  { name: 'doubts none', as: VIEWER, at: async () => '/doubts' },
+  { name: 'doubts', as: VIEWER, at: async (desk) => inDoubt(desk).then(() => '/doubts') },
+  { name: 'doubt', as: OPERATOR, at: async (desk) => inDoubt(desk).then(() => desk.doubtPath()) },
+  { name: 'doubt, a viewer', as: VIEWER, at: async (desk) => inDoubt(desk).then(() => desk.doubtPath()) },
+  { name: 'merchants', as: VIEWER, at: async () => '/merchants' },
+  {
+    name: 'merchant stopped',
+    as: OPERATOR,
+    async at(desk) {
+      await desk.ledger.stopAccount(desk.accounts.shop, desk.text('the password was refused'), NOW)
+      return '/merchants/shop'
+    },
+  },
+  { name: 'merchant, a viewer', as: VIEWER, at: async () => '/merchants/shop' },
   // ── People, and what was done
   { name: 'policy', as: VIEWER, at: async (desk) => desk.fourEyes().then(() => '/policy') },
   { name: 'policy none', as: VIEWER, at: async () => '/policy' },
