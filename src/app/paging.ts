@@ -1,6 +1,11 @@
-// Lists in pages, for doors that show them so.
+// Lists in pages, for the doors that show them so.
 
+import type { LogEntry, LogPosition } from '../domain/acts.ts'
+import type { BatchId } from '../domain/ids.ts'
 import type { Pages } from '../domain/pages.ts'
+import type { ReconciliationRow } from '../domain/reconciliation.ts'
+import { type ResultStatus, resultStatusOf } from '../domain/states.ts'
+import type { Ledger } from '../ports/ledger/ledger.ts'
 
 export interface Found<Item, Position> {
   readonly data: readonly Item[]
@@ -8,8 +13,69 @@ export interface Found<Item, Position> {
   readonly next: Position | null
 }
 
+/** How much is looked at for one page of those that fit, where few do; and how much of it at once. */
+interface Effort {
+  readonly most: number
+  readonly atOnce: number
+}
+
+interface PageAsked<Item, Position> {
+  /** Behind which it begins; null: at the first. */
+  readonly after: Position | null
+  readonly limit: number
+  /** null: all do. */
+  readonly fits: ((item: Item) => boolean) | null
+}
+
+const EFFORT: Effort = { most: 10_000, atOnce: 500 }
+
+/** Rows of a batch, in the order in which they came. `status` null: whatever became of them. */
+export function rowsPage(
+  ledger: Pick<Ledger, 'rowsAfter'>,
+  batchId: BatchId,
+  { after, limit, status }: { readonly after: number; readonly limit: number; readonly status: ResultStatus | null },
+): Promise<Found<ReconciliationRow, number>> {
+  const fits = status === null ? null : ({ state }: ReconciliationRow) => resultStatusOf(state) === status
+  return findPage(
+    (last, most) => ledger.rowsAfter(batchId, last ?? 0, most),
+    { after, limit, fits },
+    ({ rowNo }) => rowNo,
+  )
+}
+
+/** Acts, the oldest first. `sinceMs` null: from the first. */
+export function actsPage(
+  ledger: Pick<Ledger, 'logAfter'>,
+  sinceMs: number | null,
+  asked: PageAsked<LogEntry, LogPosition>,
+): Promise<Found<LogEntry, LogPosition>> {
+  return findPage(
+    (last, most) => ledger.logAfter(sinceMs, last, most),
+    asked,
+    ({ position }) => position,
+  )
+}
+
+/** `read`: so many behind that one, fewer only at the end. */
+export function findPage<Item, Position>(
+  read: (after: Position | null, most: number) => Promise<readonly Item[]>,
+  { after, limit, fits }: PageAsked<Item, Position>,
+  positionOf: (item: Item) => Position,
+  { most, atOnce }: Effort = EFFORT,
+): Promise<Found<Item, Position>> {
+  // One more than is shown says whether there is a next page.
+  const pages = onwards(read, { after, atOnce: fits === null ? limit + 1 : atOnce, positionOf })
+  return gather(pages, { limit, most, positionOf, fits: fits ?? (() => true) })
+}
+
+interface OnwardsParts<Item, Position> {
+  readonly after: Position | null
+  readonly atOnce: number
+  readonly positionOf: (item: Item) => Position
+}
+
 /** Page after page; a short one is the last. */
-export async function* onwards<Item, Position>(
+async function* onwards<Item, Position>(
   read: (after: Position | null, most: number) => Promise<readonly Item[]>,
   { after, atOnce, positionOf }: OnwardsParts<Item, Position>,
 ): Pages<Item> {
@@ -23,14 +89,15 @@ export async function* onwards<Item, Position>(
   }
 }
 
-interface OnwardsParts<Item, Position> {
-  readonly after: Position | null
-  readonly atOnce: number
+interface GatherParts<Item, Position> {
+  readonly limit: number
+  readonly most: number
+  readonly fits: (item: Item) => boolean
   readonly positionOf: (item: Item) => Position
 }
 
 /** Looks through pages until there are enough; `most` bounds how much one request looks at. */
-export async function gather<Item, Position>(
+async function gather<Item, Position>(
   pages: Pages<Item>,
   { limit, most, fits, positionOf }: GatherParts<Item, Position>,
 ): Promise<Found<Item, Position>> {
@@ -39,7 +106,6 @@ export async function gather<Item, Position>(
   let last: Item | null = null
   for await (const page of pages) {
     for (const item of page) {
-      // One more is there: only then the page has a next one.
       if (last !== null && (data.length === limit || looked === most)) return { data, next: positionOf(last) }
       if (fits(item)) data.push(item)
       looked += 1
@@ -47,11 +113,4 @@ export async function gather<Item, Position>(
     }
   }
   return { data, next: null }
-}
-
-interface GatherParts<Item, Position> {
-  readonly limit: number
-  readonly most: number
-  readonly fits: (item: Item) => boolean
-  readonly positionOf: (item: Item) => Position
 }

@@ -1,6 +1,6 @@
 // Every act, the latest days first in reach: what people, services and the machine did.
 
-import { gather, onwards } from '../../app/paging.ts'
+import { actsPage } from '../../app/paging.ts'
 import type { LogEntry, LogPosition } from '../../domain/acts.ts'
 import { words } from '../../domain/words.ts'
 import { logDetails } from '../../present/history.ts'
@@ -11,10 +11,6 @@ import { idText, moment, NOTHING, table } from '../parts.ts'
 import { batchPath, linked } from '../ways.ts'
 
 const SHOWN = 100
-const LOOKED_AT_MOST = 20_000
-/** Where few fit. */
-const SOUGHT_AT_ONCE = 1_000
-const positionOf = ({ position }: LogEntry) => position
 const DAY_MS = 86_400_000
 const DAYS = 7
 
@@ -28,13 +24,8 @@ export function addAuditPage(pages: Pages, door: ConsoleDoor): void {
     const since = dayIn(request.query.since) ?? new Date(app.clock.nowMs() - DAYS * DAY_MS).toISOString().slice(0, 10)
     const who = (request.query.who ?? '').trim().slice(0, 100)
     const after = positionIn(request.query.after)
-    const log = onwards<LogEntry, LogPosition>((last, most) => ledger.logAfter(Date.parse(since), last, most), {
-      ...{ after, atOnce: who === '' ? SHOWN + 1 : SOUGHT_AT_ONCE, positionOf },
-    })
-    const { data, next } = await gather(log, {
-      ...{ limit: SHOWN, most: LOOKED_AT_MOST, positionOf },
-      fits: ({ by }) => who === '' || by.includes(who),
-    })
+    const fits = who === '' ? null : ({ by }: LogEntry) => by.includes(who)
+    const { data, next } = await actsPage(ledger, Date.parse(since), { after, limit: SHOWN, fits })
     const main = html`${filterOf(since, who)}${actsOf(data)}${nextOf(since, who, next)}<h2>Head of the chain</h2><p>Written down elsewhere, it proves what was here. Verify it at the machine of the ledger: ${linked(words`${{ act: 'verify-audit' }}`)}.</p><p>${idText(await ledger.head())}</p>`
     return showScreen(door, request, reply, { title: 'Audit', section: 'Audit', main })
   })

@@ -1,8 +1,8 @@
 // One batch: how it goes, why nothing moves, what became of its rows, and what was done to it.
 
-import { gather, onwards } from '../../app/paging.ts'
+import { actsPage } from '../../app/paging.ts'
 import { topReasonsOf } from '../../app/top-reasons.ts'
-import type { LogEntry, LogPosition } from '../../domain/acts.ts'
+import type { LogEntry } from '../../domain/acts.ts'
 import { isAwaiting } from '../../domain/approval.ts'
 import type { BatchView } from '../../domain/batch.ts'
 import { countIn, type Standing } from '../../domain/batch-status.ts'
@@ -52,13 +52,8 @@ export function addBatchPages(pages: Pages, door: ConsoleDoor): void {
   }
 
   async function historyOf({ batchId, createdAtMs }: BatchView): Promise<Html> {
-    const log = onwards<LogEntry, LogPosition>((last, most) => ledger.logAfter(createdAtMs, last, most), {
-      ...{ after: null, atOnce: ACTS_AT_ONCE, positionOf },
-    })
-    const found = await gather(log, {
-      ...{ limit: ACTS_SHOWN, most: ACTS_LOOKED_AT, positionOf },
-      fits: (entry) => entry.batchId === batchId,
-    })
+    const asked = { after: null, limit: ACTS_SHOWN, fits: (entry: LogEntry) => entry.batchId === batchId }
+    const found = await actsPage(ledger, createdAtMs, asked)
     const more = found.next === null ? NOTHING : html`<p>Later acts are in the audit.</p>`
     return html`<h2>What was done to it</h2>${table('Acts', ACT_COLUMNS, found.data.map(actRow))}${more}`
   }
@@ -77,9 +72,6 @@ function actRow({ atMs, what, by, reason, reference, to }: LogEntry): readonly H
 }
 
 const ACTS_SHOWN = 50
-const ACTS_LOOKED_AT = 2_000
-const ACTS_AT_ONCE = 200
-const positionOf = ({ position }: LogEntry) => position
 
 /** What must be seen first. */
 function doubtsOf(batch: BatchView): Html {

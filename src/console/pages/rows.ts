@@ -1,6 +1,6 @@
 // The rows of a batch, in the order of the file, a page at a time.
 
-import { gather, onwards } from '../../app/paging.ts'
+import { rowsPage } from '../../app/paging.ts'
 import type { BatchView } from '../../domain/batch.ts'
 import type { ReconciliationRow } from '../../domain/reconciliation.ts'
 import { type ResultStatus, resultStatusOf } from '../../domain/states.ts'
@@ -13,11 +13,6 @@ import { batchPath } from '../ways.ts'
 import { findBatch, nameOf, type OfBatch } from './batch.ts'
 
 const SHOWN = 100
-/** So many are looked at for one page, where a status is asked for that few of them have. */
-const LOOKED_AT_MOST = 20_000
-/** Where few fit. */
-const SOUGHT_AT_ONCE = 1_000
-const positionOf = ({ rowNo }: ReconciliationRow) => rowNo
 const STATUSES: readonly ResultStatus[] = [
   ...(['APPROVED', 'DECLINED', 'FAILED', 'IN_DOUBT'] as const),
   ...(['CANCELLED', 'INVALID', 'DUPLICATE', 'PENDING'] as const),
@@ -31,14 +26,7 @@ export function addRowPages(pages: Pages, door: ConsoleDoor): void {
     const batch = await findBatch(door, request.params.batch)
     const status = STATUSES.find((one) => one === request.query.status) ?? null
     const after = /^\d{1,9}$/.test(request.query.after ?? '') ? Number(request.query.after) : 0
-    const atOnce = status === null ? SHOWN + 1 : SOUGHT_AT_ONCE
-    const found = onwards<ReconciliationRow, number>((last, most) => ledger.rowsAfter(batch.batchId, last ?? 0, most), {
-      ...{ after, atOnce, positionOf },
-    })
-    const { data, next } = await gather(found, {
-      ...{ limit: SHOWN, most: LOOKED_AT_MOST, positionOf },
-      fits: ({ state }) => status === null || resultStatusOf(state) === status,
-    })
+    const { data, next } = await rowsPage(ledger, batch.batchId, { after, limit: SHOWN, status })
     const main = html`${choicesOf(batch, status)}${rowsOf(data, status)}${pagesOf(batch, status, after, next)}`
     return showScreen(door, request, reply, { title: `Rows of ${nameOf(batch)}`, main })
   })

@@ -1,7 +1,7 @@
 // What people, services and the machine did, in order of time.
 
 import * as z from 'zod'
-import { gather, onwards } from '../../app/paging.ts'
+import { actsPage } from '../../app/paging.ts'
 import type { LogEntry, LogPosition } from '../../domain/acts.ts'
 import { type ApiKey, seesMerchant } from '../../domain/api-key.ts'
 import { toJsonLogEntry } from '../../present/history.ts'
@@ -10,15 +10,10 @@ import { answerPage, PAGING, pageOf } from '../pages.ts'
 import { addRoute } from '../route.ts'
 import { AUDIT_ENTRY } from '../schemas.ts'
 
-const LOOKED_AT_MOST = 10_000
-const SOUGHT_AT_ONCE = 500
-
 const ASKED = z.strictObject({
   ...PAGING,
   since: z.iso.datetime({ offset: true }).optional().describe('RFC 3339; absent: from the first.'),
 })
-
-const positionOf = ({ position }: LogEntry): LogPosition => position
 
 export function addAudit(server: Server, door: Door): void {
   addRoute(server, 'listAudit', {
@@ -30,14 +25,8 @@ export function addAudit(server: Server, door: Door): void {
       const { key } = callerOf(request)
       const sinceMs = query.since === undefined ? null : Date.parse(query.since)
       const page = await answerPage<object, LogPosition>(door, request, query, async (after) => {
-        const atOnce = key.merchants === null ? query.limit + 1 : SOUGHT_AT_ONCE
-        const log = onwards<LogEntry, LogPosition>((last, most) => door.ledger.logAfter(sinceMs, last, most), {
-          ...{ after, atOnce, positionOf },
-        })
-        const found = await gather(log, {
-          ...{ limit: query.limit, most: LOOKED_AT_MOST, positionOf },
-          fits: (entry) => isSeen(entry, key),
-        })
+        const fits = key.merchants === null ? null : (entry: LogEntry) => isSeen(entry, key)
+        const found = await actsPage(door.ledger, sinceMs, { after, limit: query.limit, fits })
         return { ...found, data: found.data.map(toJsonLogEntry) }
       })
       return { ...page, head: await door.ledger.head() }

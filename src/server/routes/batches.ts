@@ -2,7 +2,7 @@
 
 import * as z from 'zod'
 import { workersNow } from '../../app/locks.ts'
-import { gather, onwards } from '../../app/paging.ts'
+import { findPage } from '../../app/paging.ts'
 import { standingNow } from '../../app/standing.ts'
 import { assertSteerable, type Steering } from '../../app/steering.ts'
 import type { App } from '../../app.ts'
@@ -21,17 +21,14 @@ import { notFound } from '../problems.ts'
 import { addRoute } from '../route.ts'
 import { BATCH, BATCH_PARAMS, REASONED } from '../schemas.ts'
 
-/** So many are looked at for one page, where a state is asked for that few of them have. */
-const LOOKED_AT_MOST = 1_000
-const SOUGHT_AT_ONCE = 50
+/** A view of a batch looks at many rows. */
+const EFFORT = { most: 1_000, atOnce: 50 }
 
 const ASKED = z.strictObject({
   ...PAGING,
   state: z.enum(BATCH_STATES).optional(),
   merchant: z.string().max(100).optional(),
 })
-
-const positionOf = ({ batchId }: BatchView): BatchId => batchId
 
 export function addBatches(server: Server, door: Door): void {
   const { app, ledger } = door
@@ -44,14 +41,10 @@ export function addBatches(server: Server, door: Door): void {
       const workers = await workersNow(app, ledger)
       const accounts = await accountsFor(ledger, key, query.merchant)
       return answerPage<object, BatchId>(door, request, query, async (after) => {
-        const atOnce = query.state === undefined ? query.limit + 1 : SOUGHT_AT_ONCE
-        const latest = onwards<BatchView, BatchId>((last, most) => ledger.batchesAfter(last, most, accounts), {
-          ...{ after, atOnce, positionOf },
-        })
-        const found = await gather(latest, {
-          ...{ limit: query.limit, most: LOOKED_AT_MOST, positionOf },
-          fits: (batch) => query.state === undefined || standingNow(app, batch, workers).state === query.state,
-        })
+        const { state, limit } = query
+        const fits = state === undefined ? null : (batch: BatchView) => standingNow(app, batch, workers).state === state
+        const read = (last: BatchId | null, most: number) => ledger.batchesAfter(last, most, accounts)
+        const found = await findPage(read, { after, limit, fits }, ({ batchId }) => batchId, EFFORT)
         return {
           ...found,
           data: found.data.map((batch) => toJsonBatch(batch, standingNow(app, batch, workers), null, httpWays)),
