@@ -111,7 +111,7 @@ function bandOf({ app, isSandbox }: ConsoleDoor): Html {
 }
 
 /** By any id. What was looked for is in no log. */
-const SEARCH = html`<form method="get" action="/find" role="search"><input type="search" name="q" aria-label="Find by reference, any id, batch or file" placeholder="Find by any id" maxlength="200" autocomplete="off"></form>`
+const SEARCH = html`<form method="get" action="/find" role="search"><input type="search" name="q" aria-label="Find by reference, any id, batch or file" placeholder="Find by any id" maxlength="300" autocomplete="off"></form>`
 
 function topOf(visitor: Visitor, { section }: Screen): Html {
   const { person, roles } = visitor

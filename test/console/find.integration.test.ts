@@ -125,10 +125,10 @@ test('rows that repeat it are beside it, and it is the one that was recorded fir
 
 test('a reference may hold what an address must not', async () => {
   const { ledger, accounts } = served
-  const reference = '2026-12/R 1?&#"\'<b>ä'
+  const reference = `2026-12/R 1?&#"'<b>ä/..${'é'.repeat(240)}`
   await submit(ledger, accounts.shop, [refund(reference)], { fileSha256: 'ee'.repeat(32) })
   const { location } = (await find(reference)).headers
   const { statusCode, body } = await vic.get(String(location))
   expect(statusCode).toBe(200)
-  expect(body).toContain('2026-12/R 1?&amp;#&quot;&#39;&lt;b&gt;ä')
+  expect(body).toContain('2026-12/R 1?&amp;#&quot;&#39;&lt;b&gt;ä/..éé')
 })

@@ -13,7 +13,8 @@ import { moment, NOTHING, stateText, table } from '../parts.ts'
 import { batchPath, instructionPath } from '../ways.ts'
 import { nameOf } from './batch.ts'
 
-const LONGEST = 200
+/** A reference with its run key is shorter. */
+const LONGEST = 300
 const BATCHES_SHOWN = 50
 /** Less of a batch's id is a word like any other. */
 const ID_BEGINS = 6

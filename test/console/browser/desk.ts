@@ -2,6 +2,7 @@
 
 import { takeWorkerLock } from '../../../src/app/locks.ts'
 import type { DraftHeader } from '../../../src/domain/draft.ts'
+import { toIdentifier } from '../../../src/domain/identifier.ts'
 import type { BatchId } from '../../../src/domain/ids.ts'
 import { type Console, openConsole } from '../../fixtures/console.ts'
 import {
@@ -33,13 +34,18 @@ export interface Desk extends Console {
   /** Until the desk is closed. */
   worker(): Promise<void>
 }
+/** No longer than one may be, and as it is kept. */
+function asReference(text: string): string {
+  return toIdentifier(text.slice(0, 190).toWellFormed())
+}
+
 type End = Parameters<typeof work>[3]
 
 export async function openDesk(text: Desk['text'], wanted: PagesWanted = {}): Promise<Desk> {
   const at = await openConsole(wanted)
   const { ledger, accounts, app } = at
   const by = personAt(text('clerk'), text('Ann Other'))
-  const names = ['A', 'B', 'C'].map((plain) => text(plain))
+  const names = ['A', 'B', 'C'].map((plain) => asReference(text(plain)))
   let batches = 0
   let endWorker = () => {}
   return {

@@ -3,7 +3,7 @@
 
 import type { Page } from 'playwright-core'
 import { type GrantName, STEP_UP_MS } from '../../../src/domain/person.ts'
-import { CLERK, NOW } from '../../fixtures/ledgers.ts'
+import { CLERK, headerOf, NOW, refund, rowsIn, submit } from '../../fixtures/ledgers.ts'
 import type { PagesWanted } from '../../fixtures/pages.ts'
 import type { Desk } from './desk.ts'
 
@@ -46,6 +46,14 @@ const paused = async (desk: Desk) => {
 }
 const press = async (page: Page, button: string | RegExp) => {
   await page.getByRole('button', { name: button }).click()
+}
+
+/** That it was approved. */
+async function say(page: Page, { transaction, reason }: { transaction: string; reason: string }): Promise<void> {
+  await page.getByRole('radio', { name: /approved/ }).check()
+  await page.getByLabel(/^Transaction/).fill(transaction)
+  await page.getByLabel('Reason').fill(reason)
+  await press(page, /^Record/)
 }
 
 /** The password was shown too long ago. */
@@ -166,8 +174,10 @@ export const SCREENS: readonly Screen[] = [
     name: 'found several',
     as: VIEWER,
     async at(desk) {
-      for (let n = 0; n < 2; n += 1) await desk.batch()
-      return '/find?q=700'
+      const first = (await rowsIn(desk.ledger, await inDoubt(desk)))[0]?.reference ?? ''
+      const { club } = desk.accounts
+      await submit(desk.ledger, club, [refund(first)], headerOf(club, { fileName: desk.text('other.csv') }))
+      return `/find?q=${encodeURIComponent(first)}`
     },
   },
   {
@@ -183,7 +193,35 @@ export const SCREENS: readonly Screen[] = [
   { name: 'doubts', as: VIEWER, at: async (desk) => inDoubt(desk).then(() => '/doubts') },
   { name: 'doubt', as: OPERATOR, at: async (desk) => inDoubt(desk).then(() => desk.doubtPath()) },
   { name: 'doubt, a viewer', as: VIEWER, at: async (desk) => inDoubt(desk).then(() => desk.doubtPath()) },
+  {
+    name: 'doubt, not fresh',
+    as: OPERATOR,
+    at: async (desk) => inDoubt(desk).then(() => desk.doubtPath()),
+    does: stale,
+  },
+  {
+    name: 'doubt resolved',
+    as: OPERATOR,
+    at: async (desk) => inDoubt(desk).then(() => desk.doubtPath()),
+    does: (page, desk) => say(page, { transaction: '', reason: desk.text('in the portal').slice(0, 400) }),
+  },
+  {
+    name: 'doubt with a wrong transaction',
+    as: OPERATOR,
+    at: async (desk) => inDoubt(desk).then(() => desk.doubtPath()),
+    does: (page) => say(page, { transaction: 'TX', reason: 'in the portal' }),
+  },
   { name: 'merchants', as: VIEWER, at: async () => '/merchants' },
+  {
+    name: 'merchant with a wrong rate',
+    as: OPERATOR,
+    at: async () => '/merchants/shop',
+    async does(page) {
+      await page.getByLabel(/^Requests/).fill('fast')
+      await page.getByLabel('Reason').fill('night')
+      await press(page, /^Set/)
+    },
+  },
   {
     name: 'merchant stopped',
     as: OPERATOR,
@@ -219,6 +257,8 @@ export const SCREENS: readonly Screen[] = [
     },
   },
   // ── Refused
+  { name: 'no such instruction', as: VIEWER, at: async () => '/instructions/x' },
+  { name: 'not in doubt', as: VIEWER, at: async () => '/doubts/7' },
   { name: 'no such batch', as: VIEWER, at: async () => '/batches/x' },
   { name: 'not allowed', as: ADMIN, at: async (desk) => batchAt(await desk.batch()) },
 ]
