@@ -10,6 +10,8 @@ import { type ConsoleDoor, PageError, type Pages } from './door.ts'
 import { assertSameSite, fieldsIn, fieldsOf, formKeyOf } from './forms.ts'
 import { showBare, showScreen } from './frame.ts'
 import { addBatchPages } from './pages/batches.ts'
+import { addCheckPages } from './pages/checks.ts'
+import { addNewBatchPages } from './pages/new-batch.ts'
 import { addOverview } from './pages/overview.ts'
 import { addSessionPages } from './pages/sessions.ts'
 import { addSignInPages } from './pages/sign-in.ts'
@@ -37,6 +39,8 @@ export function consoleOf(door: ConsoleDoor): (server: Pages) => Promise<void> {
       addSessionPages(pages, door)
       addOverview(pages, door)
       addBatchPages(pages, door)
+      await addNewBatchPages(pages, door)
+      addCheckPages(pages, door)
     })
   }
 }
@@ -79,8 +83,8 @@ function guardPages(pages: Pages, door: ConsoleDoor): void {
     if (entry.stepUp === true && !request.visitor.isFresh) return reply.redirect('/step-up', 303)
   })
   pages.addHook('preHandler', async (request) => {
-    const { method, permission } = pageEntry(request.routeOptions.config.page as PageName)
-    if (method === 'POST' && permission !== 'anybody')
+    const { method, permission, hasFile } = pageEntry(request.routeOptions.config.page as PageName)
+    if (method === 'POST' && permission !== 'anybody' && hasFile !== true)
       request.formKey = formKeyOf(fieldsOf(request), secretIn(request, door) ?? '')
   })
 }

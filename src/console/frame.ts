@@ -18,6 +18,7 @@ const { version } = createRequire(import.meta.url)('../../package.json') as { ve
 /** Where pages lead. What somebody may not see is not offered. */
 const SECTIONS = [
   { name: 'Overview', href: '/', permission: 'own' },
+  { name: 'New batch', href: '/new', permission: 'submit' },
   { name: 'Sessions', href: '/sessions', permission: 'own' },
 ] as const satisfies readonly { name: string; href: string; permission: Permission }[]
 export type SectionName = (typeof SECTIONS)[number]['name']
@@ -28,6 +29,8 @@ export interface Screen {
   readonly section?: SectionName
   /** Where it was looked at already; else it is looked at now. */
   readonly now?: AttentionNow
+  /** It is about to become another: asked for again after so many seconds. */
+  readonly againAfterS?: number
 }
 
 /** For somebody who is signed in. */
@@ -40,29 +43,30 @@ export async function showScreen(
   const { visitor } = request
   if (visitor === null) return showBare(door, reply, screen)
   const now = visitor.may('view') ? (screen.now ?? (await lookAround(door))) : null
-  return send(reply, screen.title, html`${bandOf(door)}${topOf(visitor, screen)}${asOf(door, now)}`, screen.main)
+  return send(reply, screen, html`${bandOf(door)}${topOf(visitor, screen)}${asOf(door, now)}`)
 }
 
 /** For whoever comes: it tells nothing of the ledger. */
 export function showBare(
   { isSandbox }: Pick<ConsoleDoor, 'isSandbox'>,
   reply: FastifyReply,
-  { title, main }: Pick<Screen, 'title' | 'main'>,
+  screen: Pick<Screen, 'title' | 'main'>,
 ): FastifyReply {
-  return send(reply, title, isSandbox ? SANDBOX : NOTHING, main)
+  return send(reply, screen, isSandbox ? SANDBOX : NOTHING)
 }
 
 export async function lookAround({ app, ledger }: ConsoleDoor): Promise<AttentionNow> {
   return attentionNow(app, ledger, await ledger.batches('unsettled'))
 }
 
-function send(reply: FastifyReply, title: string, top: Html, main: Html): FastifyReply {
+function send(reply: FastifyReply, { title, main, againAfterS }: Omit<Screen, 'section'>, top: Html): FastifyReply {
+  const again = againAfterS === undefined ? NOTHING : html`<meta http-equiv="refresh" content="${againAfterS}">`
   const page = html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <title>${title} – Tranche</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="viewport" content="width=device-width, initial-scale=1">${again}
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${assetPath('console.css')}">
 <script src="${assetPath('console.js')}" defer></script>

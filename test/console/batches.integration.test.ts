@@ -24,7 +24,11 @@ beforeEach(async () => {
   laterMs = 0
   const clock = Object.create(served.app.clock, { nowMs: { value: () => Date.now() + laterMs } })
   const app = { ...served.app, clock }
-  server = await buildServer({ ...door, app }, null, consoleOf({ app, ledger, isSecure: false, isSandbox: false }))
+  server = await buildServer(
+    { ...door, app },
+    null,
+    consoleOf({ ...served.door, app, isSecure: false, isSandbox: false }),
+  )
   const rule = { merchants: null, operations: null, fourEyes: true, bands: {}, rowOver: {} }
   await ledger.adoptPolicy({ rules: [rule], expireAfterMs: 86_400_000, osUsers: false }, 'test', CLERK, Date.now())
   const header = headerOf(accounts.shop, { fileName: HOSTILE, nowMs: Date.now() })

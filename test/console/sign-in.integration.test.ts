@@ -18,7 +18,7 @@ const REFUSED = 'Not signed in.'
 beforeEach(async () => {
   served = await openServed()
   const { app, ledger, door } = served
-  server = await buildServer(door, null, consoleOf({ app, ledger, isSecure: false, isSandbox: false }))
+  server = await buildServer(door, null, consoleOf({ ...served.door, app, isSecure: false, isSandbox: false }))
   const link = { sha256: sha256Of('link'), untilMs: Date.now() + 60_000 }
   await ledger.addPerson({ id: 'p1', name: 'ann', grants: ['viewer'] }, link, CLERK, Date.now())
   expect((await post('/join/link', { password: PASSWORD })).statusCode).toBe(303)
