@@ -62,6 +62,9 @@ export type OpenedFile =
       readonly referencePlace: number | null
       /** Of a workbook, the sheet that the rows come from; null: it is none. */
       readonly sheet: string | null
+      /** How its text is written, and what parts its cells; null: a workbook says so itself. */
+      readonly encoding: string | null
+      readonly delimiter: string | null
       /** Every column that was understood, and those that are only carried through. */
       readonly columns: {
         readonly mapped: readonly { readonly written: string; readonly field: string }[]
@@ -126,6 +129,8 @@ export async function openInstructionFile(path: string, merchant: Merchant, opti
       rivals: survey.header.rivals,
       ignored: survey.header.ignored,
       sheet: survey.sheet,
+      encoding: survey.encoding,
+      delimiter: survey.delimiter,
       formsPassed: survey.cards.forms,
       openCards: hasCards ? () => openCards(handle, survey, reading, seals) : null,
       close: () => handle.close(),

@@ -2,6 +2,7 @@
 
 import { argon2, createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
+import type { DoorActor } from '../domain/actor.ts'
 import { FIRST_LINK_LIVES_MS, INVITATION_LIVES_MS, type Person, type Session } from '../domain/person.ts'
 import type { PeopleLedger } from '../ports/ledger/people.ts'
 
@@ -112,6 +113,11 @@ export async function signIn(
   const asked = { sha256: sha256Of(secret), passwordHash, id: newPersonId(), personId: found.person.id, address, nowMs }
   const session = await ledger.openSession(asked, nameSha256)
   return session === null ? null : { secret, session }
+}
+
+/** Who acts with a session. */
+export function personActor({ id, name }: Pick<Person, 'id' | 'name'>, address: string | null): DoorActor {
+  return { kind: 'person', id, name, address }
 }
 
 /** The password again. It answers with the new secret of the session. */

@@ -1,6 +1,7 @@
 // Files that came over the network.
 
 import type { App } from '../app.ts'
+import type { WhyNotTaken } from '../spool/room.ts'
 import type { Spool } from '../spool/spool.ts'
 
 export type { Incoming } from '../spool/incoming.ts'
@@ -14,7 +15,7 @@ export async function openSpool({ config, clock }: App): Promise<Spool> {
 }
 
 /** Why a file was not taken; null: another error. */
-export async function whyNotTaken(error: unknown): Promise<string | null> {
+export async function whyNotTaken(error: unknown): Promise<WhyNotTaken | null> {
   const { NotTaken } = await import('../spool/room.ts')
   return error instanceof NotTaken ? error.why : null
 }

@@ -25,6 +25,7 @@ import {
   structuralFaultLine,
   toJsonCause,
   toJsonDetails,
+  toJsonReading,
   toJsonRefusals,
   toJsonReview,
 } from '../present/review.ts'
@@ -98,6 +99,7 @@ export async function check(
       file_sha256: opened.file.sha256,
       ok,
       columns: opened.columns,
+      read: toJsonReading(opened),
       numbers_passed: opened.numbersPassed,
       ...toJsonReview(reviewed.review),
       held_by_doubt: reviewed.review.heldByDoubt,

@@ -1,18 +1,23 @@
 // tranche ingest: started by `tranche serve` alone, which asks it over a channel to read one file: to check it, or to record it for a
-// key. It finds out by itself whose key that is, as the server does: who has no key can record nothing in the name of one.
+// key or a session. It finds out by itself whose that is, as the server does: who has none can record nothing in anybody's name.
 
 import { accountOf } from '../app/accounts.ts'
 import { assertPolicyAgreed } from '../app/approvals.ts'
 import { openInstructionFile } from '../app/instruction-file.ts'
 import { findKey, keyActor } from '../app/keys.ts'
 import { openLedger } from '../app/ledger.ts'
+import { personActor, sha256Of } from '../app/people.ts'
 import { prepareSubmission } from '../app/submission.ts'
 import type { App } from '../app.ts'
+import { pageWays } from '../console/ways.ts'
 import type { DoorActor } from '../domain/actor.ts'
 import { seesMerchant } from '../domain/api-key.ts'
+import { leastApprovals } from '../domain/approval.ts'
+import type { DraftReview } from '../domain/draft.ts'
 import { Fault } from '../domain/fault.ts'
-import type { IngestAsked } from '../domain/ingest.ts'
-import type { Submitted } from '../domain/submission.ts'
+import type { IngestAsked, ToldToSend } from '../domain/ingest.ts'
+import { mayDo } from '../domain/person.ts'
+import { isAsTold, type Reviewed, type Submitted } from '../domain/submission.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { EXIT, exitCodeOfError } from '../present/exit-codes.ts'
 import { toJsonRefusals } from '../present/review.ts'
@@ -24,13 +29,14 @@ import { createTerminal, type Terminal } from './terminal.ts'
 export async function ingest(app: App): Promise<number> {
   const terminal = createTerminal(true, process.stdout, process.stderr)
   const asked = await askedByServer()
-  const own: App = { ...app, spelling: httpWays }
+  const spelling = asked.caller.kind === 'key' ? httpWays : pageWays
+  const own: App = { ...app, spelling }
   try {
     return asked.act === 'check' ? await checkFor(own, asked, terminal) : await submitFor(own, asked, terminal)
   } catch (error) {
     if (!(error instanceof Fault)) throw error
     const exit = exitCodeOfError(error)
-    const message = app.scrub(error.linesIn(httpWays).join(' '))
+    const message = app.scrub(error.linesIn(spelling).join(' '))
     terminal.object({ event: 'result', error: { code: error.code, message }, exit })
     return exit
   }
@@ -79,7 +85,8 @@ async function submitFor(app: App, asked: IngestAsked, terminal: Terminal): Prom
       await assertPolicyAgreed(app, ledger)
       const toSubmit = request.toSubmit(await accountOf(ledger, request.merchant, app.clock), false)
       const submission = await prepareSubmission(ledger)
-      return await tell(await submission.submit(opened.file, toSubmit, actor), terminal)
+      const onReviewed = async ({ review }: Reviewed) => assertAsTold(asked.told, review, request.merchant.name, ledger)
+      return await tell(await submission.submit(opened.file, toSubmit, actor, { onReviewed }), terminal)
     } finally {
       await ledger.close()
     }
@@ -96,13 +103,49 @@ function otherBytes(): Fault {
 }
 
 async function actorOf(ledger: Ledger, asked: IngestAsked, merchant: string, nowMs: number): Promise<DoorActor> {
-  const found = await findKey(ledger, asked.key, nowMs)
+  const { caller, address } = asked
+  return caller.kind === 'key'
+    ? actorOfKey(ledger, caller.secret, address, merchant, nowMs)
+    : actorOfSession(ledger, caller.secret, address, nowMs)
+}
+
+async function actorOfKey(ledger: Ledger, shown: string, address: string, merchant: string, nowMs: number) {
+  const found = await findKey(ledger, shown, nowMs)
   const isGood = found.kind === 'key' && found.key.scopes.includes('batches:write') && seesMerchant(found.key, merchant)
-  if (isGood) return keyActor(found.key, asked.address)
+  if (isGood) return keyActor(found.key, address)
   throw new Fault(
     'refused',
     'The key was revoked or has expired while the request waited. Nothing was recorded and nothing was sent.',
   )
+}
+
+async function actorOfSession(ledger: Ledger, shown: string, address: string, nowMs: number): Promise<DoorActor> {
+  const found = await ledger.visit(sha256Of(shown), nowMs)
+  if (found !== null && mayDo(found.person, 'submit')) return personActor(found.person, address)
+  throw new Fault(
+    'refused',
+    'You are no longer signed in, or may no longer hand in files. Nothing was recorded and nothing was sent. Sign in, and hand the file in again.',
+  )
+}
+
+/** Between the look and the button the record may have changed. What was not looked at is not recorded. */
+async function assertAsTold(
+  told: ToldToSend | undefined,
+  review: DraftReview,
+  merchant: string,
+  ledger: Ledger,
+): Promise<void> {
+  if (told === undefined) return
+  if (!isAsTold(review, told))
+    throw new Fault(
+      'refused',
+      'What would be sent is not what you were shown: the record has changed in the meantime. Nothing was recorded and nothing was sent. Check the file again.',
+    )
+  if (told.approval && leastApprovals(await ledger.approvalPolicy(), merchant, review) === 0)
+    throw new Fault(
+      'refused',
+      'Nobody would have to approve it any more, as you were told: the policy has changed in the meantime. Nothing was recorded and nothing was sent. Look at the check again.',
+    )
 }
 
 async function tell(submitted: Submitted, terminal: Terminal): Promise<number> {

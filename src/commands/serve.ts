@@ -17,6 +17,7 @@ import { messageOf } from '../domain/errors.ts'
 import { Fault } from '../domain/fault.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { EXIT } from '../present/exit-codes.ts'
+import type { Door } from '../server/door.ts'
 import type { Tls } from '../server/server.ts'
 import { type OwnWorker, startOwnWorker } from './own-worker.ts'
 import { finishing, openInterruption } from './signals.ts'
@@ -117,7 +118,7 @@ async function serveOn(app: App, asked: Asked, env: NodeJS.ProcessEnv, terminal:
     const onAnswered = beside?.onAnswered ?? (() => {})
     const door = { app, ledger, isHost: asked.isHost, onAnswered, ...limits, ...files }
     const players = isSandbox && asked.withPeople ? await addPlayers(ledger, app.actor, app.clock.nowMs()) : []
-    const console = await consoleBeside(app, ledger, asked, { isSandbox, players })
+    const console = await consoleBeside(door, asked, { isSandbox, players })
     const server = await buildServer(door, asked.tls, console)
     const listening = await listen(server, asked).catch((error: unknown) => {
       throw cannotListen(asked, error)
@@ -147,14 +148,13 @@ async function serveOn(app: App, asked: Asked, env: NodeJS.ProcessEnv, terminal:
 
 /** The pages for people. */
 async function consoleBeside(
-  app: App,
-  ledger: Ledger,
+  door: Door,
   { tls }: Asked,
   rehearsed: { readonly isSandbox: boolean; readonly players: readonly Player[] },
 ) {
   const { consoleOf } = await import('../console/console.ts')
-  const isSecure = tls !== null || app.config.serving.publicUrl?.startsWith('https:') === true
-  return consoleOf({ app, ledger, isSecure, ...rehearsed })
+  const isSecure = tls !== null || door.app.config.serving.publicUrl?.startsWith('https:') === true
+  return consoleOf({ ...door, isSecure, ...rehearsed })
 }
 
 /** On a ledger without people, whoever reads this output becomes the first administrator. */
@@ -205,7 +205,7 @@ async function sandboxKey(app: App, ledger: Ledger): Promise<{ readonly key?: st
 
 /** What comes over the network as a file, and who reads it. */
 async function openFiles(app: App, env: NodeJS.ProcessEnv) {
-  const { createIngestQueue } = await import('../server/ingest-queue.ts')
+  const { createIngestQueue } = await import('../app/ingest-queue.ts')
   return { spool: await openSpool(app), queue: createIngestQueue(), ingest: ingestWith(env) }
 }
 

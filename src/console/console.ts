@@ -14,11 +14,13 @@ import { addLive } from './live.ts'
 import { addApproving } from './pages/approving.ts'
 import { addAuditPage } from './pages/audit.ts'
 import { addBatchPages } from './pages/batches.ts'
+import { addCheckPages } from './pages/checks.ts'
 import { addDoubtPages } from './pages/doubts.ts'
 import { addDownloads } from './pages/downloads.ts'
 import { addFinding } from './pages/find.ts'
 import { addInstructionPages } from './pages/instruction.ts'
 import { addMerchantPages } from './pages/merchants.ts'
+import { addNewBatchPages } from './pages/new-batch.ts'
 import { addOverview } from './pages/overview.ts'
 import { addPeople } from './pages/people.ts'
 import { addPolicyPage } from './pages/policy.ts'
@@ -64,6 +66,8 @@ export function consoleOf(door: ConsoleDoor): (server: Pages) => Promise<void> {
       addDoubtPages(pages, door)
       addResolving(pages, door)
       addMerchantPages(pages, door)
+      await addNewBatchPages(pages, door)
+      addCheckPages(pages, door)
     })
   }
 }
@@ -107,8 +111,8 @@ function guardPages(pages: Pages, door: ConsoleDoor): void {
       return reply.redirect(asking('/step-up', pageOfForm(request.url)), 303)
   })
   pages.addHook('preHandler', async (request) => {
-    const { method, permission } = pageEntry(request.routeOptions.config.page as PageName)
-    if (method === 'POST' && permission !== 'anybody')
+    const { method, permission, hasFile } = pageEntry(request.routeOptions.config.page as PageName)
+    if (method === 'POST' && permission !== 'anybody' && hasFile !== true)
       request.formKey = formKeyOf(fieldsOf(request), secretIn(request, door) ?? '')
   })
 }

@@ -3,11 +3,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
-import type { App } from '../app.ts'
+import type { FilesDoor } from '../app/checking.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 
-export interface ConsoleDoor {
-  readonly app: App
+export interface ConsoleDoor extends FilesDoor {
   readonly ledger: Ledger
   /** Whether browsers reach it by TLS, here or at a proxy. */
   readonly isSecure: boolean

@@ -25,7 +25,11 @@ export function fieldsIn(text: string): Fields {
   const pairs = [...new URLSearchParams(text)]
   const fields = Object.fromEntries(pairs)
   if (Object.keys(fields).length === pairs.length) return fields
-  throw new PageError(400, 'The form names a field twice. Nothing was changed: open the page again.')
+  throw namedTwice()
+}
+
+export function namedTwice(): PageError {
+  return new PageError(400, 'The form names a field twice. Nothing was changed: open the page again.')
 }
 
 /** One for each form that is shown. `secret`: of the session. */

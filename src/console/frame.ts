@@ -18,6 +18,7 @@ const { version } = createRequire(import.meta.url)('../../package.json') as { ve
 /** Where pages lead. What somebody may not see is not offered. */
 const SECTIONS = [
   { name: 'Overview', href: '/', permission: 'own' },
+  { name: 'New batch', href: '/new', permission: 'submit' },
   { name: 'Doubts', href: '/doubts', permission: 'view' },
   { name: 'Merchants', href: '/merchants', permission: 'view' },
   { name: 'Policy', href: '/policy', permission: 'view' },
@@ -35,6 +36,8 @@ export interface Screen {
   readonly now?: AttentionNow
   /** What changes while it is looked at: a batch, or nothing in particular (''); and how the page stands now. */
   readonly live?: { readonly watch: string; readonly shape: string }
+  /** It is about to become another: asked for again after so many seconds. */
+  readonly againAfterS?: number
 }
 
 /** For somebody who is signed in. */
@@ -54,9 +57,9 @@ export async function showScreen(
 export function showBare(
   { isSandbox }: Pick<ConsoleDoor, 'isSandbox'>,
   reply: FastifyReply,
-  { title, main }: Pick<Screen, 'title' | 'main'>,
+  screen: Pick<Screen, 'title' | 'main'>,
 ): FastifyReply {
-  return send(reply, isSandbox ? SANDBOX : NOTHING, { title, main })
+  return send(reply, isSandbox ? SANDBOX : NOTHING, screen)
 }
 
 export async function lookAround({ app, ledger }: ConsoleDoor): Promise<AttentionNow> {
@@ -66,19 +69,20 @@ export async function lookAround({ app, ledger }: ConsoleDoor): Promise<Attentio
 function send(
   reply: FastifyReply,
   top: Html,
-  { title, main, live }: Screen,
+  { title, main, live, againAfterS }: Screen,
   now: AttentionNow | null = null,
 ): FastifyReply {
   const watched =
     live === undefined || now === null
       ? NOTHING
       : html` data-watch="/live?batch=${encodeURIComponent(live.watch)}" data-shape="${shapeWith(now, live.shape)}"`
+  const again = againAfterS === undefined ? NOTHING : html`<meta http-equiv="refresh" content="${againAfterS}">`
   const page = html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <title>${title} – Tranche</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="viewport" content="width=device-width, initial-scale=1">${again}
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${assetPath('console.css')}">
 <script src="${assetPath('console.js')}" defer></script>

@@ -2,8 +2,8 @@
 
 import { createHash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
-import { type ApiRequest, RequestRepeated } from '../domain/api-request.ts'
-import type { OnceLedger } from '../ports/ledger/requests.ts'
+import { type ApiRequest, type KeptRequest, RequestRepeated } from '../domain/api-request.ts'
+import type { OnceLedger, RequestLedger } from '../ports/ledger/requests.ts'
 import { type ConsoleDoor, PageError } from './door.ts'
 import { fieldsOf } from './forms.ts'
 import { visitorOf } from './visit.ts'
@@ -14,23 +14,8 @@ export async function actOnce(
   request: FastifyRequest,
   act: (once: OnceLedger) => Promise<unknown>,
 ): Promise<boolean> {
-  const { formKey } = request
-  if (formKey === null) throw new Error('bug: this form has no token')
-  const { form: _, ...fields } = fieldsOf(request)
-  const asked: ApiRequest = {
-    holder: visitorOf(request).person.id,
-    target: `${request.method} ${request.url}`,
-    key: digestOf(formKey),
-    sha256: digestOf(JSON.stringify(Object.entries(fields).toSorted())),
-    nowMs: app.clock.nowMs(),
-  }
-  const kept = await ledger.keptRequest(asked)
-  if (kept !== null && kept.sha256 !== asked.sha256)
-    throw new PageError(
-      409,
-      'This form was sent before, filled in otherwise. Nothing was changed: open the page again.',
-    )
-  if (kept !== null) return false
+  const asked = askedBy(request, app.clock.nowMs())
+  if ((await effectOf(ledger, asked)) !== null) return false
   try {
     await act(ledger.once(asked))
     return true
@@ -38,6 +23,52 @@ export async function actOnce(
     if (error instanceof RequestRepeated) return false
     throw error
   }
+}
+
+type Subject = KeptRequest['subject']
+
+/** Those that are under way. A second press waits for what comes of the first. */
+const RUNNING = new Map<string, Promise<Subject>>()
+
+/** The same for what another process does. It answers with what the form came to, however often it is sent. */
+export async function actElsewhereOnce(
+  { app, ledger }: ConsoleDoor,
+  request: FastifyRequest,
+  act: (asked: ApiRequest) => Promise<Subject>,
+): Promise<Subject> {
+  const asked = askedBy(request, app.clock.nowMs())
+  const before = await effectOf(ledger, asked)
+  if (before !== null) return before
+  const { nowMs: _, ...same } = asked
+  const name = JSON.stringify([ledger.ledgerId, same])
+  const running = RUNNING.get(name)
+  if (running !== undefined) return running
+  const acting = act(asked).then(async (subject) => {
+    await ledger.keepRequest(asked, subject)
+    return subject
+  })
+  RUNNING.set(name, acting)
+  return acting.finally(() => RUNNING.delete(name))
+}
+
+function askedBy(request: FastifyRequest, nowMs: number): ApiRequest {
+  const { formKey } = request
+  if (formKey === null) throw new Error('bug: this form has no token')
+  const { form: _, ...fields } = fieldsOf(request)
+  return {
+    holder: visitorOf(request).person.id,
+    target: `${request.method} ${request.url}`,
+    key: digestOf(formKey),
+    sha256: digestOf(JSON.stringify(Object.entries(fields).toSorted())),
+    nowMs,
+  }
+}
+
+/** null: it had none. */
+async function effectOf(ledger: Pick<RequestLedger, 'keptRequest'>, asked: ApiRequest): Promise<Subject | null> {
+  const kept = await ledger.keptRequest(asked)
+  if (kept === null || kept.sha256 === asked.sha256) return kept?.subject ?? null
+  throw new PageError(409, 'This form was sent before, filled in otherwise. Nothing was changed: open the page again.')
 }
 
 function digestOf(text: string): string {

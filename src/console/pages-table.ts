@@ -9,6 +9,8 @@ export interface PageEntry {
   readonly permission: Permission | 'anybody'
   /** A password not older than a few minutes. */
   readonly stepUp?: true
+  /** A file comes with the form: the page reads it, and the token of the form first. */
+  readonly hasFile?: true
 }
 
 const OPEN = { permission: 'anybody' } as const
@@ -17,6 +19,12 @@ export const PAGES = {
   asset: { ...OPEN, method: 'GET', path: '/assets/:name' },
   live: { method: 'GET', path: '/live', permission: 'view' },
   overview: { method: 'GET', path: '/', permission: 'own' },
+  newBatch: { method: 'GET', path: '/new', permission: 'submit' },
+  upload: { method: 'POST', path: '/new', permission: 'submit', hasFile: true },
+  check: { method: 'GET', path: '/checks/:check', permission: 'submit' },
+  checkAgain: { method: 'POST', path: '/checks/:check/again', permission: 'submit' },
+  rejects: { method: 'GET', path: '/checks/:check/rejects.csv', permission: 'submit' },
+  handIn: { method: 'POST', path: '/checks/:check/submit', permission: 'submit' },
   batch: { method: 'GET', path: '/batches/:batch', permission: 'view' },
   rows: { method: 'GET', path: '/batches/:batch/rows', permission: 'view' },
   resultsCsv: { method: 'GET', path: '/batches/:batch/results.csv', permission: 'results' },

@@ -79,10 +79,18 @@ export interface Form {
   /** Says the act, the number and the money. */
   readonly button: string
   readonly kind?: 'other'
+  /** A file comes with it. */
+  readonly hasFile?: boolean
 }
 
 /** Sealed for the session of who looks. Whatever it does is done once, however often it is sent. */
-export function form(request: FastifyRequest, door: ConsoleDoor, { action, fields, button, kind }: Form): Html {
+export function form(
+  request: FastifyRequest,
+  door: ConsoleDoor,
+  { action, fields, button, kind, hasFile }: Form,
+): Html {
   const token = newFormToken(secretIn(request, door) ?? '')
-  return html`<form method="post" action="${action}"><input type="hidden" name="form" value="${token}">${fields}<p><button class="${kind ?? ''}">${button}</button></p></form>`
+  // Of a form with a file the token comes first: before it nothing is read.
+  const how = hasFile === true ? html` enctype="multipart/form-data"` : NOTHING
+  return html`<form method="post" action="${action}"${how}><input type="hidden" name="form" value="${token}">${fields}<p><button class="${kind ?? ''}">${button}</button></p></form>`
 }

@@ -1,6 +1,7 @@
 // Who visits a page: a person with a session, looked up with each request.
 
 import type { FastifyRequest } from 'fastify'
+import { personActor } from '../app/people.ts'
 import type { DoorActor } from '../domain/actor.ts'
 import { type GrantName, mayDo, type Permission, type Person, type Session, STEP_UP_MS } from '../domain/person.ts'
 
@@ -31,7 +32,7 @@ export function visitorBy(person: Person, session: Session, address: string | nu
     person,
     roles: person.grants.map(({ name }) => name),
     session,
-    actor: { kind: 'person', id: person.id, name: person.name, address },
+    actor: personActor(person, address),
     may: (permission) => mayDo(person, permission),
     isFresh: nowMs - session.provedAtMs <= STEP_UP_MS,
   }

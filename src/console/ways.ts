@@ -1,13 +1,13 @@
 // How pages spell what a person can do next: a link where a page does it, else the command for the machine of the ledger.
 
 import type { RowId } from '../domain/ids.ts'
-import type { Text, Way } from '../domain/words.ts'
+import { type Setting, type SettingName, settingValue, type Text, type Way } from '../domain/words.ts'
 import { commandLine } from '../present/command-line.ts'
 import { type Html, html } from '../present/html.ts'
 
 /** For a sentence that stands in text. */
 export function pageWays(way: Way): string {
-  return pageOf(way)?.name ?? commandLine(way)
+  return pageOf(way)?.name ?? fieldOf(way) ?? commandLine(way)
 }
 
 /** The same sentence with its links. */
@@ -18,7 +18,33 @@ export function linked(text: Text): Html {
 
 function linkOf(way: Way): Html {
   const page = pageOf(way)
-  return page === null ? html`<code>${commandLine(way)}</code>` : html`<a href="${page.href}">${page.name}</a>`
+  if (page !== null) return html`<a href="${page.href}">${page.name}</a>`
+  const field = fieldOf(way)
+  return field === null ? html`<code>${commandLine(way)}</code>` : html`${field}`
+}
+
+/** What a file is read with, as the fields of its form are called. */
+const FIELDS: Partial<Readonly<Record<SettingName, string>>> = {
+  currency: 'Currency',
+  decimal: 'Decimal sign',
+  'header-row': 'Line of the column names',
+  map: 'Columns',
+  merchant: 'Merchant',
+  'not-a-card': 'Columns with numbers that are no card numbers',
+  'only-new': 'Only rows that no earlier file holds',
+  operation: 'Operation',
+  'run-key': 'Run key',
+  sheet: 'Sheet',
+  sign: 'Amounts have a minus',
+  timezone: 'Time zone',
+}
+
+/** null: no form has it. */
+function fieldOf(way: Way): string | null {
+  const name = 'act' in way ? undefined : FIELDS[way.set]
+  if (name === undefined) return null
+  const value = settingValue(way as Setting)
+  return value === null ? `“${name}”` : `“${name}: ${value.replace('=', ' → ')}”`
 }
 
 /** null: no page does it. */
@@ -65,6 +91,10 @@ export function instructionPath(
 
 export function doubtPath(rowId: RowId): string {
   return `/doubts/${rowId}`
+}
+
+export function checkPath(check: string): string {
+  return `/checks/${encodeURIComponent(check)}`
 }
 
 export function merchantPath(merchant: string): string {

@@ -2,6 +2,7 @@
 
 import { type Actor, identitiesOf, identityOf } from './actor.ts'
 import type { BatchTotal } from './batch.ts'
+import type { DraftReview } from './draft.ts'
 import type { BatchId } from './ids.ts'
 import type { Operation } from './instruction.ts'
 import type { Fingerprint } from './interpretation.ts'
@@ -63,6 +64,18 @@ export interface AskedFor {
 /** How many people must approve it; 0: nobody. */
 export function approvalsNeeded({ rules }: ApprovalPolicy, asked: AskedFor): number {
   return Math.max(0, ...rules.map((rule) => neededBy(rule, asked)))
+}
+
+/** As far as the file alone tells: what the same submitter handed in lately may ask for more, never for fewer. null: no policy. */
+export function leastApprovals(
+  policy: ApprovalPolicy | null,
+  merchant: string,
+  { totals, extents }: Pick<DraftReview, 'totals' | 'extents'>,
+): number {
+  const largestOf = ({ operation, currency }: AskedSum) =>
+    extents.find((one) => one.operation === operation && one.currency === currency)?.largest.amountMinor ?? 0n
+  const sums = totals.map((total) => ({ ...total, largestMinor: largestOf(total) }))
+  return policy === null ? 0 : approvalsNeeded(policy, { merchant, sums, earlier: [] })
 }
 
 function neededBy(rule: ApprovalRule, { merchant, sums, earlier }: AskedFor): number {

@@ -1,9 +1,18 @@
 // What a server asks of the process that reads a file for it, and what it is told at the end.
 
+import type { Operation } from './instruction.ts'
+import type { Currency } from './money.ts'
+
+/** Who asks: by a key, or by the session of a person. */
+export interface ShownSecret {
+  readonly kind: 'key' | 'person'
+  /** As the caller showed it: the process finds out for itself whose it is. */
+  readonly secret: string
+}
+
 export interface IngestAsked {
   readonly act: 'check' | 'submit'
-  /** As the caller showed it: the process finds out for itself whose it is. */
-  readonly key: string
+  readonly caller: ShownSecret
   /** Where the caller is. */
   readonly address: string
   readonly path: string
@@ -13,6 +22,24 @@ export interface IngestAsked {
   readonly sha256: string
   /** As the options of the command line: how the file is read and what is expected of it. */
   readonly given: Readonly<Record<string, unknown>>
+  /** What a person was told will be sent: nothing else is recorded. Absent: nobody was. */
+  readonly told?: ToldToSend
+}
+
+export interface ToldToSend {
+  readonly rows: number
+  readonly totals: readonly ToldTotal[]
+  /** That somebody approves it before anything is sent. */
+  readonly approval: boolean
+}
+
+/** Texts, so that they cross to another process as they are. */
+export interface ToldTotal {
+  readonly operation: Operation | ''
+  readonly currency: Currency | ''
+  readonly count: number
+  /** In units of the currency; empty: it has none. */
+  readonly amount: string
 }
 
 /** The last object that it wrote. `exit`: null where it was killed. */

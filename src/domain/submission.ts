@@ -2,6 +2,7 @@
 
 import type { Correction, Draft, DraftReview, DraftRow, FaultCause, Lookalike, RetryStatus, RowFault } from './draft.ts'
 import type { AccountId, BatchId } from './ids.ts'
+import type { ToldToSend } from './ingest.ts'
 import { type Fingerprint, isSameFingerprint, parseFingerprint } from './interpretation.ts'
 import { type Currency, formatAmount, type Money } from './money.ts'
 import type { ReattemptAsked } from './reattempt.ts'
@@ -187,6 +188,19 @@ function differenceText(amountMinor: bigint, currency: Currency): string {
 
 function written(money: Money): string {
   return `${money.currency}=${formatAmount(money)}`
+}
+
+/** What would be sent is what a person was told: as many rows, and the same sum of each operation and currency. */
+export function isAsTold({ accepted, totals }: Pick<DraftReview, 'accepted' | 'totals'>, told: ToldToSend): boolean {
+  const found = totals.map(({ operation, currency, count, amountMinor }) =>
+    sumText({ operation, currency, count, amount: currency === '' ? '' : formatAmount({ amountMinor, currency }) }),
+  )
+  const wanted = told.totals.map(sumText)
+  return accepted === told.rows && JSON.stringify(found.toSorted()) === JSON.stringify(wanted.toSorted())
+}
+
+function sumText({ operation, currency, count, amount }: ToldToSend['totals'][number]): string {
+  return [operation, currency, count, amount].join(' ')
 }
 
 /** The bytes are those of a batch that reads them otherwise. */

@@ -210,6 +210,20 @@ function countText(difference: number): string {
   return difference < 0 ? `${-difference} too few` : `${difference} too many`
 }
 
+/** How the text of a file was understood. */
+export interface TextRead {
+  readonly encoding: string | null
+  readonly delimiter: string | null
+  readonly decimal: string | null
+  readonly sheet: string | null
+  readonly headerRow: number | undefined
+  readonly warnings: readonly string[]
+}
+
+export function toJsonReading({ encoding, delimiter, decimal, sheet, headerRow = 1, warnings }: TextRead): object {
+  return { encoding, delimiter, decimal, sheet, header_row: headerRow, warnings }
+}
+
 export function toJsonReview(review: DraftReview): object {
   return {
     rows: review.rows,

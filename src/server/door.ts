@@ -3,28 +3,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest, RawServerDefault } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
-import type { Ingest } from '../app/ingest-process.ts'
-import type { Spool } from '../app/spool.ts'
-import type { App } from '../app.ts'
+import type { FilesDoor } from '../app/checking.ts'
 import type { DoorActor } from '../domain/actor.ts'
 import type { ApiKey } from '../domain/api-key.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
-import type { IngestQueue } from './ingest-queue.ts'
 import type { RouteName } from './table.ts'
 
-export interface Door {
-  readonly app: App
+export interface Door extends FilesDoor {
   readonly ledger: Ledger
   /** Whether it may be asked under that name or address, which is without a port and in small letters. */
   readonly isHost: (name: string) => boolean
   readonly trustedProxies: readonly string[]
   /** Of one key. */
   readonly requestsPerMinute: number
-  /** Files that were uploaded, and what was found in them. */
-  readonly spool: Spool
-  /** Reads a file in a process of its own. */
-  readonly ingest: Ingest
-  readonly queue: IngestQueue
   /** Of each answer: the route as it is written in the table, never what was asked for. */
   readonly onAnswered?: (method: string, route: string, status: number, tookMs: number) => void
 }

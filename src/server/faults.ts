@@ -1,6 +1,7 @@
 // Errors of whatever kind, as the problem that a caller is told of.
 
 import type { FastifyError } from 'fastify'
+import { TooManyWait } from '../app/ingest-queue.ts'
 import { RequestRepeated } from '../domain/api-request.ts'
 import { Fault, type FaultCode } from '../domain/fault.ts'
 import type { Way } from '../domain/words.ts'
@@ -25,11 +26,14 @@ const OF_FAULTS = {
 } as const satisfies Record<FaultCode, ProblemCode>
 
 const AGAIN_AFTER_S = 5
+const READ_AGAIN_AFTER_S = 10
 
 /** `scrub`: of the configuration, whose secrets a fault may quote. */
 export function problemOf(error: unknown, scrub: (text: string) => string): ProblemError {
   if (error instanceof ProblemError) return error
   if (error instanceof RequestRepeated) return inProgress()
+  if (error instanceof TooManyWait)
+    return new ProblemError('uploads_busy', error.message, { retryAfterS: READ_AGAIN_AFTER_S })
   if (error instanceof Fault) {
     const code = OF_FAULTS[error.code]
     const again = code === 'ledger_unavailable' || code === 'starting_or_stopping' ? { retryAfterS: AGAIN_AFTER_S } : {}

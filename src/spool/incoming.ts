@@ -21,7 +21,7 @@ export interface Receiving {
   readonly room: Room
   readonly bytesMost: number
   readonly nowMs: () => number
-  /** The id of a key. */
+  /** Whose it is: `key:ID` or `person:ID`. */
   readonly by: string
   /** How many bytes the caller announced; null: it did not. */
   readonly announced: number | null

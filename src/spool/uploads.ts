@@ -8,7 +8,7 @@ export interface Upload {
   readonly name: string
   readonly sha256: string
   readonly bytes: number
-  /** The id of a key. */
+  /** Whose it is: `key:ID` or `person:ID`. */
   readonly by: string
   readonly uploadedAtMs: number
   readonly expiresAtMs: number

@@ -18,7 +18,11 @@ const REFUSED = 'Not signed in.'
 beforeEach(async () => {
   served = await openServed()
   const { app, ledger, door } = served
-  server = await buildServer(door, null, consoleOf({ app, ledger, isSecure: false, isSandbox: false, players: [] }))
+  server = await buildServer(
+    door,
+    null,
+    consoleOf({ ...served.door, app, isSecure: false, isSandbox: false, players: [] }),
+  )
   const link = { sha256: sha256Of('link'), untilMs: Date.now() + 60_000 }
   await ledger.addPerson({ id: 'p1', name: 'ann', grants: ['viewer'] }, link, CLERK, Date.now())
   expect((await post('/join/link', { password: PASSWORD })).statusCode).toBe(303)
@@ -115,8 +119,8 @@ test('no page is framed, cached or known under another name', async () => {
 })
 
 test('who asks too often is told so, and when to come back', async () => {
-  const { app, ledger, door } = served
-  const pages = consoleOf({ app, ledger, isSecure: false, isSandbox: false, players: [] })
+  const { door } = served
+  const pages = consoleOf({ ...door, isSecure: false, isSandbox: false, players: [] })
   const busy = await buildServer({ ...door, requestsPerMinute: 1 }, null, pages)
   const asked = { method: 'GET', url: '/sign-in', headers: HOST } as const
   expect((await busy.inject(asked)).statusCode).toBe(200)

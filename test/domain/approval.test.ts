@@ -9,6 +9,7 @@ import {
   type AskedSum,
   approvalsNeeded,
   isAwaiting,
+  leastApprovals,
   unfitToApprove,
 } from '../../src/domain/approval.ts'
 import type { Operation } from '../../src/domain/instruction.ts'
@@ -169,5 +170,31 @@ describe('who may approve', () => {
     expect(unfitToApprove(key as Actor, null, [], osUsers)).toBe('a-key')
     expect(unfitToApprove(user('ann'), null, [], { osUsers: false })).toBe('not-by-users')
     expect(unfitToApprove(person as Actor, null, [], { osUsers: false })).toBeNull()
+  })
+})
+
+describe('as far as a file alone tells', () => {
+  const ofFile = (amountMinor: bigint, largestMinor: bigint) => {
+    const kind = { operation: 'REFUND', currency: EUR as Currency } as const
+    const largest = { line: 2, amountMinor: largestMinor }
+    return { totals: [{ ...kind, count: 2, amountMinor }], extents: [{ ...kind, smallest: largest, largest }] }
+  }
+
+  test('no policy asks for none, and a limit of one row counts', () => {
+    const rules = policy({ rowOver: { EUR: '10.00' } })
+    expect(leastApprovals(null, 'shop', ofFile(100_001n, 1n))).toBe(0)
+    expect(leastApprovals(rules, 'shop', ofFile(2_000n, 1_000n))).toBe(0)
+    expect(leastApprovals(rules, 'shop', ofFile(2_000n, 1_001n))).toBe(1)
+  })
+
+  test('what was handed in before may ask for more, and never for fewer', () => {
+    const amount = fc.bigInt({ min: 0n, max: 10_000_000n })
+    fc.assert(
+      fc.property(amount, amount, (own, earlier) => {
+        const rules = policy({ bands: BANDS, rowOver: { '*': '100.00' } })
+        const least = leastApprovals(rules, 'shop', ofFile(own, own))
+        expect(needs(rules, [sum(own)], [sum(earlier)])).toBeGreaterThanOrEqual(least)
+      }),
+    )
   })
 })

@@ -5,7 +5,7 @@ import type { Total } from '../../src/domain/batch.ts'
 import type { DraftReview } from '../../src/domain/draft.ts'
 import type { AccountId } from '../../src/domain/ids.ts'
 import type { Currency, Money } from '../../src/domain/money.ts'
-import { type LookalikeCounts, refusalsOf, type SubmitRequest } from '../../src/domain/submission.ts'
+import { isAsTold, type LookalikeCounts, refusalsOf, type SubmitRequest } from '../../src/domain/submission.ts'
 
 const EUR = 'EUR' as Currency
 const USD = 'USD' as Currency
@@ -98,4 +98,36 @@ test('lines of a results file that are no recorded row refuse it, even with --sk
   const review = { invalid: 2, accepted: 1, unidentified: 1 }
   expect(refusals(review, { skipInvalid: true })).toEqual([{ kind: 'unidentified', rows: 1 }])
   expect(refusals({ invalid: 2, accepted: 1 }, { skipInvalid: true })).toEqual([])
+})
+
+describe('what would be sent is what a person was told', () => {
+  const review = { accepted: 4, totals: [total(EUR, 2, 2000n), total(JPY, 1, 5n), total('', 1, 0n, 'CANCEL')] }
+  const told = {
+    rows: 4,
+    approval: false,
+    totals: [
+      { operation: 'CANCEL', currency: '', count: 1, amount: '' },
+      { operation: 'REFUND', currency: EUR, count: 2, amount: '20.00' },
+      { operation: 'REFUND', currency: JPY, count: 1, amount: '5' },
+    ],
+  } as const
+
+  test('in whatever order', () => {
+    expect(isAsTold(review, told)).toBe(true)
+  })
+
+  test.each([
+    ['another number of rows', { accepted: 3 }],
+    ['another sum', { totals: [total(EUR, 2, 2001n), total(JPY, 1, 5n), total('', 1, 0n, 'CANCEL')] }],
+    ['another operation', { totals: [total(EUR, 2, 2000n, 'CAPTURE'), total(JPY, 1, 5n), total('', 1, 0n, 'CANCEL')] }],
+    ['another currency', { totals: [total(EUR, 2, 2000n), total(USD, 1, 5n), total('', 1, 0n, 'CANCEL')] }],
+    [
+      'other numbers with the same sums',
+      { totals: [total(EUR, 1, 2000n), total(JPY, 2, 5n), total('', 1, 0n, 'CANCEL')] },
+    ],
+    ['one less', { totals: [total(EUR, 2, 2000n), total(JPY, 1, 5n)] }],
+    ['one more', { totals: [...review.totals, total(USD, 1, 1n)] }],
+  ])('and not with %s', (_, over) => {
+    expect(isAsTold({ ...review, ...over }, told)).toBe(false)
+  })
 })

@@ -167,7 +167,7 @@ describe('tranche ingest', () => {
     const sha256 = (await office.tranche('check', path, '--json')).last.file_sha256
     const say = async (shown: string) => {
       const child = fork(CLI, ['ingest'], { env: office.settings, silent: true })
-      child.send({ ...asked, sha256, key: shown })
+      child.send({ ...asked, sha256, caller: { kind: 'key', secret: shown } })
       const said: Buffer[] = []
       child.stdout?.on('data', (chunk: Buffer) => said.push(chunk))
       await new Promise((resolve) => child.once('close', resolve))

@@ -60,6 +60,8 @@ const MESSAGE = 'test/ingest/message.test.ts'
 const CARD_ROWS = 'test/ingest/cards/card-rows.integration.test.ts'
 const CARD_KEPT = 'test/ingest/cards/kept.test.ts'
 const SPOOL = 'test/spool/spool.integration.test.ts'
+const PAGES_OF_FILES = 'test/console/files.integration.test.ts'
+const PERSONS_FILES = 'test/e2e/console-files.e2e.test.ts'
 const UPLOADS = 'test/server/uploads.integration.test.ts'
 const FILES_OVER_HTTP = 'test/e2e/uploads.e2e.test.ts'
 const ROUTES = 'test/server/routes.integration.test.ts'
@@ -7692,9 +7694,9 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'a file is checked by the key that uploaded it',
-    file: 'src/server/routes/checks.ts',
-    guard: 'if (upload === null || upload.by !== key.id)',
-    without: 'if (upload === null)',
+    file: 'src/app/checking.ts',
+    guard: 'return upload === null || upload.by !== identity ? null : upload',
+    without: 'return upload',
     tests: [UPLOADS],
   },
   {
@@ -7707,8 +7709,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'nobody hands in a file in the name of a key that they do not have',
     file: 'src/commands/ingest.ts',
-    guard: 'if (isGood) return keyActor(found.key, asked.address)',
-    without: "return { kind: 'key', id: asked.key.slice(4, 12), name: 'billing', address: asked.address }",
+    guard: 'if (isGood) return keyActor(found.key, address)',
+    without: "return { kind: 'key' as const, id: shown.slice(4, 12), name: 'billing', address }",
     tests: [FILES_OVER_HTTP],
   },
   {
@@ -7727,7 +7729,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'a file with card data does not stay in the spool',
-    file: 'src/server/routes/checks.ts',
+    file: 'src/app/checking.ts',
     guard: "if (found.said?.code === 'card-data') await spool.removeUpload(record.file.id)",
     without: '',
     tests: [FILES_OVER_HTTP],
@@ -7777,15 +7779,15 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a form that is sent twice has its effect once',
     file: 'src/console/once.ts',
-    guard: 'if (kept !== null) return false',
+    guard: 'if ((await effectOf(ledger, asked)) !== null) return false',
     without: '',
     tests: ['test/console/steering.integration.test.ts'],
   },
   {
     name: 'a form that is sent again with another content changes nothing',
     file: 'src/console/once.ts',
-    guard: 'if (kept !== null && kept.sha256 !== asked.sha256)',
-    without: 'if (false)',
+    guard: 'if (kept === null || kept.sha256 === asked.sha256) return',
+    without: 'return',
     tests: ['test/console/steering.integration.test.ts'],
   },
   {
@@ -7815,5 +7817,89 @@ export const GUARDS: readonly Guard[] = [
     guard: 'given.length === wanted.length && timingSafeEqual(given, wanted)',
     without: 'true',
     tests: [SIGN_IN],
+  },
+  {
+    name: 'nobody hands in a file in the name of a person whose session they do not have',
+    file: 'src/commands/ingest.ts',
+    guard: "if (found !== null && mayDo(found.person, 'submit')) return personActor(found.person, address)",
+    without: "return personActor(found?.person ?? { id: 'p', name: 'p' }, address)",
+    tests: [PERSONS_FILES],
+  },
+  {
+    name: 'what a person hands in is of that person, so that somebody else approves it',
+    file: 'src/commands/ingest.ts',
+    guard: 'return personActor(found.person, address)',
+    without: "return { kind: 'person', id: 'server', name: 'server', address }",
+    tests: [PERSONS_FILES],
+  },
+  {
+    name: 'nothing is recorded but what a person was shown',
+    file: 'src/commands/ingest.ts',
+    guard: 'if (!isAsTold(review, told))',
+    without: 'if (!isAsTold(review, told) && told.rows < 0)',
+    tests: [PERSONS_FILES],
+  },
+  {
+    name: 'who was told that somebody must approve it begins nothing without',
+    file: 'src/commands/ingest.ts',
+    guard: 'if (told.approval && leastApprovals(',
+    without: 'if (told.rows < 0 && leastApprovals(',
+    tests: [PERSONS_FILES],
+  },
+  {
+    name: 'what was shown is compared by rows and by the sum of each operation and currency',
+    file: 'src/domain/submission.ts',
+    guard: 'accepted === told.rows && JSON.stringify(found.toSorted()) === JSON.stringify(wanted.toSorted())',
+    without: 'accepted === told.rows && found.length === wanted.length',
+    tests: [SUBMISSION],
+  },
+  {
+    name: 'a form with a file is read behind its token alone',
+    file: 'src/console/uploading.ts',
+    guard: "request.formKey = formKeyOf(tokenIn(first?.value), secretIn(request, door) ?? '')",
+    without: 'tokenIn(first?.value)',
+    tests: [PAGES_OF_FILES],
+  },
+  {
+    name: 'a check is seen by the person who made it',
+    file: 'src/console/pages/checks.ts',
+    guard: 'if (check !== null && check.by === identityOf(visitorOf(request).actor)) return check',
+    without: 'if (check !== null) return check',
+    tests: [PAGES_OF_FILES],
+  },
+  {
+    name: 'a check of a person is none of a key',
+    file: 'src/server/routes/checks.ts',
+    guard: "!check.by.startsWith('key:') || ",
+    without: '',
+    tests: [PAGES_OF_FILES],
+  },
+  {
+    name: 'where sending begins at once, the total is typed',
+    file: 'src/console/pages/handing-in.ts',
+    guard: "if (!told.approval && typed('total') !== typedTotal(found))",
+    without: "if (!told.approval && typed('total') === '?')",
+    tests: [PAGES_OF_FILES],
+  },
+  {
+    name: 'bad rows are left out by their number',
+    file: 'src/console/pages/handing-in.ts',
+    guard: "typed('left_out') !== String(found.invalid)",
+    without: "typed('left_out') === '?'",
+    tests: [PAGES_OF_FILES],
+  },
+  {
+    name: 'look-alikes are let through by their number',
+    file: 'src/console/pages/handing-in.ts',
+    guard: "typed('lookalikes') !== String(found.lookalikes)",
+    without: "typed('lookalikes') === '?'",
+    tests: [PAGES_OF_FILES],
+  },
+  {
+    name: 'what stands in the way of a file is not passed over at a page',
+    file: 'src/console/pages/handing-in.ts',
+    guard: 'if (blocking !== undefined || found.accepted === 0)',
+    without: 'if (found.accepted === 0)',
+    tests: [PAGES_OF_FILES],
   },
 ]

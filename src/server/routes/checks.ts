@@ -5,12 +5,13 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FastifyRequest } from 'fastify'
 import * as z from 'zod'
+import { type FilesCaller, ownUpload, startCheck } from '../../app/checking.ts'
+import { type Check, detailsIn, endInterrupted, readCheck, rejectsIn } from '../../app/checks.ts'
+import { identityOf } from '../../domain/actor.ts'
 import { type ApiKey, seesMerchant } from '../../domain/api-key.ts'
 import { isoOf } from '../../domain/batch-status.ts'
-import type { IngestAsked, IngestEnded } from '../../domain/ingest.ts'
 import { linesFrom } from '../../files/lines.ts'
 import { CHECK_REQUEST, givenBy } from '../check-request.ts'
-import { type Check, detailsIn, endInterrupted, readCheck, rejectsIn, writeCheck } from '../checks.ts'
 import { callerOf, type Door, type Server } from '../door.ts'
 import { answerPage, PAGING, pageOf } from '../pages.ts'
 import { notFound, ProblemError } from '../problems.ts'
@@ -31,21 +32,12 @@ export async function addChecks(server: Server, door: Door): Promise<void> {
     async answer({ body, request, reply }) {
       const { key } = callerOf(request)
       const merchant = merchantFor(door, key, body.merchant)
-      const upload = await spool.upload(body.file)
-      if (upload === null || upload.by !== key.id) throw notFound('There is no such file; files are kept for 24 hours.')
-      const { id, path } = await spool.newCheck()
-      const { id: file, name, sha256, bytes, expiresAtMs } = upload
-      const record: Check = {
-        ...{ id, state: 'queued', file: { id: file, name, sha256, bytes }, merchant },
-        ...{ startedAtMs: app.clock.nowMs(), expiresAtMs, result: null, problem: null },
-      }
-      await writeCheck(path, record)
-      const places = { details: detailsIn(path), rejects: rejectsIn(path) }
-      const given = { ...givenBy(body, merchant), ...places }
-      const asked = { act: 'check', key: shownBy(request), address: request.ip, path: upload.path, name, sha256, given }
-      void readFile(door, path, record, asked as IngestAsked)
-      reply.code(202).header('location', `/v1/checks/${id}`)
-      return toJson(record, queue.placeOf(id))
+      const caller = filesCaller(request)
+      const upload = await ownUpload(door, body.file, caller)
+      if (upload === null) throw notFound('There is no such file; files are kept for 24 hours.')
+      const record = await startCheck(door, caller, { upload, merchant, given: givenBy(body, merchant) })
+      reply.code(202).header('location', `/v1/checks/${record.id}`)
+      return toJson(record, queue.placeOf(record.id))
     },
   })
   addRoute(server, 'getCheck', {
@@ -61,9 +53,10 @@ export async function addChecks(server: Server, door: Door): Promise<void> {
   addRejects(server, door)
 }
 
-/** As it came: whose it is, the process finds out by itself. */
-export function shownBy({ headers }: FastifyRequest): string {
-  return (headers.authorization ?? '').slice('Bearer '.length)
+/** With the key as it came: whose it is, the process finds out by itself. */
+export function filesCaller(request: FastifyRequest): FilesCaller {
+  const secret = (request.headers.authorization ?? '').slice('Bearer '.length)
+  return { kind: 'key', secret, identity: identityOf(callerOf(request).actor), address: request.ip }
 }
 
 /** One that the key does not see is not there. */
@@ -74,40 +67,10 @@ function merchantFor({ app }: Door, key: ApiKey, asked: string | undefined): str
   throw notFound(asked === undefined ? 'Say which merchant is meant.' : 'There is no such merchant.')
 }
 
-/** Never rejects: whatever happens is written down. */
-async function readFile(door: Door, path: string, record: Check, asked: IngestAsked): Promise<void> {
-  const { queue, ingest, app, spool } = door
-  const write = (over: Partial<Check>) => writeCheck(path, { ...record, ...over })
-  try {
-    await queue.run(record.id, async (signal) => {
-      await write({ state: 'reading' })
-      const found = await ingest(asked, signal)
-      if (found.said?.code === 'card-data') await spool.removeUpload(record.file.id)
-      await write(foundBy(found))
-    })
-  } catch (error) {
-    app.log.error({ err: error, check: record.id }, 'a check failed')
-    const problem = error instanceof ProblemError ? error.message : 'Tranche failed. Nothing was recorded.'
-    await write({ state: 'failed', problem }).catch(() => {}) // the next start says so
-  }
-}
-
-function foundBy({ said, exit }: IngestEnded): Pick<Check, 'state' | 'result' | 'problem'> {
-  if (said === null || exit === null)
-    return {
-      state: 'failed',
-      result: null,
-      problem: 'The file was not read to its end. Nothing was recorded: check it again.',
-    }
-  const { error } = said as { readonly error?: { readonly message: string } }
-  if (error !== undefined) return { state: 'failed', result: null, problem: error.message }
-  return { state: said.rows === undefined ? 'refused' : 'done', result: said, problem: null }
-}
-
-/** That of another merchant is not there. */
+/** That of another merchant is not there, nor is one of a person. */
 async function findCheck({ spool, app }: Door, id: string, key: ApiKey): Promise<Check & { path: string }> {
   const check = await readCheck(spool, id, app.clock.nowMs())
-  if (check === null || !seesMerchant(key, check.merchant))
+  if (check === null || !check.by.startsWith('key:') || !seesMerchant(key, check.merchant))
     throw notFound('There is no such check; checks are kept for 24 hours.')
   return check
 }

@@ -1,14 +1,12 @@
 // Files that are uploaded: as a form of one file, or as the body itself. They are kept for a day, and nothing of them is recorded.
 
-import { basename } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import multipart, { type MultipartFile, type MultipartValue } from '@fastify/multipart'
 import type { FastifyRequest } from 'fastify'
 import * as z from 'zod'
-import { type Incoming, type Upload, whyNotTaken } from '../../app/spool.ts'
+import type { Incoming, Upload } from '../../app/spool.ts'
+import { fillUpload, type SaidOfFile, takeUpload, UploadRefused } from '../../app/uploads.ts'
+import { identityOf } from '../../domain/actor.ts'
 import { isoOf } from '../../domain/batch-status.ts'
-import { maskCardData } from '../../domain/card-secrets.ts'
-import { visible } from '../../domain/visible.ts'
 import { callerOf, type Door, type Server } from '../door.ts'
 import { ProblemError } from '../problems.ts'
 import { addRoute } from '../route.ts'
@@ -22,7 +20,6 @@ const RAW_TYPES = [
   'text/plain',
   'text/tab-separated-values',
 ]
-const NAME_LENGTH_MOST = 200
 const SHA256 = /^[0-9a-f]{64}$/i
 
 const UPLOADED = z.object({
@@ -61,16 +58,11 @@ function toJson({ id, name, sha256, bytes, expiresAtMs }: Upload): object {
   return { id, name, sha256, bytes, expires_at: isoOf(expiresAtMs) }
 }
 
-interface About {
-  readonly name?: string | undefined
-  readonly sha256?: string | undefined
-}
-
-async function takeBody(door: Door, request: FastifyRequest, about: About): Promise<Upload> {
+async function takeBody(door: Door, request: FastifyRequest, about: SaidOfFile): Promise<Upload> {
   if (request.body !== undefined) throw notAFile()
   const announced = Number(request.headers['content-length'] ?? Number.NaN)
   return take(door, request, Number.isSafeInteger(announced) ? announced : null, async (incoming) => {
-    await fill(request.raw, incoming)
+    await fillUpload(request.raw, incoming)
     return about
   })
 }
@@ -85,8 +77,8 @@ async function takeForm(door: Door, request: FastifyRequest): Promise<Upload> {
       if (isFile(part)) {
         files += 1
         name = part.filename
-        await fill(part.file, incoming)
-        if (part.file.truncated) throw tooLarge(door)
+        await fillUpload(part.file, incoming)
+        if (part.file.truncated) throw new UploadRefused('too-large')
       } else fields.set(part.fieldname, String(part.value))
     }
     const unknown = [...fields.keys()].find((field) => field !== 'sha256' && field !== 'name')
@@ -104,47 +96,26 @@ function isFile(part: MultipartFile | MultipartValue): part is MultipartFile {
   return part.type === 'file'
 }
 
-async function fill(source: NodeJS.ReadableStream, incoming: Incoming): Promise<void> {
-  await pipeline(source, async (chunks) => {
-    for await (const chunk of chunks) await incoming.write(chunk as Buffer)
-  })
-}
-
-/** Whatever goes wrong, nothing of the file is left. */
 async function take(
   door: Door,
   request: FastifyRequest,
   announced: number | null,
-  read: (incoming: Incoming) => Promise<About>,
+  read: (incoming: Incoming) => Promise<SaidOfFile>,
 ): Promise<Upload> {
-  const { spool } = door
-  let incoming: Incoming | null = null
-  try {
-    await spool.sweep()
-    incoming = await spool.receive(callerOf(request).key.id, announced)
-    const { name, sha256 } = await read(incoming)
-    return await incoming.keep(harmless(name), sha256?.toLowerCase() ?? null)
-  } catch (error) {
-    await incoming?.discard()
-    throw await problemOf(error, door)
-  }
+  const by = identityOf(callerOf(request).actor)
+  return takeUpload(door.spool, by, announced, read).catch((error: unknown) => {
+    throw error instanceof UploadRefused ? problemOf(error, door) : error
+  })
 }
 
-/** For people: the last part of whatever path, in one line, without what a terminal obeys and without card data. */
-function harmless(name = ''): string {
-  const last = basename(name.replaceAll('\\', '/').replaceAll('\0', ''))
-  return visible(maskCardData(last).slice(0, NAME_LENGTH_MOST)) || 'upload'
-}
-
-async function problemOf(error: unknown, door: Door): Promise<unknown> {
-  if (error instanceof ProblemError) return error
-  switch (await whyNotTaken(error)) {
+function problemOf({ why, cause }: UploadRefused, door: Door): ProblemError {
+  switch (why) {
     case 'too-large':
       return tooLarge(door)
     case 'empty':
       return new ProblemError('file_empty', 'The file is empty. Nothing of it was kept.')
     case 'cut':
-      return wasCut()
+      return wasCut(cause)
     case 'busy':
       return new ProblemError('uploads_busy', 'Too many files are on their way already. Nothing of it was kept.', {
         retryAfterS: 5,
@@ -154,24 +125,14 @@ async function problemOf(error: unknown, door: Door): Promise<unknown> {
         'spool_full',
         'There is no room for this file now: uploads are kept for a day. Nothing of it was kept.',
       )
+    case 'disk-full':
+      return new ProblemError('spool_full', 'The disk is full. Nothing of the file was kept.', { cause })
+    case 'form':
+      return new ProblemError(
+        'form_invalid',
+        'The form has more than one file or 20 fields, or is none. Nothing of it was kept.',
+      )
   }
-  const { code } = error as { readonly code?: unknown }
-  if (typeof code !== 'string') return isCut(error) ? wasCut(error) : error
-  if (code === 'FST_REQ_FILE_TOO_LARGE') return tooLarge(door)
-  if (/^FST_(?:FILES|FIELDS|PARTS)_LIMIT$|^FST_(?:PROTO_VIOLATION|NO_FORM_DATA|INVALID_MULTIPART)/.test(code))
-    return new ProblemError(
-      'form_invalid',
-      'The form has more than one file or 20 fields, or is none. Nothing of it was kept.',
-    )
-  if (['ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE', 'ABORT_ERR'].includes(code)) return wasCut(error)
-  return code === 'ENOSPC' || code === 'EDQUOT'
-    ? new ProblemError('spool_full', 'The disk is full. Nothing of the file was kept.', { cause: error })
-    : error
-}
-
-/** As the reader of forms words it. */
-function isCut(error: unknown): boolean {
-  return error instanceof Error && /unexpected end|malformed part|boundary not found|aborted/i.test(error.message)
 }
 
 function tooLarge({ app }: Door): ProblemError {

@@ -1,9 +1,9 @@
 // From a check to a batch: the very bytes that were checked, read in the same way, and recorded by a process of their own.
 
 import * as z from 'zod'
-import type { IngestEnded } from '../../domain/ingest.ts'
+import type { Check } from '../../app/checks.ts'
+import { type HandedIn, handIn } from '../../app/handing-in.ts'
 import { EXPECTED, expectedBy } from '../check-request.ts'
-import type { Check } from '../checks.ts'
 import { callerOf, type Door, type Server } from '../door.ts'
 import { answerOnce, type Subject } from '../once.ts'
 import { notFound, ProblemError } from '../problems.ts'
@@ -11,7 +11,7 @@ import { refusalsTold } from '../refusal-words.ts'
 import { addRoute } from '../route.ts'
 import { BATCH } from '../schemas.ts'
 import { findBatch, showBatch } from './batches.ts'
-import { findDone, shownBy } from './checks.ts'
+import { filesCaller, findDone } from './checks.ts'
 
 const ASKED = z.strictObject({
   check: z.string().regex(/^[0-9a-f]{32}$/),
@@ -29,7 +29,7 @@ const ASKED = z.strictObject({
 type Asked = z.output<typeof ASKED>
 
 export function addSubmitting(server: Server, door: Door): void {
-  const { app, ledger, queue, ingest } = door
+  const { app, ledger } = door
   addRoute(server, 'submitBatch', {
     summary: 'Record a checked file as a batch',
     description:
@@ -41,15 +41,8 @@ export function addSubmitting(server: Server, door: Door): void {
       return answerOnce(door, request, reply, {
         async act(_, asked) {
           const check = await findDone(door, body.check, key)
-          const upload = await door.spool.upload(check.file.id)
-          if (upload === null) throw notFound('The file of this check has expired: upload it again.')
-          if (upload.sha256 !== check.result?.file_sha256) throw otherBytes()
-          const { name, sha256 } = check.file
-          const parts = { key: shownBy(request), address: request.ip, path: upload.path, name, sha256 }
-          const given = givenFor(check, body)
-          // The server may be told to end meanwhile: what is being recorded comes to its end.
-          const ended = await queue.run(asked.key, () => ingest({ act: 'submit', ...parts, given }, NEVER))
-          const subject = subjectOf(ended)
+          const parts = { check, given: givenFor(check, body), name: asked.key }
+          const subject = subjectOf(await handIn(door, filesCaller(request), parts))
           await ledger.keepRequest(asked, subject)
           return subject
         },
@@ -75,14 +68,13 @@ function givenFor({ result }: Check, asked: Asked): Record<string, unknown> {
       `No total is expected in ${missing.currency}, and the file has rows of it: say what they must add up to.`,
     )
   return {
-    ...{ ...given, ...expectedBy(asked.expect), yes: true },
+    ...{ ...given, ...expectedBy(asked.expect) },
     ...(canary === undefined ? {} : { canary: String(canary) }),
     ...(declined === undefined ? {} : { maxDeclined: String(declined) }),
     ...(lookalikes === undefined ? {} : { allowLookalikes: String(lookalikes) }),
   }
 }
 
-const NEVER = new AbortController().signal
 const NOTHING = 'Nothing was recorded and nothing was sent.'
 
 function refused(why: string, refusals: unknown = []): ProblemError {
@@ -90,41 +82,30 @@ function refused(why: string, refusals: unknown = []): ProblemError {
   return new ProblemError('file_refused', `${why} ${NOTHING}`, { errors })
 }
 
-function otherBytes(): ProblemError {
-  return refused('The file is not the one that was checked.')
-}
-
-function subjectOf({ said, exit }: IngestEnded): Subject {
-  if (said === null || exit === null)
-    throw new ProblemError(
-      'starting_or_stopping',
-      'The file was not read to its end. Ask again under the same Idempotency-Key: whatever was recorded is the same batch then.',
-      { retryAfterS: 5 },
-    )
-  const { kind, batch, error, refusals } = said as Said
-  if (error !== undefined)
-    throw new ProblemError(
-      error.code === 'refused' || error.code === 'usage' ? 'file_refused' : 'ledger_unavailable',
-      error.message,
-    )
-  switch (kind) {
+function subjectOf(handed: HandedIn): Subject {
+  switch (handed.kind) {
     case 'recorded':
     case 'known':
-      return { kind, batch: batch as string }
+      return { kind: handed.kind, batch: handed.batch }
+    case 'gone':
+      throw notFound('The file of this check has expired: upload it again.')
+    case 'other-bytes':
+      throw refused('The file is not the one that was checked.')
+    case 'unread':
+      throw new ProblemError(
+        'starting_or_stopping',
+        'The file was not read to its end. Ask again under the same Idempotency-Key: whatever was recorded is the same batch then.',
+        { retryAfterS: 5 },
+      )
+    case 'fault':
+      throw new ProblemError(handed.isOurs ? 'ledger_unavailable' : 'file_refused', handed.message)
     case 'read-otherwise':
-      throw refused(`These bytes are batch ${batch} already, which reads them in another way.`)
+      throw refused(`These bytes are batch ${handed.batch} already, which reads them in another way.`)
     case 'braked-otherwise':
-      throw refused(`This file is batch ${batch} already, which keeps the brakes that it was recorded with.`)
+      throw refused(`This file is batch ${handed.batch} already, which keeps the brakes that it was recorded with.`)
     case 'holds-other':
-      throw refused(`This file is batch ${batch} already, and holds other than is expected.`, refusals)
-    default:
-      throw refused('The file is refused.', refusals)
+      throw refused(`This file is batch ${handed.batch} already, and holds other than is expected.`, handed.refusals)
+    case 'refused':
+      throw refused('The file is refused.', handed.refusals)
   }
-}
-
-interface Said {
-  readonly kind?: string
-  readonly batch?: string
-  readonly error?: { readonly code: string; readonly message: string }
-  readonly refusals?: unknown
 }

@@ -2,8 +2,8 @@
 
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Spool } from '../app/spool.ts'
 import { writeDurably } from '../files/durable.ts'
+import type { Spool } from './spool.ts'
 
 /**
  * - `done`: the file was read to its end; `result.ok` says whether it could be handed in as it is
@@ -18,6 +18,10 @@ export interface Check {
   /** The id of the upload, how its sender calls it, and its bytes. */
   readonly file: { readonly id: string; readonly name: string; readonly sha256: string; readonly bytes: number }
   readonly merchant: string
+  /** Whose it is: `key:ID` or `person:ID`. */
+  readonly by: string
+  /** How it is to be read, as it was asked. */
+  readonly given: Readonly<Record<string, unknown>>
   readonly startedAtMs: number
   readonly expiresAtMs: number
   /** As the process that read the file said it; null: it has not. */

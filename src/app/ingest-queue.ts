@@ -1,11 +1,19 @@
 // Files are read one at a time: that is the ledger's rule anyway, and a workbook takes hundreds of megabytes.
 
-import { ProblemError } from './problems.ts'
+import { Fault } from '../domain/fault.ts'
 
 const WAITING_MOST = 100
 
+/** Nothing was read. */
+export class TooManyWait extends Fault {
+  constructor() {
+    super('unavailable', 'Too many files wait to be read. Nothing was changed: try again in a while.')
+    this.name = 'TooManyWait'
+  }
+}
+
 export interface IngestQueue {
-  /** Rejects with a problem where too many wait. `name`: by which its place is asked for. */
+  /** Rejects where too many wait, or the server ends. `name`: by which its place is asked for. */
   run<T>(name: string, job: (signal: AbortSignal) => Promise<T>): Promise<T>
   /** How many come before it; null: it does not wait. */
   placeOf(name: string): number | null
@@ -19,15 +27,12 @@ export function createIngestQueue(): IngestQueue {
   let last: Promise<unknown> = Promise.resolve()
   return {
     async run(name, job) {
-      if (waiting.length >= WAITING_MOST)
-        throw new ProblemError('uploads_busy', 'Too many files wait to be read. Nothing was changed.', {
-          retryAfterS: 10,
-        })
+      if (waiting.length >= WAITING_MOST) throw new TooManyWait()
       waiting.push(name)
       const turn = last.then(() => {
         waiting.splice(waiting.indexOf(name), 1)
         if (stopping.signal.aborted)
-          throw new ProblemError('starting_or_stopping', 'This server is ending. Nothing was changed: ask again.')
+          throw new Fault('interrupted', 'This server is ending. Nothing was changed: ask again.')
         return job(stopping.signal)
       })
       last = turn.catch(() => {})

@@ -1,0 +1,95 @@
+// What a check found, in the words of its page.
+
+import type { CheckFound, FoundCause, FoundRefusal } from '../app/check-found.ts'
+import type { Check } from '../app/checks.ts'
+import type { Total } from '../domain/batch.ts'
+import { instructionsText } from '../present/instructions.ts'
+import { capital, plural } from '../present/text.ts'
+
+/** `3998 of 4000 rows can be sent · 3998 refunds, EUR 41280.55 · 2 cannot`. */
+export function headText({ rows, accepted, duplicate, invalid }: CheckFound, totals: readonly Total[]): string {
+  const sums = totals.length === 0 ? [] : [instructionsText(totals)]
+  const others = [
+    ...(invalid === 0 ? [] : [`${invalid} cannot`]),
+    ...(duplicate === 0 ? [] : [`${duplicate} recorded already`]),
+  ]
+  return [`${accepted} of ${plural(rows, 'row')} can be sent`, ...sums, ...others].join(' · ')
+}
+
+/** Those that a person can answer for on the page. Every other one has to be mended, or the file be checked in another way. */
+const ANSWERED = ['bad-rows', 'lookalikes'] as const
+
+export function blockingIn({ refusals }: Pick<CheckFound, 'refusals'>): readonly FoundRefusal[] {
+  return refusals.filter(({ kind }) => !(ANSWERED as readonly string[]).includes(kind))
+}
+
+export function refusalText({
+  kind,
+  rows,
+  found,
+  expected,
+  difference,
+  unread,
+  known,
+  new: fresh,
+}: FoundRefusal): string {
+  switch (kind) {
+    case 'bad-rows':
+      return `${plural(rows ?? 0, 'row')} cannot be sent as written. Mend ${rows === 1 ? 'it' : 'them'} in the file and hand that in, or leave ${rows === 1 ? 'it' : 'them'} out below.`
+    case 'unidentified':
+      return `${rows} lines of these results cannot be told for a recorded row: they might have been executed under another reference. Use an intact file, or take the lines out.`
+    case 'correction':
+      return `${known} of its rows were handed in with earlier files: it is one of them, mended. ${fresh === 0 ? 'None of the others is new: there is nothing left to send.' : `Check it again with “Only rows that no earlier file holds” to send the ${fresh} new ones and nothing else.`}`
+    case 'lookalikes':
+      return `${plural(Number(found), 'row looks', 'rows look')} like another one, and would be executed beside it. What was entered twice is executed twice: look at ${found === 1 ? 'it' : 'each of them'}.`
+    case 'count':
+      return `It has ${found} rows, and ${expected} were expected. Look whether it is the right file, and whole.`
+    case 'total':
+      return `It adds up to ${spaced(found)}, and ${spaced(expected)} was expected: ${difference}. Look whether it is the right file, and whole.`
+    case 'total-unknown':
+      return `What it adds up to is not known: ${unread} amounts cannot be read. The others add up to ${spaced(found)}, and ${spaced(expected)} was expected. Mend those rows first.`
+    case 'currency':
+      return `It also asks for ${spaced(found)}, in ${rows} rows, and no total was expected in that currency.`
+    default:
+      return 'It is refused.'
+  }
+}
+
+/** `EUR=1.00` → `EUR 1.00`. */
+function spaced(money: string | number | undefined): string {
+  return String(money ?? '').replace('=', ' ')
+}
+
+export function causeText(cause: FoundCause): string {
+  const { rows, first_line: first, last_line: last, column, value, problem, remedy } = cause
+  const where = rows === 1 ? `Line ${first}` : `${plural(rows, 'row')}, lines ${first} to ${last}`
+  const cell = `${column === null ? '' : `, ${column}`}${value === null ? '' : ` “${value}”`}`
+  return `${where}${cell}: ${problem}. ${capital(remedy)}.`
+}
+
+interface RefusedWhole {
+  readonly code?: string
+  readonly line?: number | null
+  readonly column?: string | null
+  readonly problem?: string
+  readonly remedy?: string
+}
+
+/** Of a file that was refused whole: no row of it was looked at. */
+export function refusedText({ result, problem: failed }: Pick<Check, 'result' | 'problem'>): string {
+  if (failed !== null) return failed
+  const {
+    code,
+    line = null,
+    column = null,
+    problem = 'it is no table of instructions',
+    remedy,
+  } = (result ?? {}) as RefusedWhole
+  const where = [line === null ? null : `line ${line}`, column === null ? null : `column ${column}`]
+  const at = where.filter((part) => part !== null).join(', ')
+  const place = at === '' ? '' : ` (${at})`
+  const what = remedy === undefined ? `${problem}.` : `${problem}. ${capital(remedy)}.`
+  return code === 'card-data'
+    ? `This file holds card data${place}. It was not kept. Nothing was recorded. What was found: ${what}`
+    : `This file cannot be read${place}: ${what} Nothing was recorded.`
+}

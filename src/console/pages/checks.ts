@@ -1,0 +1,96 @@
+// One check of a file: looked at, made again in another way, and handed in.
+
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import type { FastifyRequest } from 'fastify'
+import { type CheckFound, foundIn } from '../../app/check-found.ts'
+import { ownUpload, startCheck } from '../../app/checking.ts'
+import { type Check, readCheck, rejectsIn } from '../../app/checks.ts'
+import { identityOf } from '../../domain/actor.ts'
+import { type Html, html } from '../../present/html.ts'
+import { type DetailsPage, detailsPage, type FoundLookalike, type FoundRow } from '../check-details.ts'
+import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
+import { fieldsOf } from '../forms.ts'
+import { showScreen } from '../frame.ts'
+import { NOTHING } from '../parts.ts'
+import { filesCaller } from '../uploading.ts'
+import { visitorOf } from '../visit.ts'
+import { checkPath } from '../ways.ts'
+import { againForm, readOtherwise } from './check-again.ts'
+import { faultsOf, foundShown, lookalikesOf, openText, refusedNote, rowsOf } from './check-shown.ts'
+import { addHandingIn, handInForm } from './handing-in.ts'
+
+export interface OwnCheck extends Check {
+  /** Its folder. */
+  readonly path: string
+}
+
+interface OfCheck {
+  readonly Params: { readonly check: string }
+  readonly Querystring: { readonly rows?: string; readonly alike?: string }
+}
+
+const AGAIN_AFTER_S = 2
+
+export function addCheckPages(pages: Pages, door: ConsoleDoor): void {
+  pages.get<OfCheck>('/checks/:check', { config: { page: 'check' } }, async (request, reply) => {
+    const check = await findOwn(door, request, request.params.check)
+    const { state } = check
+    const isOpen = state === 'queued' || state === 'reading'
+    const found = foundIn(check)
+    const main = isOpen
+      ? openText(check, door.queue.placeOf(check.id))
+      : found === null
+        ? html`${refusedNote(check)}${await againForm(door, request, check, null, [])}`
+        : await foundPage(door, request, check, found)
+    const again = isOpen ? { againAfterS: AGAIN_AFTER_S } : {}
+    return showScreen(door, request, reply, { title: check.file.name, section: 'New batch', main, ...again })
+  })
+  pages.post<OfCheck>('/checks/:check/again', { config: { page: 'checkAgain' } }, async (request, reply) => {
+    const check = await findOwn(door, request, request.params.check)
+    const caller = filesCaller(door, request)
+    const upload = await ownUpload(door, check.file.id, caller)
+    if (upload === null)
+      throw new PageError(404, 'This file is not kept any more. Nothing was recorded: hand it in again as a new batch.')
+    const given = readOtherwise(check, foundIn(check), fieldsOf(request))
+    const { id } = await startCheck(door, caller, { upload, merchant: check.merchant, given })
+    return reply.redirect(checkPath(id), 303)
+  })
+  pages.get<OfCheck>('/checks/:check/rejects.csv', { config: { page: 'rejects' } }, async (request, reply) => {
+    const { path, id } = await findOwn(door, request, request.params.check)
+    const size = await stat(rejectsIn(path)).then(
+      ({ size: bytes }) => bytes,
+      () => null,
+    )
+    if (size === null)
+      throw new PageError(404, 'No row of this file is bad, or it is not read yet. Nothing was changed.')
+    return reply
+      .type('text/csv; charset=utf-8')
+      .header('content-length', String(size))
+      .header('content-disposition', `attachment; filename="${id.slice(0, 8)}.rejects.csv"`)
+      .send(createReadStream(rejectsIn(path)))
+  })
+  addHandingIn(pages, door, findOwn)
+}
+
+/** That of another is not there, and neither is one that a service made. */
+async function findOwn({ spool, app }: ConsoleDoor, request: FastifyRequest, id: string): Promise<OwnCheck> {
+  const check = await readCheck(spool, id, app.clock.nowMs())
+  if (check !== null && check.by === identityOf(visitorOf(request).actor)) return check
+  throw new PageError(404, 'There is no such check of yours; checks are kept for 24 hours. Nothing was changed.')
+}
+
+async function foundPage(
+  door: ConsoleDoor,
+  request: FastifyRequest<OfCheck>,
+  check: OwnCheck,
+  found: CheckFound,
+): Promise<Html> {
+  const { rows: atRow, alike } = request.query
+  const rows: DetailsPage<FoundRow> = await detailsPage(check.path, 'rows', atRow)
+  const pairs: DetailsPage<FoundLookalike> = await detailsPage(check.path, 'lookalikes', alike)
+  const samples = rows.isFirst ? rows.items.slice(0, 3) : []
+  return html`${foundShown(check)}${await handInForm(door, request, check, found)}${faultsOf(check, found)}${
+    found.lookalikes === 0 ? NOTHING : lookalikesOf(check.id, found, pairs)
+  }${await againForm(door, request, check, found, samples)}${rowsOf(check.id, found, rows)}`
+}

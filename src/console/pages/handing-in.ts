@@ -1,0 +1,209 @@
+// Handing in what was checked. Where nobody has to approve it, this is where money begins to move.
+
+import type { FastifyRequest } from 'fastify'
+import { type CheckFound, foundIn, sumsIn } from '../../app/check-found.ts'
+import type { Check } from '../../app/checks.ts'
+import { type HandedIn, handIn } from '../../app/handing-in.ts'
+import { leastApprovals } from '../../domain/approval.ts'
+import type { BatchView } from '../../domain/batch.ts'
+import { toIdentifier } from '../../domain/identifier.ts'
+import type { ToldToSend } from '../../domain/ingest.ts'
+import type { Fingerprint } from '../../domain/interpretation.ts'
+import { formatAmount } from '../../domain/money.ts'
+import { totalToType } from '../../present/approval.ts'
+import { type Html, html } from '../../present/html.ts'
+import { instructionsText } from '../../present/instructions.ts'
+import { plural } from '../../present/text.ts'
+import { blockingIn } from '../check-words.ts'
+import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
+import { type Fields, fieldsOf } from '../forms.ts'
+import { actElsewhereOnce } from '../once.ts'
+import { form, moment, note } from '../parts.ts'
+import { filesCaller } from '../uploading.ts'
+import { batchPath, checkPath } from '../ways.ts'
+
+type FindCheck = (door: ConsoleDoor, request: FastifyRequest, id: string) => Promise<Check>
+
+const NOTHING_SENT = 'Nothing was recorded and nothing was sent.'
+
+export function addHandingIn(pages: Pages, door: ConsoleDoor, find: FindCheck): void {
+  pages.post<{ Params: { check: string } }>(
+    '/checks/:check/submit',
+    { config: { page: 'handIn' } },
+    async (request, reply) => {
+      const check = await find(door, request, request.params.check)
+      const found = foundIn(check)
+      if (found === null) throw new PageError(409, `This file was not read to its end. ${NOTHING_SENT}`)
+      const { batch } = await actElsewhereOnce(door, request, async ({ key }) => {
+        const told = await toldBy(door, check, found)
+        const given = { ...found.given, ...wholeOf(found), ...answeredIn(fieldsOf(request), found, told) }
+        return recordedAs(await handIn(door, filesCaller(door, request), { check, given, told, name: key }))
+      })
+      return reply.redirect(batchPath(String(batch)), 303)
+    },
+  )
+}
+
+/** What whoever hands it in is told, and nothing else is recorded. */
+async function toldBy({ ledger }: ConsoleDoor, { merchant }: Check, found: CheckFound): Promise<ToldToSend> {
+  const approval = leastApprovals(await ledger.approvalPolicy(), merchant, sumsIn(found)) > 0
+  return { rows: found.accepted, totals: found.totals, approval }
+}
+
+/** Of the whole file as it was read: what an unreadable amount hides is not known. */
+function wholeOf({ rows, totals_read: totals, amounts_unread: unread }: CheckFound): Record<string, unknown> {
+  const { totals: sums } = sumsIn({ totals, extents: [] })
+  const currencies = [...new Set(sums.flatMap(({ currency }) => (currency === '' ? [] : [currency])))]
+  const total = (currency: (typeof currencies)[number]) => {
+    const amountMinor = sums.reduce((sum, one) => (one.currency === currency ? sum + one.amountMinor : sum), 0n)
+    return `${currency}=${formatAmount({ amountMinor, currency })}`
+  }
+  return { expectCount: String(rows), ...(unread === 0 ? { expectTotal: currencies.map(total) } : {}) }
+}
+
+/** What only a person can answer for; throws where they did not. */
+function answeredIn(fields: Fields, found: CheckFound, told: ToldToSend): Record<string, unknown> {
+  const [blocking] = blockingIn(found)
+  if (blocking !== undefined || found.accepted === 0)
+    throw new PageError(422, `This file cannot be handed in as it is: the page of its check says why. ${NOTHING_SENT}`)
+  const typed = (name: string) => (fields[name] ?? '').trim()
+  if (asks(found, 'bad-rows') && typed('left_out') !== String(found.invalid))
+    throw new PageError(
+      422,
+      `Type how many rows are left out: it is another number than the one that you typed. ${NOTHING_SENT} Go back, and compare.`,
+    )
+  if (asks(found, 'lookalikes') && typed('lookalikes') !== String(found.lookalikes))
+    throw new PageError(
+      422,
+      `Type how many look-alikes you looked at: it is another number than the one that you typed. ${NOTHING_SENT} Go back, and look at each of them.`,
+    )
+  if (!told.approval && typed('total') !== typedTotal(found))
+    throw new PageError(
+      422,
+      `The total that you typed is not what would be sent, or sending would begin at once, which you were not asked about. ${NOTHING_SENT} Go back, load the page again, and compare.`,
+    )
+  return {
+    ...(asks(found, 'bad-rows') ? { skipInvalid: true } : {}),
+    ...(asks(found, 'lookalikes') ? { allowLookalikes: String(found.lookalikes) } : {}),
+  }
+}
+
+function asks({ refusals }: CheckFound, kind: string): boolean {
+  return refusals.some((refusal) => refusal.kind === kind)
+}
+
+function typedTotal(found: CheckFound): string {
+  return totalToType({ totals: sumsIn(found).totals.map((total) => ({ ...total, state: 'READY' as const })) })
+}
+
+function recordedAs(handed: HandedIn): { readonly batch: string } {
+  switch (handed.kind) {
+    case 'recorded':
+    case 'known':
+      return { batch: handed.batch }
+    case 'gone':
+      throw new PageError(404, `This file is not kept any more. ${NOTHING_SENT} Hand it in again as a new batch.`)
+    case 'other-bytes':
+      throw new PageError(
+        422,
+        `The file is not the one that was checked. ${NOTHING_SENT} Hand it in again as a new batch.`,
+      )
+    case 'unread':
+      throw new PageError(
+        503,
+        'The file was not read to its end. Press the button again: whatever was recorded is the same batch then.',
+      )
+    case 'fault':
+      throw new PageError(handed.isOurs ? 503 : 422, handed.message)
+    case 'read-otherwise':
+      throw known(handed.batch, 'which reads it in another way')
+    case 'braked-otherwise':
+      throw known(handed.batch, 'which keeps the brakes that it was recorded with')
+    case 'holds-other':
+      throw known(handed.batch, 'and that one holds something else')
+    case 'refused':
+      throw new PageError(
+        422,
+        `The file is refused: the record has changed since it was checked. ${NOTHING_SENT} Check it again.`,
+      )
+  }
+}
+
+function known(batch: string, but: string): PageError {
+  return new PageError(409, `This file is batch ${batch} already, ${but}. ${NOTHING_SENT} Look at that batch first.`)
+}
+
+// ───────────────────────────────────────────────────────────── What is shown
+
+/** Says why, where it cannot be handed in. */
+export async function handInForm(
+  door: ConsoleDoor,
+  request: FastifyRequest,
+  check: Check,
+  found: CheckFound,
+): Promise<Html> {
+  const same = await sameFile(door, check, found)
+  if (same !== null)
+    return note(
+      'warn',
+      html`<p>This is batch ${same.batchId}, handed in at ${moment(same.createdAtMs)} by ${same.createdBy}. <a href="${batchPath(same.batchId)}">Go there</a></p>`,
+    )
+  if (found.accepted === 0)
+    return note('plain', html`<p>No row of this file can be sent, so there is nothing to hand in.</p>`)
+  if (blockingIn(found).length > 0)
+    return note('plain', html`<p>It cannot be handed in as it is. What stands in the way is said above.</p>`)
+  const told = await toldBy(door, check, found)
+  const what = instructionsText(sumsIn(found).totals)
+  const asked = form(request, door, {
+    action: `${checkPath(check.id)}/submit`,
+    fields: html`${answersOf(found)}${told.approval ? waitsText() : totalField(found)}`,
+    button: told.approval ? `Hand in for approval: ${what}` : `Hand in ${what}`,
+  })
+  return html`<h2>Hand in</h2>${asked}`
+}
+
+function answersOf(found: CheckFound): Html {
+  const leaving = asks(found, 'bad-rows')
+    ? numberField(
+        'left_out',
+        `Leave out ${plural(found.invalid, 'row')}: type ${found.invalid}`,
+        'Recorded as bad, and not sent.',
+      )
+    : html``
+  const alike = asks(found, 'lookalikes')
+    ? numberField(
+        'lookalikes',
+        `${found.lookalikes === 1 ? 'The look-alike is meant beside the other' : `Every one of the ${found.lookalikes} look-alikes is meant beside the other`}: type ${found.lookalikes}`,
+        'All are let through together or none. Take out of the file what was entered twice.',
+      )
+    : html``
+  return html`${leaving}${alike}`
+}
+
+function numberField(name: string, label: string, hint: string): Html {
+  return html`<div class="field"><label>${label} <span class="hint">${hint}</span><input name="${name}" required autocomplete="off" inputmode="numeric" maxlength="9"></label></div>`
+}
+
+function waitsText(): Html {
+  return html`<p>Nothing of it is sent before somebody else has approved it.</p>`
+}
+
+function totalField(found: CheckFound): Html {
+  return html`<p><strong>Sending begins when you press the button. What was executed cannot be called back.</strong></p><div class="field"><label>Type ${typedTotal(found)} <input name="total" required autocomplete="off" maxlength="200"></label></div>`
+}
+
+/** The batch of the same bytes that is not over; null: there is none. */
+async function sameFile(
+  { ledger }: ConsoleDoor,
+  { merchant, file }: Check,
+  { given }: CheckFound,
+): Promise<BatchView | null> {
+  const account = (await ledger.accounts()).find(({ name }) => name === merchant)
+  if (account === undefined) return null
+  const asked = {
+    ...{ accountId: account.accountId, fileSha256: file.sha256, fingerprint: '' as Fingerprint },
+    runKey: given.runKey === undefined ? null : toIdentifier(String(given.runKey)),
+  }
+  const unfinished = await ledger.findUnfinished(asked)
+  return unfinished === null || unfinished.givenUp ? null : ledger.batch(unfinished.batchId)
+}

@@ -1,0 +1,199 @@
+// A file through the pages, by a person: uploaded, looked at, handed in, sent; and who that person is to everybody else.
+
+import { fork } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, describe, expect, test } from 'vitest'
+import { cardSales } from '../fixtures/cards.ts'
+import { CLI, type Office, openOffice, until } from '../fixtures/cli.ts'
+import { formIn, visitorAt } from '../fixtures/console-visitor.ts'
+import { preparationFor, refundRow, refunds, toCsv } from '../fixtures/files.ts'
+import { serveOffice } from '../fixtures/http-office.ts'
+import { newSchemaName, sharedCluster } from '../fixtures/postgres.ts'
+
+let office: Office
+afterEach(() => office.close())
+
+const csv = (text: string, name = 'refunds.csv') => new File([text], name)
+const batches = async () => (await office.tranche('status', '--json')).last.batches as { batch: string }[]
+const stateOf = async (batch: string) => (await office.tranche('status', batch, '--json')).last.state
+const spooled = () => readdirSync(join(office.dataDir, 'spool'))
+const idIn = (to: string) => to.split('/').at(-1) as string
+
+test('a person uploads the example, looks at it, types the total, and the worker sends it', async () => {
+  office = await openOffice()
+  const example = readFileSync('examples/refunds.csv', 'utf8')
+  const http = await serveOffice(office)
+  const mio = await visitorAt(office, http.url, 'mio', 'submitter')
+  const check = await mio.upload(csv(example), { operation: 'REFUND' })
+  expect(check.body).toContain('Nothing has been recorded and nothing has been sent.')
+  expect(check.body).toContain('Sending begins when you press the button.')
+  expect(check.body).toContain('Hand in 4 refunds, EUR 78.67 and 1 refund, USD 120.00')
+  const total = '5 rows' // of several currencies there is no one sum
+  const submit = `${check.at}/submit`
+  const wrong = await mio.send(check.at, submit, { total: `${total}0` })
+  expect([wrong.status, await batches()]).toEqual([422, []])
+  const made = await mio.send(check.at, submit, { total })
+  expect(made.status).toBe(303)
+  const [only] = await batches()
+  expect(made.to).toBe(`/batches/${only?.batch}`)
+  const page = await mio.get(made.to)
+  expect(page.body).toMatch(/by person mio \([0-9a-f]{16}\) from 127\.0\.0\.1/)
+  await office.worker()
+  await until('it is done', async () => ['done', 'needs_attention'].includes(await stateOf(idIn(made.to))))
+  expect(office.sandbox.received()).toBeGreaterThan(0)
+})
+
+test('the same form is the same batch, and the same file says which one it is', async () => {
+  office = await openOffice()
+  const http = await serveOffice(office)
+  const mio = await visitorAt(office, http.url, 'mio', 'submitter')
+  const check = await mio.upload(csv(toCsv(refunds(2))))
+  const fields = { ...formIn(check.body, `${check.at}/submit`), total: '3.02' }
+  const sent = await Promise.all([1, 2, 3].map(() => mio.send(check.at, `${check.at}/submit`, fields)))
+  expect(new Set(sent.map(({ to }) => to)).size).toBe(1)
+  expect(await batches()).toHaveLength(1)
+  const again = await mio.upload(csv(toCsv(refunds(2)), 'other-name.csv'))
+  expect(again.body).toContain(`This is batch ${idIn(sent[0]?.to ?? '')}, handed in at`)
+  expect(again.body).not.toContain(`action="${again.at}/submit"`)
+})
+
+test('bad rows are left out by their number, and a column is read as another field', async () => {
+  office = await openOffice()
+  const http = await serveOffice(office)
+  const mio = await visitorAt(office, http.url, 'mio', 'submitter')
+  const rows = [...refunds(3), refundRow(4, { amount: 'much' })]
+  const renamed = toCsv(rows).replace('request_ref_po_id', 'Vorgang')
+  const first = await mio.upload(csv(renamed))
+  expect(first.body).toContain('This file cannot be read')
+  const mapped = await mio.send(first.at, `${first.at}/again`, { map: 'Vorgang = request_ref_po_id' })
+  const check = await mio.read(mapped.to)
+  expect(check.body).toContain('3 of 4 rows can be sent · 3 refunds, EUR 6.03 · 1 cannot')
+  expect(check.body).toContain('“much”'.replace(/[“”]/g, ''))
+  expect((await mio.get(`${check.at}/rejects.csv`)).body).toContain('reject_')
+  const submit = `${check.at}/submit`
+  for (const typed of [{ total: '6.03' }, { total: '6.03', left_out: '2' }, { left_out: '1' }])
+    expect((await mio.send(check.at, submit, typed)).status).toBe(422)
+  expect(await batches()).toEqual([])
+  const noted = formIn(check.body, `${check.at}/again`)
+  const columns = Object.entries(noted).filter(([name]) => name.startsWith('column_'))
+  expect(columns.map(([, field]) => field)).toContain('request_ref_po_id')
+  expect((await mio.send(check.at, submit, { total: '6.03', left_out: '1' })).status).toBe(303)
+  const [only] = await batches()
+  expect(await office.tranche('status', only?.batch ?? '', '--json')).toMatchObject({ last: { rows: 4 } })
+})
+
+const ENGINES = {
+  SQLite: () => openOffice(),
+  PostgreSQL: async () => {
+    const { url } = await sharedCluster()
+    const made = await openOffice({
+      made: false,
+      env: { TRANCHE_LEDGER_URL: url, TRANCHE_LEDGER_SCHEMA: newSchemaName() },
+    })
+    expect((await made.tranche('init')).code).toBe(0)
+    return made
+  },
+} as const
+
+test.each(Object.keys(ENGINES) as (keyof typeof ENGINES)[])(
+  'what a person hands in waits for somebody else, whoever runs the server, on %s',
+  async (engine) => {
+    office = await ENGINES[engine]()
+    office.settings.TRANCHE_CONFIG = await office.put('config.yaml', 'approvals:\n  four_eyes: true\n')
+    const rows = refunds(2)
+    office.sandbox.prepare(preparationFor(rows))
+    const http = await serveOffice(office)
+    const both = await visitorAt(office, http.url, 'mio', 'submitter,approver')
+    const held = { rows: '2', totals: 'EUR 3.02', run_key: 'nov', canary: '1', max_declined: '10' }
+    const check = await both.upload(csv(toCsv(rows)), held)
+    expect(check.body).toContain('Hand in for approval: 2 refunds, EUR 3.02')
+    const made = await both.send(check.at, `${check.at}/submit`)
+    expect([made.status, await stateOf(idIn(made.to))]).toEqual([303, 'awaiting_approval'])
+    const sheet = (await both.get(made.to)).body
+    for (const shown of ['Submitted ', 'by person mio', 'Run key nov', 'Stops after the first 1 row', 'more than 10 %'])
+      expect(sheet).toContain(shown)
+    const approve = `${made.to}/approve`
+    let own = await both.send(made.to, approve, { total: '3.02', reason: 'mine' })
+    // A server of PostgreSQL that was started a moment ago decides nothing.
+    await until('the ledger decides', async () => {
+      if (own.status === 503) own = await both.send(made.to, approve, { total: '3.02', reason: 'mine' })
+      return own.status !== 503
+    })
+    expect([own.status, own.body]).toEqual([422, expect.stringContaining('somebody else must approve it')])
+    const ken = await visitorAt(office, http.url, 'ken', 'approver')
+    expect((await ken.send(made.to, approve, { total: '3.02', reason: 'looked' })).status).toBe(303)
+    await office.worker()
+    await until('it stops behind its first row', async () => (await stateOf(idIn(made.to))) === 'paused')
+    expect(office.sandbox.received()).toBe(1)
+  },
+)
+
+test('a file with card data is not kept, and the page says where they are', async () => {
+  office = await openOffice()
+  const http = await serveOffice(office)
+  const mio = await visitorAt(office, http.url, 'mio', 'submitter')
+  const check = await mio.upload(csv(cardSales(2)))
+  expect(check.body).toMatch(/This file holds card data \(.+\)\. It was not kept\. Nothing was recorded\./)
+  expect(spooled()).toEqual([`check-${idIn(check.at)}`])
+})
+
+test('a file that is too large is refused by a page that arrives, however much of it is still on its way', async () => {
+  office = await openOffice({ env: { TRANCHE_UPLOAD_MIB: '1' } })
+  const http = await serveOffice(office)
+  const mio = await visitorAt(office, http.url, 'mio', 'submitter')
+  const large = await mio.send('/new', '/new', {}, csv('x'.repeat(20_000_000)))
+  expect([large.status, large.body]).toEqual([422, expect.stringContaining('must be smaller than 1 MB')])
+  expect(spooled()).toEqual([])
+})
+
+test('what changed between the look and the button is not recorded', async () => {
+  office = await openOffice()
+  const http = await serveOffice(office)
+  const mio = await visitorAt(office, http.url, 'mio', 'submitter')
+  const check = await mio.upload(csv(toCsv(refunds(3))))
+  const file = await office.put('one.csv', toCsv(refunds(1)))
+  expect((await office.tranche('submit', file)).code).toBe(0)
+  const refused = await mio.send(check.at, `${check.at}/submit`, { total: '6.03' })
+  expect([refused.status, refused.body]).toEqual([422, expect.stringContaining('is not what you were shown')])
+  expect(await batches()).toHaveLength(1)
+})
+
+describe('tranche ingest', () => {
+  test('records nothing for a session that nobody has, or whose person may not', async () => {
+    office = await openOffice()
+    expect((await office.tranche('policy', 'adopt', '--reason', 'one person alone')).code).toBe(0)
+    const http = await serveOffice(office)
+    await visitorAt(office, http.url, 'mio', 'submitter')
+    const path = await office.put('in.csv', toCsv(refunds(1)))
+    const sha256 = (await office.tranche('check', path, '--json')).last.file_sha256
+    const cookieOf = async (name: string, roles: string) => {
+      const { url } = (await office.tranche('people', 'add', name, '--roles', roles, '--json')).last
+      const headers = { 'sec-fetch-site': 'same-origin' }
+      const body = new URLSearchParams({ name, password: 'correct horse battery' })
+      await fetch(`${http.url}${new URL(url).pathname}`, { method: 'POST', headers, body, redirect: 'manual' })
+      const signedIn = await fetch(`${http.url}/sign-in`, { method: 'POST', headers, body, redirect: 'manual' })
+      return /tranche=([\w-]{43})/.exec(signedIn.headers.get('set-cookie') ?? '')?.[1] ?? ''
+    }
+    const say = async (secret: string, more: object = {}) => {
+      const child = fork(CLI, ['ingest'], { env: office.settings, silent: true })
+      const file = { act: 'submit', address: '127.0.0.1', path, name: 'in.csv', given: {}, sha256 }
+      child.send({ ...file, ...more, caller: { kind: 'person', secret } })
+      const said: Buffer[] = []
+      child.stdout?.on('data', (chunk: Buffer) => said.push(chunk))
+      await new Promise((resolve) => child.once('close', resolve))
+      return JSON.parse(Buffer.concat(said).toString())
+    }
+    expect(await say('A'.repeat(43))).toMatchObject({ error: { code: 'refused' } })
+    expect(await say(await cookieOf('vic', 'viewer'))).toMatchObject({ error: { code: 'refused' } })
+    const ann = await cookieOf('ann', 'submitter')
+    await office.tranche('people', 'revoke', 'ann', '--reason', 'left')
+    expect(await say(ann)).toMatchObject({ error: { code: 'refused' } })
+    const eve = await cookieOf('eve', 'submitter')
+    const told = { rows: 1, totals: [{ operation: 'REFUND', currency: 'EUR', count: 1, amount: '1.01' }] }
+    // She was told that somebody must approve it, and nobody has to.
+    expect(await say(eve, { told: { ...told, approval: true } })).toMatchObject({ error: { code: 'refused' } })
+    expect(await batches()).toEqual([])
+    expect(await say(eve, { told: { ...told, approval: false } })).toMatchObject({ kind: 'recorded' })
+  })
+})
