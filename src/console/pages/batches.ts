@@ -1,6 +1,5 @@
 // One batch: how it goes, why nothing moves, what became of its rows, and what was done to it.
 
-import { actsPage } from '../../app/paging.ts'
 import { topReasonsOf } from '../../app/top-reasons.ts'
 import type { LogEntry } from '../../domain/acts.ts'
 import { isAwaiting } from '../../domain/approval.ts'
@@ -52,10 +51,9 @@ export function addBatchPages(pages: Pages, door: ConsoleDoor): void {
   }
 
   async function historyOf({ batchId, createdAtMs }: BatchView): Promise<Html> {
-    const asked = { after: null, limit: ACTS_SHOWN, fits: (entry: LogEntry) => entry.batchId === batchId }
-    const found = await actsPage(ledger, createdAtMs, asked)
-    const more = found.next === null ? NOTHING : html`<p>Later acts are in the audit.</p>`
-    return html`<h2>What was done to it</h2>${table('Acts', ACT_COLUMNS, found.data.map(actRow))}${more}`
+    const found = await ledger.logAfter(createdAtMs, null, ACTS_SHOWN + 1, batchId)
+    const more = found.length <= ACTS_SHOWN ? NOTHING : html`<p>Later acts are in the audit.</p>`
+    return html`<h2>What was done to it</h2>${table('Acts', ACT_COLUMNS, found.slice(0, ACTS_SHOWN).map(actRow))}${more}`
   }
 }
 

@@ -315,4 +315,5 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX batch_arrived ON batch (account_id, arrived_hour) WHERE arrived_hour IS NOT NULL;
   `,
   PEOPLE,
+  'CREATE INDEX act_batch ON act (batch_id) WHERE batch_id IS NOT NULL;',
 ]

@@ -182,6 +182,14 @@ export function describeDoors(): void {
       for (const [i, { position }] of all.entries())
         expect(await ledger.logAfter(null, position, 2)).toEqual(all.slice(i + 1, i + 3))
       expect(await ledger.logAfter(NOW + 1, null, 9)).toEqual([])
+      expect(await ledger.logAfter(null, null, 9, batchId)).toEqual(all)
+      const other = await submit(ledger, accountId, [refund('D')], { fileSha256: 'dd'.repeat(32) })
+      await ledger.pause(other, 'three', CLERK, NOW)
+      expect(await ledger.logAfter(null, null, 9, batchId)).toEqual(all)
+      expect((await ledger.logAfter(null, null, 9, other)).map(({ what }) => what).toSorted()).toEqual([
+        'pause',
+        'submit',
+      ])
     })
   })
 }

@@ -25,6 +25,6 @@ export function actsOn(engine: Engine, clock: () => number): ActLedger {
       )
     },
     log: (sinceMs) => readLog(engine, sinceMs),
-    logAfter: (sinceMs, after, most) => engine.read(() => logAfter(sinceMs, after, most)),
+    logAfter: (sinceMs, after, most, batchId) => engine.read(() => logAfter(sinceMs, after, most, batchId)),
   }
 }
