@@ -76,7 +76,13 @@ function send(
     live === undefined || now === null
       ? NOTHING
       : html` data-watch="/live?batch=${encodeURIComponent(live.watch)}" data-shape="${shapeWith(now, live.shape)}"`
-  const again = againAfterS === undefined ? NOTHING : html`<meta http-equiv="refresh" content="${againAfterS}">`
+  const [again, coming] =
+    againAfterS === undefined
+      ? [NOTHING, NOTHING]
+      : [
+          html`<noscript><meta http-equiv="refresh" content="${againAfterS}"></noscript>`,
+          html` data-again="${againAfterS}"`,
+        ]
   const page = html`<!doctype html>
 <html lang="en">
 <head>
@@ -90,7 +96,7 @@ function send(
 <body>
 <a class="skip" href="#main">Skip to the content</a>
 ${top}
-<main id="main" tabindex="-1"${watched}>
+<main id="main" tabindex="-1"${watched}${coming}>
 <h1>${title}</h1>
 ${main}
 </main>

@@ -157,17 +157,31 @@ function sayStale(seconds) {
 async function showAgain(main) {
   if (isBusy(main)) return offerAgain(main)
   const answer = await fetch(location.href, { headers: { accept: 'text/html' } })
-  if (!answer.ok || answer.redirected) return
+  if (answer.redirected) return location.assign(location.href)
+  if (!answer.ok) return
   const text = await answer.text()
   const trusted = policy === undefined ? text : policy.createHTML(text)
   const page = new DOMParser().parseFromString(/** @type {string} */ (trusted), 'text/html')
   const [now, line] = [page.getElementById('main'), page.querySelector('.as-of')]
   if (now === null || isBusy(main)) return
-  main.dataset.shape = now.dataset.shape
+  for (const name of ['shape', 'again']) {
+    const value = now.dataset[name]
+    if (value === undefined) delete main.dataset[name]
+    else main.dataset[name] = value
+  }
+  document.title = page.title
   main.replaceChildren(...now.childNodes)
   if (line !== null) document.querySelector('.as-of')?.replaceWith(line)
   showLocalTimes()
   offerCopies()
+}
+
+/** A page that is about to become another, as a file that is being read. */
+function comeAgain() {
+  const main = document.getElementById('main')
+  const seconds = Number(main?.dataset.again ?? 0)
+  if (main === null || seconds === 0) return
+  setTimeout(() => void showAgain(main).then(comeAgain, comeAgain), seconds * 1000)
 }
 
 /** @param {HTMLElement} main */
@@ -196,3 +210,4 @@ showLocalTimes()
 offerCopies()
 takeKeys()
 watch()
+comeAgain()

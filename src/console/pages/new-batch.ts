@@ -104,12 +104,18 @@ function showForm(
     })
   const asked = form(request, door, {
     action: '/new',
-    fields: html`${merchantsOf(names, fields, faults)}${operationsOf(fields, faults)}${fileOf(faults)}${readingFields(fields, faults)}`,
+    fields: html`${merchantsOf(names, fields, faults)}${operationsOf(fields, faults)}${fileOf(faults)}${detailsOf(fields, faults)}`,
     button: 'Check the file',
     hasFile: true,
   })
   const main = html`${faultSummary(faults, 'The file was not kept. Nothing was recorded.')}<p>The file is read and checked first. Nothing is recorded and nothing is sent before you have looked at what was found.</p>${asked}`
   return showScreen(door, request, reply, { ...screen, main })
+}
+
+/** Few files need any of it. Where something was filled in, or is wrong, it is seen. */
+function detailsOf(fields: Fields, faults: ReadonlyMap<string, string>): Html {
+  const isSeen = faults.size > 0 || Object.keys(fields).length > 0
+  return html`<details${isSeen ? html` open` : ''}><summary>More: how the file is read, what it must hold, how it is sent</summary>${readingFields(fields, faults)}</details>`
 }
 
 function merchantsOf(names: readonly string[], { merchant }: Fields, faults: ReadonlyMap<string, string>): Html {

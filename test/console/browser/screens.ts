@@ -167,6 +167,14 @@ export const SCREENS: readonly Screen[] = [
   { name: 'rows', as: VIEWER, at: async (desk) => `${batchAt(await finished(desk))}/rows` },
   { name: 'rows of a status', as: VIEWER, at: async (desk) => `${batchAt(await inDoubt(desk))}/rows?status=IN_DOUBT` },
   { name: 'no such row', as: VIEWER, at: async (desk) => `${batchAt(await inDoubt(desk))}/rows?status=FAILED` },
+  // ── Handing in
+  { name: 'new batch', as: ['submitter'], at: async () => '/new' },
+  {
+    name: 'new batch with faults',
+    as: ['submitter'],
+    at: async () => '/new',
+    does: (page) => press(page, 'Check the file'),
+  },
   // ── Finding, doubts, merchants
   { name: 'find', as: VIEWER, at: async () => '/find' },
   { name: 'found nothing', as: VIEWER, at: async (desk) => `/find?q=${encodeURIComponent(desk.text('nothing'))}` },
