@@ -33,7 +33,7 @@ export async function againForm(
   const settings = html`${operationsOf(fields, NO_FAULTS)}${readingFields(fields, NO_FAULTS, found === null)}`
   const asked = form(request, door, {
     action: `${checkPath(check.id)}/again`,
-    fields: html`${columns}${settings}`,
+    fields: html`${columns}<details${found === null ? html` open` : ''}><summary>More: what the rows ask for, how the file is read, what it must hold, how it is sent</summary>${settings}</details>`,
     button: 'Check it again, read this way',
     kind: 'other',
   })
