@@ -8,6 +8,7 @@ import { finished } from 'node:stream/promises'
 import type { App } from '../app.ts'
 import type { Actor } from '../domain/actor.ts'
 import type { BatchView } from '../domain/batch.ts'
+import { Fault } from '../domain/fault.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { spoolResults } from './results.ts'
 import { openTemporaryFolder } from './temporary-folder.ts'
@@ -41,10 +42,23 @@ export interface Download {
 
 /** One at a time: each reads the whole batch. */
 let writing: Promise<unknown> = Promise.resolve()
+let waiting = 0
+const WAITING_MOST = 20
 
 /** null: the reader has it already. That it was downloaded is kept in the record. */
-export function openDownload(app: App, ledger: Ledger, asked: DownloadAsked): Promise<Download | null> {
-  const turn = writing.catch(() => {}).then(() => write(app, ledger, asked))
+export async function openDownload(app: App, ledger: Ledger, asked: DownloadAsked): Promise<Download | null> {
+  if (waiting >= WAITING_MOST)
+    throw new Fault(
+      'unavailable',
+      'Too many files are being written at once. Nothing was changed. Try again in a moment.',
+    )
+  waiting += 1
+  const turn = writing
+    .catch(() => {})
+    .then(() => write(app, ledger, asked))
+    .finally(() => {
+      waiting -= 1
+    })
   writing = turn
   return turn
 }

@@ -3,6 +3,7 @@
 import { argon2, createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
 import type { DoorActor } from '../domain/actor.ts'
+import { Fault } from '../domain/fault.ts'
 import { FIRST_LINK_LIVES_MS, INVITATION_LIVES_MS, type Person, type Session } from '../domain/person.ts'
 import type { PeopleLedger } from '../ports/ledger/people.ts'
 
@@ -27,11 +28,15 @@ export function passwordFault(password: string, name: string): string | null {
   return isEasy ? 'That password is among the first that others try. Choose another.' : null
 }
 
+const WAITING_MOST = 50
+
 let running = 0
 const waiting: (() => void)[] = []
 
 /** Each takes 19 MiB and a core. */
 async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  if (waiting.length >= WAITING_MOST)
+    throw new Fault('unavailable', 'Too many people sign in at once. Nothing was changed. Try again in a moment.')
   if (running >= AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve))
   else running += 1
   try {
@@ -128,7 +133,8 @@ export async function stepUp(
   nowMs: number,
 ): Promise<string | null> {
   if (shown.password.length > PASSWORD_LONGEST) return null
-  const nameSha256 = sha256Of(person.name)
+  // Counted for the session: who tries the name at the door keeps nobody out who is in.
+  const nameSha256 = sha256Of(`step-up ${sha256Of(shown.secret)}`)
   if ((await ledger.beginSignIn(nameSha256, nowMs)).kind === 'wait') return null
   const found = await ledger.personNamed(person.name)
   if (!(await isPassword(shown.password, found?.passwordHash ?? null))) return null

@@ -29,7 +29,7 @@ import { addRowPages } from './pages/rows.ts'
 import { addSessionPages } from './pages/sessions.ts'
 import { addSignInPages } from './pages/sign-in.ts'
 import { addSteering } from './pages/steering.ts'
-import { PAGES, type PageName, pageEntry } from './pages-table.ts'
+import { PAGES, type PageEntry, type PageName, pageEntry } from './pages-table.ts'
 import { note } from './parts.ts'
 import { visitorBy } from './visit.ts'
 import { pageWays } from './ways.ts'
@@ -99,22 +99,30 @@ function guardPages(pages: Pages, door: ConsoleDoor): void {
     reply.header('content-security-policy', POLICY)
     const entry = pageEntry(request.routeOptions.config.page as PageName)
     if (entry.method === 'POST') assertSameSite(request, publicOrigin)
-    if (entry.permission === 'anybody') return
-    await recognise(request, door)
-    if (request.visitor === null) {
-      if (entry.method === 'GET') return reply.redirect(asking('/sign-in', request.url), 303)
-      throw new PageError(401, 'You are no longer signed in. Nothing was changed. Sign in and try again.')
-    }
-    if (!request.visitor.may(entry.permission))
-      throw new PageError(403, 'Your roles do not allow that. Nothing was changed. An administrator gives roles.')
-    if (entry.stepUp === true && !request.visitor.isFresh)
-      return reply.redirect(asking('/step-up', pageOfForm(request.url)), 303)
+    const elsewhere = await admit(request, door, entry)
+    if (elsewhere !== null) return reply.redirect(elsewhere, 303)
   })
-  pages.addHook('preHandler', async (request) => {
-    const { method, permission, hasFile } = pageEntry(request.routeOptions.config.page as PageName)
-    if (method === 'POST' && permission !== 'anybody' && hasFile !== true)
-      request.formKey = formKeyOf(fieldsOf(request), secretIn(request, door) ?? '')
+  pages.addHook('preHandler', async (request, reply) => {
+    const entry = pageEntry(request.routeOptions.config.page as PageName)
+    if (entry.method !== 'POST' || entry.permission === 'anybody') return
+    // Its body may have been on the way for minutes.
+    const elsewhere = await admit(request, door, entry)
+    if (elsewhere !== null) return reply.redirect(elsewhere, 303)
+    if (entry.hasFile !== true) request.formKey = formKeyOf(fieldsOf(request), secretIn(request, door) ?? '')
   })
+}
+
+/** Who visits, and whether they may. null: they may; else where they must go first. */
+async function admit(request: FastifyRequest, door: ConsoleDoor, entry: PageEntry): Promise<string | null> {
+  if (entry.permission === 'anybody') return null
+  await recognise(request, door)
+  if (request.visitor === null) {
+    if (entry.method === 'GET') return asking('/sign-in', request.url)
+    throw new PageError(401, 'You are no longer signed in. Nothing was changed. Sign in and try again.')
+  }
+  if (!request.visitor.may(entry.permission))
+    throw new PageError(403, 'Your roles do not allow that. Nothing was changed. An administrator gives roles.')
+  return entry.stepUp === true && !request.visitor.isFresh ? asking('/step-up', pageOfForm(request.url)) : null
 }
 
 /** Where the form stands whose act that is: a page of the thing, or the list. */
@@ -128,11 +136,16 @@ function asking(page: string, to: string): string {
   return to === '/' ? page : `${page}?to=${encodeURIComponent(to)}`
 }
 
+/** A page that is watched asks by itself, also where nobody sits before it: that keeps no session open. */
+function isByItself({ headers, routeOptions }: FastifyRequest): boolean {
+  return routeOptions.config.page === 'live' || headers['x-asked-by'] === 'page'
+}
+
 /** Asks the ledger each time: what was taken away is gone from the next request on. */
 async function recognise(request: FastifyRequest, door: ConsoleDoor): Promise<void> {
   const secret = secretIn(request, door)
   const nowMs = door.app.clock.nowMs()
-  const found = secret === null ? null : await door.ledger.visit(sha256Of(secret), nowMs)
+  const found = secret === null ? null : await door.ledger.visit(sha256Of(secret), nowMs, !isByItself(request))
   request.visitor = found === null ? null : visitorBy(found.person, found.session, request.ip, nowMs)
 }
 

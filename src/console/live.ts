@@ -7,6 +7,7 @@ import { isoOf } from '../domain/batch-status.ts'
 import { messageOf } from '../domain/errors.ts'
 import { type ConsoleDoor, PageError, type Pages } from './door.ts'
 import { frameFigures, lookAround, shapeWith } from './frame.ts'
+import { findBatch } from './pages/batch.ts'
 import { batchNow } from './pages/batch-figures.ts'
 import { overviewShape } from './pages/overview.ts'
 import { visitorOf } from './visit.ts'
@@ -27,6 +28,7 @@ const LIVES_MOST_MS = 3_600_000
 const UNSENT_MOST_BYTES = 256 * 1024
 const CLIENTS_MOST = 1_000
 const OF_A_SESSION_MOST = 5
+const OF_A_PERSON_MOST = 20
 
 interface Client {
   readonly subject: string
@@ -48,10 +50,12 @@ export function addLive(pages: Pages, door: ConsoleDoor): void {
   pages.get<{ Querystring: { batch?: string } }>('/live', { config: { page: 'live' } }, async (request, reply) => {
     const refused = hub.refusal(request)
     if (refused !== null) throw new PageError(503, refused)
+    const { batch = '' } = request.query
+    if (batch !== '') await findBatch(door, batch)
     reply.hijack()
     const headers = reply.getHeaders() as Record<string, string>
     reply.raw.writeHead(200, { ...headers, 'content-type': 'text/event-stream; charset=utf-8' })
-    hub.add(request, request.query.batch ?? '', reply.raw)
+    hub.add(request, batch, reply.raw)
   })
 }
 
@@ -64,9 +68,10 @@ function createHub(door: ConsoleDoor) {
 
   return {
     refusal(request: FastifyRequest): string | null {
-      const { session } = visitorOf(request)
+      const { session, person } = visitorOf(request)
       const own = [...clients].filter(({ sessionId }) => sessionId === session.id).length
-      if (clients.size >= CLIENTS_MOST || own >= OF_A_SESSION_MOST)
+      const ofPerson = [...clients].filter(({ personId }) => personId === person.id).length
+      if (clients.size >= CLIENTS_MOST || own >= OF_A_SESSION_MOST || ofPerson >= OF_A_PERSON_MOST)
         return 'Too many pages are watched at once. This one shows how it was when you opened it.'
       return null
     },

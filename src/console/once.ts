@@ -30,7 +30,7 @@ type Subject = KeptRequest['subject']
 /** Those that are under way. A second press waits for what comes of the first. */
 const RUNNING = new Map<string, Promise<Subject>>()
 
-/** The same for what another process does. It answers with what the form came to, however often it is sent. */
+/** The same for what is noted after it was done. It answers with what the form came to, however often it is sent. */
 export async function actElsewhereOnce(
   { app, ledger }: ConsoleDoor,
   request: FastifyRequest,
@@ -57,7 +57,7 @@ function askedBy(request: FastifyRequest, nowMs: number): ApiRequest {
   const { form: _, ...fields } = fieldsOf(request)
   return {
     holder: visitorOf(request).person.id,
-    target: `${request.method} ${request.url}`,
+    target: `${request.method} ${request.url.split('?')[0]}`,
     key: digestOf(formKey),
     sha256: digestOf(JSON.stringify(Object.entries(fields).toSorted())),
     nowMs,

@@ -80,7 +80,9 @@ test('an approver reads everything that the approval is of, types the total, and
   expect(await given()).toBe(0)
   expect((await post(`${at()}/approve`, form, ann)).headers.location).toBe(at())
   expect(await given()).toBe(1)
-  const twice = await post(`${at()}/approve`, form, ann)
+  expect((await post(`${at()}/approve`, form, ann)).headers.location).toBe(at())
+  const another = { ...form, form: fieldIn(await get('/step-up', ann), 'form') }
+  const twice = await post(`${at()}/approve`, another, ann)
   expect([twice.statusCode, twice.body]).toEqual([422, expect.stringContaining('has all the approvals that it needs')])
   expect(twice.body).toContain(`cancel batch ${batch}`)
   expect(await given()).toBe(1)

@@ -1,8 +1,10 @@
 // Making people at pages: who may, what is shown once, and what it is kept as.
 
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { type AddressInfo, connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { STEP_UP_MS } from '../../src/domain/person.ts'
-import { headerOf, listOf, refund, submit } from '../fixtures/ledgers.ts'
+import { headerOf, listOf, personAt, refund, submit } from '../fixtures/ledgers.ts'
 import { openPages, type PagesServed, type Visiting } from '../fixtures/pages.ts'
 
 let served: PagesServed
@@ -52,6 +54,26 @@ test('the page says that one person alone can pay, until two could', async () =>
   const { body } = await max.get('/people')
   expect(body).not.toContain(alone)
   expect(body).toContain('An approval policy is in force')
+})
+
+test('who lost a role while a form was on its way changes nothing by it', async () => {
+  const form = /name="form" value="([^"]+)"/.exec((await max.get('/people')).body)?.[1] ?? ''
+  await served.pages.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = served.pages.server.address() as AddressInfo
+  const body = new URLSearchParams({ form, name: 'eve', 'role-approver': 'on' }).toString()
+  const head = [
+    ...['POST /people HTTP/1.1', 'host: 127.0.0.1', `cookie: ${max.cookie}`, 'sec-fetch-site: same-origin'],
+    ...['content-type: application/x-www-form-urlencoded', `content-length: ${body.length}`, 'connection: close'],
+  ]
+  const visits = vi.spyOn(served.ledger, 'visit')
+  const socket = connect(port, '127.0.0.1')
+  socket.write(`${head.join('\r\n')}\r\n\r\n${body.slice(0, -1)}`)
+  await vi.waitFor(() => expect(visits).toHaveResolved())
+  await served.ledger.setGrants('max', ['viewer'], 'left', personAt('boss'), Date.now())
+  socket.write(body.slice(-1))
+  const answer = await text(socket)
+  expect(answer).toMatch(/^HTTP\/1\.1 401 /)
+  expect((await peopleNow()).map(([name]) => name)).toEqual(['max'])
 })
 
 test('whoever changes people has shown the password a moment ago', async () => {

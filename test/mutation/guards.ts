@@ -6952,8 +6952,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a decision at a page takes a password that was shown a moment ago',
     file: 'src/console/console.ts',
-    guard: 'if (entry.stepUp === true && !request.visitor.isFresh)',
-    without: 'if (false)',
+    guard: 'return entry.stepUp === true && !request.visitor.isFresh ?',
+    without: 'return false ?',
     tests: ['test/console/batches.integration.test.ts'],
   },
   {
@@ -7772,9 +7772,24 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'two people with roles that move money make every batch wait for one of them',
     file: 'src/ledger/texts/doors/people.ts',
-    guard: 'if (people.filter(movesMoney).length >= 2) yield* beginFourEyes(actor, nowMs)',
+    guard: 'if (movers.length >= 2 && canApprove) yield* beginFourEyes(actor, nowMs)',
     without: '',
     tests: ['test/ledger/sqlite/ledger/record.integration.test.ts', 'test/console/people.integration.test.ts'],
+  },
+  {
+    name: 'a new link gives its roles anew, so that nobody approves at once in the name of another',
+    file: 'src/ledger/texts/doors/people.ts',
+    guard: 'const grants = JSON.stringify(regranted([], names, given))',
+    without: 'const grants = JSON.stringify(regranted(toPerson(found).grants, names, given))',
+    tests: ['test/ledger/sqlite/ledger/record.integration.test.ts'],
+  },
+  {
+    name: 'who lost a role while a form was on its way changes nothing by it',
+    file: 'src/console/console.ts',
+    guard:
+      'const elsewhere = await admit(request, door, entry)\n    if (elsewhere !== null) return reply.redirect(elsewhere, 303)\n    if (entry.hasFile',
+    without: 'if (entry.hasFile',
+    tests: ['test/console/people.integration.test.ts'],
   },
   {
     name: 'a form that is sent twice has its effect once',

@@ -69,6 +69,9 @@ function takeKeys() {
 
 const STALE_AFTER_MS = 10_000
 const CLOSED_AFTER_HIDDEN_MS = 30_000
+/** However fast something changes: what is told next asks again. */
+const AGAIN_EVERY_MS = 2_000
+let askedAgainAt = Number.NEGATIVE_INFINITY
 const policy = window.trustedTypes?.createPolicy('tranche', { createHTML: (text) => text })
 
 /** Figures change where they stand; where more changes, the page is asked for again, but never under somebody's hands. */
@@ -156,7 +159,9 @@ function sayStale(seconds) {
 /** @param {HTMLElement} main */
 async function showAgain(main) {
   if (isBusy(main)) return offerAgain(main)
-  const answer = await fetch(location.href, { headers: { accept: 'text/html' } })
+  if (performance.now() - askedAgainAt < AGAIN_EVERY_MS) return
+  askedAgainAt = performance.now()
+  const answer = await fetch(location.href, { headers: { accept: 'text/html', 'x-asked-by': 'page' } })
   if (answer.redirected) return location.assign(location.href)
   if (!answer.ok) return
   const text = await answer.text()

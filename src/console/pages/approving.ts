@@ -10,6 +10,7 @@ import { askedText } from '../../present/asked.ts'
 import { type Html, html } from '../../present/html.ts'
 import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
 import { fieldsOf, reasonIn } from '../forms.ts'
+import { actElsewhereOnce } from '../once.ts'
 import { form, freshly, moment, note, reasonField, table } from '../parts.ts'
 import { type Visitor, visitorOf } from '../visit.ts'
 import { batchPath } from '../ways.ts'
@@ -27,12 +28,18 @@ export function addApproving(pages: Pages, door: ConsoleDoor): void {
         422,
         `The total that you typed is not that of this batch. Nothing was approved: go back, and compare.`,
       )
-    await ledger.approve({ ...decisionOf(request, batchId, app.clock.nowMs()), digest })
+    await actElsewhereOnce(door, request, async () => {
+      await ledger.approve({ ...decisionOf(request, batchId, app.clock.nowMs()), digest })
+      return {}
+    })
     return backTo(reply, batchId)
   })
   pages.post<OfBatch>('/batches/:batch/reject', { config: { page: 'reject' } }, async (request, reply) => {
     const { batchId } = await findBatch(door, request.params.batch)
-    await ledger.reject(decisionOf(request, batchId, app.clock.nowMs()))
+    await actElsewhereOnce(door, request, async () => {
+      await ledger.reject(decisionOf(request, batchId, app.clock.nowMs()))
+      return {}
+    })
     return backTo(reply, batchId)
   })
 }

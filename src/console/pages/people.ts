@@ -56,7 +56,12 @@ export function addPeople(pages: Pages, door: ConsoleDoor): void {
     return showScreen(door, request, reply, { title: `A new link for ${name}`, main: linkShown(request, name, secret) })
   })
   pages.post<OfPerson>('/people/:person/roles', { config: { page: 'setRoles' } }, async (request, reply) => {
-    const { name } = await personOf(request.params.person)
+    const { name, grants } = await personOf(request.params.person)
+    if (fieldsOf(request).shown !== shownIn(grants))
+      throw new PageError(
+        409,
+        `The roles of ${name} have changed since you opened the page. Nothing was changed: open it again.`,
+      )
     const { actor } = visitorOf(request)
     assertSet(name, await ledger.setGrants(name, grantsIn(request), reasonIn(request), actor, app.clock.nowMs()))
     return reply.redirect(`/people/${encodeURIComponent(name)}`, 303)
@@ -71,7 +76,7 @@ export function addPeople(pages: Pages, door: ConsoleDoor): void {
   async function approvalsText(): Promise<Html> {
     const policy = await ledger.approvalPolicy()
     if (policy !== null) return html`<p>An approval policy is in force: ${policyLines(policy)[0] ?? ''}</p>`
-    return html`<p>No approval policy is in force: one person alone can have any sum sent. As soon as two people have roles that move money, every batch waits until another person approves it.</p>`
+    return html`<p>No approval policy is in force: one person alone can have any sum sent. Where nobody has decided on one yet, the next change here after which two people have roles that move money, one of them as approver, makes every batch wait for an approval, those of services and messages too.</p>`
   }
 
   async function personOf(name: string): Promise<Person> {
@@ -89,6 +94,11 @@ export function addPeople(pages: Pages, door: ConsoleDoor): void {
 function assertSet(name: string, how: string): void {
   if (how === 'revoked' || how === 'unknown')
     throw new PageError(422, `${name} may come no more. Nothing was changed. Add another person.`)
+}
+
+/** As the form says which roles it changes. */
+function shownIn(grants: Person['grants']): string {
+  return grants.map(({ name }) => name).join(' ')
 }
 
 function grantsIn(request: FastifyRequest): readonly GrantName[] {
@@ -145,7 +155,7 @@ function onePerson(request: FastifyRequest, door: ConsoleDoor, person: Person): 
 function changes(request: FastifyRequest, door: ConsoleDoor, person: Person, path: string): Html {
   const roles = form(request, door, {
     action: `${path}/roles`,
-    fields: html`${roleFields(person.grants.map(({ name }) => name))}${reasonField('It is kept in the audit.')}<p>Open sessions of ${person.name} end. Who becomes an approver approves from 24 hours later on, and nothing that you handed in.</p>`,
+    fields: html`<input type="hidden" name="shown" value="${shownIn(person.grants)}">${roleFields(person.grants.map(({ name }) => name))}${reasonField('It is kept in the audit.')}<p>Open sessions of ${person.name} end. Who becomes an approver approves from 24 hours later on, and nothing that you handed in.</p>`,
     button: 'Set these roles',
   })
   const link = form(request, door, {

@@ -27,7 +27,7 @@ export function addRowPages(pages: Pages, door: ConsoleDoor): void {
     const status = STATUSES.find((one) => one === request.query.status) ?? null
     const after = /^\d{1,9}$/.test(request.query.after ?? '') ? Number(request.query.after) : 0
     const { data, next } = await rowsPage(ledger, batch.batchId, { after, limit: SHOWN, status })
-    const main = html`${choicesOf(batch, status)}${rowsOf(data, status)}${pagesOf(batch, status, after, next)}`
+    const main = html`${choicesOf(batch, status)}${rowsOf(data, status, next !== null)}${pagesOf(batch, status, after, next)}`
     return showScreen(door, request, reply, { title: `Rows of ${nameOf(batch)}`, main })
   })
 }
@@ -42,7 +42,9 @@ function choicesOf({ batchId }: BatchView, status: ResultStatus | null): Html {
   return html`<p><a href="${batchPath(batchId)}">Back to the batch</a></p><nav aria-label="Which rows"><ul class="pages">${link('All', path, status === null)}${choices}</ul></nav>`
 }
 
-function rowsOf(rows: readonly ReconciliationRow[], status: ResultStatus | null): Html {
+function rowsOf(rows: readonly ReconciliationRow[], status: ResultStatus | null, hasMore: boolean): Html {
+  if (rows.length === 0 && hasMore)
+    return html`<p>None of the rows that were looked at is ${status?.replace('_', ' ') ?? ''}: go on to the next rows.</p>`
   if (rows.length === 0)
     return html`<p>${status === null ? 'It has no rows' : `No row is ${status.replace('_', ' ')}`} here.</p>`
   const columns = [

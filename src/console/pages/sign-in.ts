@@ -14,6 +14,9 @@ import { pathIn } from '../ways.ts'
 
 const REFUSED =
   'Not signed in. The name or the password is wrong, or there were too many tries: after each, wait longer, up to 15 minutes.'
+/** From one address: each takes a hash that is slow on purpose, and a line in the ledger. */
+const SELDOM = { rateLimit: { max: 60, timeWindow: 60_000 } } as const
+
 interface Going {
   readonly Querystring: { readonly to?: string }
 }
@@ -23,7 +26,7 @@ export function addSignInPages(pages: Pages, door: ConsoleDoor): void {
   pages.get<Going>('/sign-in', { config: { page: 'signInPage' } }, async ({ query }, reply) =>
     showSignIn(door, reply, pathIn(query.to), null),
   )
-  pages.post('/sign-in', { config: { page: 'signIn' } }, async (request, reply) => {
+  pages.post('/sign-in', { config: { page: 'signIn', ...SELDOM } }, async (request, reply) => {
     const { name = '', password = '', to } = fieldsOf(request)
     const shown = { name: parsePersonName(name) ?? '', password, address: request.ip }
     const opened = await signIn(ledger, shown, app.clock.nowMs())
@@ -34,7 +37,7 @@ export function addSignInPages(pages: Pages, door: ConsoleDoor): void {
   pages.get<Going>('/step-up', { config: { page: 'stepUpPage' } }, async (request, reply) =>
     showStepUp(door, request, reply, { to: pathIn(request.query.to), refused: null }),
   )
-  pages.post('/step-up', { config: { page: 'stepUp' } }, async (request, reply) => {
+  pages.post('/step-up', { config: { page: 'stepUp', ...SELDOM } }, async (request, reply) => {
     const secret = secretIn(request, door) ?? ''
     const { password = '', to } = fieldsOf(request)
     const shown = { secret, password }
@@ -91,7 +94,7 @@ function addJoining(pages: Pages, door: ConsoleDoor): void {
   )
   pages.post<{ Params: { invitation: string } }>(
     '/join/:invitation',
-    { config: { page: 'join' } },
+    { config: { page: 'join', ...SELDOM } },
     async (request, reply) => {
       const { invitation } = request.params
       const invitationSha256 = sha256Of(invitation)

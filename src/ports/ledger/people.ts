@@ -46,10 +46,14 @@ export interface PeopleLedger {
   personNamed(name: string): Promise<{ readonly person: Person; readonly passwordHash: string | null } | null>
   /**
    * Faults where the roles do not go together. `taken`: another has the name, or had it. With the second person whose roles move money,
-   * every batch needs an approval from then on, unless a policy was adopted or turned off before; so with `setGrants`.
+   * where one of them is an approver, every batch needs an approval from then on, unless a policy was adopted or turned off before; so with
+   * `setGrants`.
    */
   addPerson(person: NewPerson, invitation: Invitation, actor: Actor, nowMs: number): Promise<'added' | 'taken'>
-  /** Another link for the person; the password and all sessions end by it. Links given before are void. */
+  /**
+   * Another link for the person; the password and all sessions end by it, and the roles are given anew, by whoever gives the link.
+   * Links given before are void.
+   */
   invite(name: string, invitation: Invitation, actor: Actor, nowMs: number): Promise<'invited' | 'unknown' | 'revoked'>
   /** For the first administrator; earlier ones are void. `people`: there is somebody already, and nothing was done. */
   inviteFirst(invitation: Invitation): Promise<'invited' | 'people'>
@@ -79,8 +83,12 @@ export interface PeopleLedger {
   openSession(session: NewSession, nameSha256: string): Promise<Session | null>
   /** Another id from now on, for the password was shown again. null: there is no such session any more. */
   renewSession(oldSha256: string, newSha256: string, nameSha256: string, nowMs: number): Promise<Session | null>
-  /** Asked with each request, and noted that it was used. null: it is none, or over. */
-  visit(sha256: string, nowMs: number): Promise<{ readonly person: Person; readonly session: Session } | null>
+  /** Asked with each request, and noted that it was used, unless nobody but a page did so. null: it is none, or over. */
+  visit(
+    sha256: string,
+    nowMs: number,
+    isUsed?: boolean,
+  ): Promise<{ readonly person: Person; readonly session: Session } | null>
   /** Open ones, the newest first. */
   sessions(personId: string, nowMs: number): Promise<readonly Session[]>
   /** `id`: not with which it comes in. */

@@ -1,6 +1,7 @@
 // People of the console: how they come in, what ends their sessions, and when a password is not looked at.
 
 import { describe, expect, test } from 'vitest'
+import { identityOf } from '../../../src/domain/actor.ts'
 import { FOUR_EYES } from '../../../src/domain/approval.ts'
 import type { BatchId } from '../../../src/domain/ids.ts'
 import { APPROVES_AFTER_MS, FIRST_SETUP_MS, SESSION_IDLE_MS, SESSION_LIVES_MS } from '../../../src/domain/person.ts'
@@ -75,6 +76,28 @@ export function describePeople(): void {
       const after = await submit(ledger, accountId, [refund('B')], { fileSha256: 'bb'.repeat(32) })
       const approvalOf = async (id: BatchId) => (await ledger.batch(id))?.approval ?? null
       expect([await approvalOf(before), await approvalOf(after)]).toMatchObject([null, { needed: 1, given: 0 }])
+    })
+
+    test('who come by a new link have their roles from then on, by whoever gave it', async () => {
+      await haveAnn()
+      const laterMs = NOW + FIRST_SETUP_MS
+      await ledger.invite('ann', { sha256: '15'.repeat(32), untilMs: laterMs + 1_000 }, BOSS, laterMs)
+      const grants = (await ledger.personNamed('ann'))?.person.grants
+      expect(grants).toMatchObject([
+        { name: 'approver', atMs: laterMs, by: identityOf(BOSS), first: false },
+        { name: 'results', atMs: laterMs },
+      ])
+    })
+
+    test('who are two of whom none can approve change nothing', async () => {
+      await haveAnn(NOW, { ...ANN, grants: ['submitter'] })
+      await ledger.addPerson(
+        { id: 'p2', name: 'bob', grants: ['operator'] },
+        { ...LINK, sha256: '14'.repeat(32) },
+        BOSS,
+        NOW,
+      )
+      expect(await ledger.approvalPolicy()).toBeNull()
     })
 
     test('who are two change nothing where a policy was turned off, or another is in force', async () => {

@@ -82,10 +82,12 @@ function* addPerson(person: NewPerson, invitation: Invitation, actor: Actor, now
   return 'added'
 }
 
-/** As soon as there are two of them, one person alone pays no more. */
+/** As soon as there are two of them, of whom one can approve, one person alone pays no more. */
 function* agreeOnFourEyes(actor: Actor, nowMs: number): Script<void> {
   const people = (yield* all<PersonColumns>(PERSON)).map(toPerson)
-  if (people.filter(movesMoney).length >= 2) yield* beginFourEyes(actor, nowMs)
+  const movers = people.filter(movesMoney)
+  const canApprove = movers.some(({ grants }) => grants.some(({ name }) => name === 'approver'))
+  if (movers.length >= 2 && canApprove) yield* beginFourEyes(actor, nowMs)
 }
 
 function assertTogether(names: readonly GrantName[]): void {
@@ -115,7 +117,11 @@ function* invite(name: string, invitation: Invitation, actor: Actor, nowMs: numb
   const found = yield* one<PersonColumns>(NAMED, { name })
   if (found === undefined) return 'unknown'
   if (found.revokedAtMs !== null) return 'revoked'
-  yield* change('UPDATE person SET password = NULL WHERE id = :id', { id: found.id })
+  // Whoever gives the link decides who comes by it: the roles are theirs from now on, as if they were given now.
+  const given = { atMs: nowMs, by: identityOf(actor), first: yield* isFirstSetup(nowMs) }
+  const names = toPerson(found).grants.map((one) => one.name)
+  const grants = JSON.stringify(regranted([], names, given))
+  yield* change('UPDATE person SET password = NULL, grants = :grants WHERE id = :id', { id: found.id, grants })
   yield* endSessionsOf(found.id)
   yield* replaceInvitation(found.id, invitation)
   yield* recordAct({ what: 'invite-person', atMs: nowMs, actor, details: { person: found.id, name } })

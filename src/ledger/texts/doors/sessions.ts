@@ -26,9 +26,9 @@ export function sessionsOn(engine: Engine): Parts {
     openSession: (session, nameSha256) => engine.write(() => openSession(session, nameSha256), FAULTING),
     renewSession: (from, to, nameSha256, nowMs) =>
       engine.write(() => renewSession({ from, to, nameSha256 }, nowMs), FAULTING),
-    async visit(sha256, nowMs) {
+    async visit(sha256, nowMs, isUsed = true) {
       const found = await engine.read(() => visited(sha256, nowMs))
-      if (found !== null && nowMs - found.session.seenAtMs > NOTED_EVERY_MS)
+      if (isUsed && found !== null && nowMs - found.session.seenAtMs > NOTED_EVERY_MS)
         await engine.write(() => change(SEEN, { sha256, nowMs }), FAULTING)
       return found
     },
