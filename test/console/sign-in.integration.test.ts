@@ -118,6 +118,15 @@ test('no page is framed, cached or known under another name', async () => {
   expect(elsewhere.body).not.toContain('evil.example')
 })
 
+test('sign-ins of one address are few a minute, whatever names they try', async () => {
+  const tooLong = 'x'.repeat(201)
+  const answers = []
+  for (let n = 0; n < 62; n += 1) answers.push(await post('/sign-in', { name: `n${n}`, password: tooLong }))
+  expect(answers.filter(({ statusCode }) => statusCode === 401).length).toBeLessThanOrEqual(60)
+  expect(answers.at(-1)).toMatchObject({ statusCode: 429, body: expect.stringContaining('Nothing was changed') })
+  expect((await get('/sign-in')).statusCode).toBe(200)
+})
+
 test('who asks too often is told so, and when to come back', async () => {
   const { door } = served
   const pages = consoleOf({ ...door, isSecure: false, isSandbox: false, players: [] })
