@@ -3,12 +3,12 @@
 import type { CheckFound, FoundCause, FoundRefusal } from '../app/check-found.ts'
 import type { Check } from '../app/checks.ts'
 import type { Total } from '../domain/batch.ts'
-import { instructionsText } from '../present/instructions.ts'
+import { askedText } from '../present/asked.ts'
 import { capital, plural } from '../present/text.ts'
 
 /** `3998 of 4000 rows can be sent · 3998 refunds, EUR 41280.55 · 2 cannot`. */
 export function headText({ rows, accepted, duplicate, invalid }: CheckFound, totals: readonly Total[]): string {
-  const sums = totals.length === 0 ? [] : [instructionsText(totals)]
+  const sums = totals.length === 0 ? [] : [askedText(totals)]
   const others = [
     ...(invalid === 0 ? [] : [`${invalid} cannot`]),
     ...(duplicate === 0 ? [] : [`${duplicate} recorded already`]),

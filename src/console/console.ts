@@ -155,7 +155,7 @@ function answerErrors(pages: Pages, door: ConsoleDoor): void {
     const { status, text } = told(error, app.scrub)
     if (status >= 500) app.log.error({ err: error, request_id: request.id }, 'a page failed')
     const main = html`${note('refused', html`<p>${text}</p>`)}<p class="quiet">Request ${request.id}</p>`
-    const screen = { title: 'Not done', main }
+    const screen = { title: status === 500 ? 'It is not known whether this was done' : 'Not done', main }
     const { retryAfterS = null } = error as { readonly retryAfterS?: number | null }
     if (retryAfterS !== null) reply.header('retry-after', String(retryAfterS))
     // Where the ledger itself fails, the frame would fail with it.
@@ -177,6 +177,6 @@ function told(error: unknown, scrub: (text: string) => string): { readonly statu
   if (statusCode < 500) return { status: statusCode, text: 'The form could not be read. Nothing was changed.' }
   return {
     status: 500,
-    text: 'Tranche failed; its log has the details under this request. Look at the batch before you try again.',
+    text: 'Tranche failed while it worked on this; its log has the details under this request. Look at the batch, merchant or person before you press the button again.',
   }
 }

@@ -21,7 +21,7 @@ const SECTIONS = [
   { name: 'New batch', href: '/new', permission: 'submit' },
   { name: 'Doubts', href: '/doubts', permission: 'view' },
   { name: 'Merchants', href: '/merchants', permission: 'view' },
-  { name: 'Policy', href: '/policy', permission: 'view' },
+  { name: 'Policy', href: '/policy', permission: 'own' },
   { name: 'Audit', href: '/audit', permission: 'audit' },
   { name: 'People', href: '/people', permission: 'administer' },
   { name: 'Sessions', href: '/sessions', permission: 'own' },

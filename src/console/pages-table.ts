@@ -37,7 +37,7 @@ export const PAGES = {
   cancel: { method: 'POST', path: '/batches/:batch/cancel', permission: 'operate' },
   approve: { method: 'POST', path: '/batches/:batch/approve', permission: 'approve', stepUp: true },
   reject: { method: 'POST', path: '/batches/:batch/reject', permission: 'approve', stepUp: true },
-  policy: { method: 'GET', path: '/policy', permission: 'view' },
+  policy: { method: 'GET', path: '/policy', permission: 'own' },
   audit: { method: 'GET', path: '/audit', permission: 'audit' },
   people: { method: 'GET', path: '/people', permission: 'administer' },
   addPerson: { method: 'POST', path: '/people', permission: 'administer', stepUp: true },

@@ -64,7 +64,7 @@ export function note(kind: NoteKind, what: Html): Html {
 export function freshly(request: FastifyRequest, to: string, forms: () => Html): Html {
   if (visitorOf(request).isFresh) return forms()
   const way = html`<a href="/step-up?to=${encodeURIComponent(to)}">show your password again</a>`
-  return note('plain', html`<p>To decide on it, ${way}.</p>`)
+  return note('plain', html`<p>Before you can do that, ${way}.</p>`)
 }
 
 const REASON_LONGEST = 500

@@ -89,11 +89,15 @@ export function toBeSent(totals: ApprovalSheet['totals']): string {
   return askedText(totals.filter(({ state }) => state === 'READY'))
 }
 
-/** What a person types who has looked at the sum: of one currency the amount, else how many rows there are. */
+/** What a person types who has looked at the sum: of one operation and currency the amount, else how many rows there are. */
 export function totalToType({ totals }: Pick<ApprovalSheet, 'totals'>): string {
   const sent = totals.filter(({ state }) => state === 'READY')
   const [first] = sent
-  if (first !== undefined && first.currency !== '' && sent.every(({ currency }) => currency === first.currency))
+  if (
+    first !== undefined &&
+    first.currency !== '' &&
+    sent.every((one) => one.currency === first.currency && one.operation === first.operation)
+  )
     return amountText(
       sent.reduce((sum, { amountMinor }) => sum + amountMinor, 0n),
       first.currency,

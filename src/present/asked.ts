@@ -1,4 +1,4 @@
-// How many instructions, and how much money, as a person says it: `3,998 refunds, EUR 41280.55`.
+// How many instructions, and how much money, as a person says it: `3998 refunds, EUR 41280.55`.
 
 import type { Total } from '../domain/batch.ts'
 import type { Operation } from '../domain/instruction.ts'
@@ -10,9 +10,9 @@ const NOUNS: Readonly<Record<Operation, readonly [one: string, many: string]>> =
   CAUTH: ['capture', 'captures'],
   REFUND: ['refund', 'refunds'],
   CANCEL: ['cancellation', 'cancellations'],
-  VAULT_CREATE: ['new vault record', 'new vault records'],
-  VAULT_UPDATE: ['change of a vault record', 'changes of vault records'],
-  VAULT_DELETE: ['deletion of a vault record', 'deletions of vault records'],
+  VAULT_CREATE: ['new customer', 'new customers'],
+  VAULT_UPDATE: ['change of a customer', 'changes of customers'],
+  VAULT_DELETE: ['deletion of a customer', 'deletions of customers'],
 }
 
 /** What is asked for, by operation and currency: all of it that is of these states; nothing where none is. */

@@ -7,7 +7,7 @@ export const classOf = (status: ResultStatus) => status.toLowerCase().replace('_
 export const wordOf = (status: ResultStatus) => status.replace('_', ' ')
 
 const BAR = 1000
-/** A single row among thousands is seen. */
+/** So wide at least, that one row among thousands is seen. */
 const LEAST = 6
 
 interface Part {

@@ -70,9 +70,9 @@ test('rows are shown by what became of them, with a doubt before everything else
   expect(page).toContain('1 row is in doubt.')
   expect(page.indexOf('1 row is in doubt.')).toBeLessThan(page.indexOf('2 of 3 rows settled'))
   const rowsOf = async (status: string) => (await olga.get(`${at()}/rows?status=${status}`)).body
-  expect(await rowsOf('APPROVED')).toMatch(/\/find\?q=A"/)
-  expect(await rowsOf('APPROVED')).not.toMatch(/\/find\?q=C"/)
-  expect(await rowsOf('PENDING')).toMatch(/\/find\?q=C"/)
+  expect(await rowsOf('APPROVED')).toMatch(/\/instructions\/A\?/)
+  expect(await rowsOf('APPROVED')).not.toMatch(/\/instructions\/C\?/)
+  expect(await rowsOf('PENDING')).toMatch(/\/instructions\/C\?/)
   expect(await rowsOf('DECLINED')).toContain('No row is DECLINED here.')
 })
 

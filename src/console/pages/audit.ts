@@ -1,4 +1,4 @@
-// Every act, the latest days first in reach: what people, services and the machine did.
+// Every act of the last week, or since a day that is asked for, the oldest first.
 
 import { actsPage } from '../../app/paging.ts'
 import type { LogEntry, LogPosition } from '../../domain/acts.ts'
@@ -26,7 +26,7 @@ export function addAuditPage(pages: Pages, door: ConsoleDoor): void {
     const after = positionIn(request.query.after)
     const fits = who === '' ? null : ({ by }: LogEntry) => by.includes(who)
     const { data, next } = await actsPage(ledger, Date.parse(since), { after, limit: SHOWN, fits })
-    const main = html`${filterOf(since, who)}${actsOf(data, next !== null)}${nextOf(since, who, next)}<h2>Head of the chain</h2><p>Written down elsewhere, it proves what was here. Verify it at the machine of the ledger: ${linked(words`${{ act: 'verify-audit' }}`)}.</p><p>${idText(await ledger.head())}</p>`
+    const main = html`${filterOf(since, who)}${actsOf(data, who, next !== null)}${nextOf(since, who, next)}<h2>Head of the chain</h2><p>Written down elsewhere, it proves what was here. Verify it at the machine of the ledger: ${linked(words`${{ act: 'verify-audit' }}`)}.</p><p>${idText(await ledger.head())}</p>`
     return showScreen(door, request, reply, { title: 'Audit', section: 'Audit', main })
   })
 }
@@ -46,13 +46,14 @@ function positionIn(text: string | undefined): LogPosition | null {
 }
 
 function filterOf(since: string, who: string): Html {
-  return html`<form method="get" action="/audit" class="acts"><label>Since <input type="date" name="since" value="${since}"></label><label>Who <input name="who" value="${who}" maxlength="100" autocomplete="off"></label><button class="other">Show</button></form>`
+  return html`<form method="get" action="/audit" class="acts"><label>Since (UTC) <input type="date" name="since" value="${since}"></label><label>Who <input name="who" value="${who}" maxlength="100" autocomplete="off"></label><button class="other">Show</button></form>`
 }
 
-function actsOf(entries: readonly LogEntry[], hasMore: boolean): Html {
+function actsOf(entries: readonly LogEntry[], who: string, hasMore: boolean): Html {
   if (entries.length === 0 && hasMore)
     return html`<p>Nothing by anybody of that name among the acts that were looked at: go on to later ones.</p>`
-  if (entries.length === 0) return html`<p>Nothing was done then by anybody of that name.</p>`
+  if (entries.length === 0)
+    return html`<p>Nothing was recorded since that day${who === '' ? '' : ` by a name that contains “${who}”`}.</p>`
   const columns = [
     { name: 'When' },
     { name: 'What', kind: 'word' },

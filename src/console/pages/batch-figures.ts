@@ -10,6 +10,7 @@ import { barParts } from '../../present/outcome-bar.ts'
 import { amountText, durationText, plural } from '../../present/text.ts'
 import type { ConsoleDoor } from '../door.ts'
 import type { Figures, Seen } from '../live.ts'
+import { batchOf } from './batch.ts'
 
 export type BatchFigures = Figures & { readonly settled: string }
 
@@ -25,8 +26,8 @@ export async function batchNow(
   id: string,
   workers: readonly WorkerView[],
 ): Promise<BatchNow | null> {
-  const batch = await ledger.batch(id).catch(() => null)
-  if (batch === null || batch.batchId !== id) return null
+  const batch = await batchOf(ledger, id)
+  if (batch === null) return null
   const standing = standingNow(app, batch, workers)
   const speed = await speedOf(app, ledger, batch, standing)
   return { batch, standing, figures: figuresOf(batch, standing, speed), shape: shapeOf(batch, standing) }

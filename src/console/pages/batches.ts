@@ -121,11 +121,13 @@ function warningsOf({ moneyWarnings, lateAnswers }: BatchView): Html {
     ...(moneyWarnings === 0
       ? []
       : [
-          `${plural(moneyWarnings, 'approved row differs', 'approved rows differ')} from what was asked: see the results.`,
+          `${plural(moneyWarnings, 'approved row differs', 'approved rows differ')} from what was asked, in the amount for example: look at the rows.`,
         ]),
     ...(lateAnswers === 0
       ? []
-      : [`${plural(lateAnswers, 'answer')} came after the row had been settled otherwise: see the results.`]),
+      : [
+          `${plural(lateAnswers, 'answer')} came after another outcome had been recorded for the row: money may have moved although it says it did not. Look at the rows, then resume the batch.`,
+        ]),
   ]
   return lines.length === 0 ? NOTHING : note('warn', html`${lines.map((line) => html`<p>${line}</p>`)}`)
 }

@@ -49,7 +49,7 @@ function readAs({ encoding, delimiter, decimal, sheet, header_row: line, warning
   const text = (value: string | null) => (value === null ? null : html`${value}`)
   const shown = facts([
     ['Encoding', text(encoding)],
-    ['Cells are parted by', text(delimiter === null ? null : (DELIMITERS[delimiter] ?? delimiter))],
+    ['Columns are separated by', text(delimiter === null ? null : (DELIMITERS[delimiter] ?? delimiter))],
     ['Sheet', text(sheet)],
     ['Decimal sign', text(decimal === null ? null : (SIGNS[decimal] ?? decimal))],
     ['Line of the column names', html`${line}`],

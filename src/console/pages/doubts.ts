@@ -82,9 +82,9 @@ const COLUMNS = [
   { name: 'Merchant' },
   { name: 'Operation' },
   { name: 'Amount', kind: 'number' },
-  { name: 'To be found by', kind: 'word' },
+  { name: 'Look it up by', kind: 'word' },
   { name: 'Sent' },
-  { name: 'May be judged from' },
+  { name: 'Can be called not executed from' },
   { name: 'Holds up', kind: 'word' },
   { name: 'Reason', kind: 'text' },
 ] as const

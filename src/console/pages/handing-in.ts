@@ -11,8 +11,8 @@ import type { ToldToSend } from '../../domain/ingest.ts'
 import type { Fingerprint } from '../../domain/interpretation.ts'
 import { formatAmount } from '../../domain/money.ts'
 import { totalToType } from '../../present/approval.ts'
+import { askedText } from '../../present/asked.ts'
 import { type Html, html } from '../../present/html.ts'
-import { instructionsText } from '../../present/instructions.ts'
 import { plural } from '../../present/text.ts'
 import { blockingIn } from '../check-words.ts'
 import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
@@ -153,7 +153,7 @@ export async function handInForm(
   if (blockingIn(found).length > 0)
     return note('plain', html`<p>It cannot be handed in as it is. What stands in the way is said above.</p>`)
   const told = await toldBy(door, check, found)
-  const what = instructionsText(sumsIn(found).totals)
+  const what = askedText(sumsIn(found).totals)
   const asked = form(request, door, {
     action: `${checkPath(check.id)}/submit`,
     fields: html`${answersOf(found)}${told.approval ? waitsText() : totalField(found)}`,

@@ -236,7 +236,7 @@ function actsOf(request: FastifyRequest, door: ConsoleDoor, seen: Seen, one: Mer
   const resume = isHeld
     ? html`<h2>Let it go on</h2>${form(request, door, {
         action: `${path}/resume`,
-        fields: html`<p>Everything of ${merchant} that waits may be sent again. That is no approval, and batches that were paused stay paused.</p>${reasonField('What did you find?')}`,
+        fields: html`<p>Sending for ${merchant} starts again, with the rows that were not sent. What was sent is not sent twice. Batches that wait for approval, or were paused, still wait.</p>${reasonField('What did you find?')}`,
         button: `Resume merchant ${merchant}`,
       })}`
     : html`<p>Nothing holds it, so there is nothing to resume.</p>`

@@ -3,7 +3,6 @@
 import type { FastifyRequest } from 'fastify'
 import { invitationUrl, newInvitation, newPersonId } from '../../app/people.ts'
 import { GRANTS, type GrantName, type Person, parseGrant, parsePersonName } from '../../domain/person.ts'
-import { policyLines } from '../../present/approval-policy.ts'
 import { type Html, html } from '../../present/html.ts'
 import { personState } from '../../present/people.ts'
 import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
@@ -19,7 +18,7 @@ const MEANINGS: Readonly<Record<GrantName, string>> = {
   submitter: 'hands files in',
   approver: 'approves or rejects what others handed in',
   operator: 'pauses, resumes, cancels, sets rates, resolves doubts',
-  admin: 'makes people, keys and endpoints; goes with no role that moves money',
+  admin: 'adds people; goes with no role that moves money',
   auditor: 'reads the audit',
   results: 'downloads result files, which hold names',
 }
@@ -75,7 +74,7 @@ export function addPeople(pages: Pages, door: ConsoleDoor): void {
   /** Whether one of them alone can have money sent. */
   async function approvalsText(): Promise<Html> {
     const policy = await ledger.approvalPolicy()
-    if (policy !== null) return html`<p>An approval policy is in force: ${policyLines(policy)[0] ?? ''}</p>`
+    if (policy !== null) return html`<p>An approval policy is in force: what it asks for stands under Policy.</p>`
     return html`<p>No approval policy is in force: one person alone can have any sum sent. Where nobody has decided on one yet, the next change here after which two people have roles that move money, one of them as approver, makes every batch wait for an approval, those of services and messages too.</p>`
   }
 
@@ -93,7 +92,7 @@ export function addPeople(pages: Pages, door: ConsoleDoor): void {
 
 function assertSet(name: string, how: string): void {
   if (how === 'revoked' || how === 'unknown')
-    throw new PageError(422, `${name} may come no more. Nothing was changed. Add another person.`)
+    throw new PageError(422, `${name} can no longer sign in. Nothing was changed. Add another person.`)
 }
 
 /** As the form says which roles it changes. */
@@ -124,7 +123,7 @@ function peopleOf(people: readonly Person[]): Html {
     html`${person.grants.map(({ name }) => name).join(', ')}`,
     html`${moment(person.createdAtMs)} by ${person.createdBy}`,
   ])
-  return table('Everybody who may come, or might once', columns, rows)
+  return table('People, those who can no longer sign in too', columns, rows)
 }
 
 function roleFields(has: readonly GrantName[]): Html {
@@ -139,7 +138,7 @@ function roleFields(has: readonly GrantName[]): Html {
 
 function addForm(request: FastifyRequest, door: ConsoleDoor): Html {
   const fields = html`<div class="field"><label>Name, with which they sign in <input name="name" required autocomplete="off" maxlength="64"></label></div>${roleFields([])}`
-  return form(request, door, { action: '/people', fields, button: 'Add, and show the link' })
+  return form(request, door, { action: '/people', fields, button: 'Add the person' })
 }
 
 function onePerson(request: FastifyRequest, door: ConsoleDoor, person: Person): Html {
@@ -148,14 +147,14 @@ function onePerson(request: FastifyRequest, door: ConsoleDoor, person: Person): 
   const has = table('Roles', [{ name: 'Role' }, { name: 'Since' }, { name: 'Given by' }], rows)
   const state = html`<p>${personState(person)}, added ${moment(person.createdAtMs)} by ${person.createdBy}.</p>`
   if (person.revokedAtMs !== null)
-    return html`${state}${has}<p>May come no more, since ${moment(person.revokedAtMs)}.</p>`
+    return html`${state}${has}<p>Can no longer sign in, since ${moment(person.revokedAtMs)}.</p>`
   return html`${state}${has}${freshly(request, path, () => changes(request, door, person, path))}`
 }
 
 function changes(request: FastifyRequest, door: ConsoleDoor, person: Person, path: string): Html {
   const roles = form(request, door, {
     action: `${path}/roles`,
-    fields: html`<input type="hidden" name="shown" value="${shownIn(person.grants)}">${roleFields(person.grants.map(({ name }) => name))}${reasonField('It is kept in the audit.')}<p>Open sessions of ${person.name} end. Who becomes an approver approves from 24 hours later on, and nothing that you handed in.</p>`,
+    fields: html`<input type="hidden" name="shown" value="${shownIn(person.grants)}">${roleFields(person.grants.map(({ name }) => name))}${reasonField('It is kept in the audit.')}<p>Open sessions of ${person.name} end. A new approver can approve after 24 hours, and never what you handed in.</p>`,
     button: 'Set these roles',
   })
   const link = form(request, door, {
@@ -166,7 +165,7 @@ function changes(request: FastifyRequest, door: ConsoleDoor, person: Person, pat
   })
   const revoke = form(request, door, {
     action: `${path}/revoke`,
-    fields: html`<p>${person.name} may come no more; sessions end at once. What ${person.name} submitted or approved stands.</p>${reasonField('It is kept in the audit.')}`,
+    fields: html`<p>${person.name} can no longer sign in; sessions end at once. What ${person.name} submitted or approved stands.</p>${reasonField('It is kept in the audit.')}`,
     button: `Revoke ${person.name}`,
     kind: 'other',
   })

@@ -70,7 +70,7 @@ function resolutionIn(request: FastifyRequest, doubt: DoubtRow, finding: Finding
   const found = { finding, transactionId, attempt: wholeIn(attempt), reason: reasonIn(request) }
   const made = resolutionOf(doubt, found, app)
   if (!isProblem(made)) return made
-  throw new PageError(422, `The transaction id is not taken: ${made.problem}; ${made.remedy}. Nothing was changed.`)
+  throw new PageError(422, `The transaction id was not accepted: ${made.problem}; ${made.remedy}. Nothing was changed.`)
 }
 
 async function noLongerInDoubt({ ledger }: ConsoleDoor, { reference, batchId, rowNo }: Shown): Promise<PageError> {
@@ -95,7 +95,7 @@ export function questionOf(request: FastifyRequest, door: ConsoleDoor, doubt: Do
   ])
   const choices = FINDINGS.map((finding) => choiceOf(request, door, doubt, finding))
   const fields = html`<input type="hidden" name="attempt" value="${attempt}"><input type="hidden" name="batch" value="${batchId}"><input type="hidden" name="number" value="${rowNo}"><input type="hidden" name="reference" value="${reference}"><fieldset><legend>Of attempt ${attempt}</legend>${choices}</fieldset><div class="field"><label>Transaction id, if it was approved or declined<span class="hint"> as the gateway shows it, digits only </span><input name="transaction_id" inputmode="numeric" autocomplete="off" maxlength="40"></label></div>${reasonField('What you found, and where. It is kept in the history.')}`
-  const button = `Record what I found of ${asked}`
+  const button = `Record what I found about ${asked}`
   return html`${title}${form(request, door, { action: `${doubtPath(rowId)}/resolve`, fields, button })}`
 }
 

@@ -2,14 +2,15 @@
 
 import { rowsPage } from '../../app/paging.ts'
 import type { BatchView } from '../../domain/batch.ts'
+import type { BatchId } from '../../domain/ids.ts'
 import type { ReconciliationRow } from '../../domain/reconciliation.ts'
-import { type ResultStatus, resultStatusOf } from '../../domain/states.ts'
+import { type ResultStatus, statusOf } from '../../domain/states.ts'
 import { type Html, html } from '../../present/html.ts'
 import { amountText } from '../../present/text.ts'
 import type { ConsoleDoor, Pages } from '../door.ts'
 import { showScreen } from '../frame.ts'
 import { moment, NOTHING, stateText, table } from '../parts.ts'
-import { batchPath } from '../ways.ts'
+import { batchPath, instructionPath } from '../ways.ts'
 import { findBatch, nameOf, type OfBatch } from './batch.ts'
 
 const SHOWN = 100
@@ -27,7 +28,7 @@ export function addRowPages(pages: Pages, door: ConsoleDoor): void {
     const status = STATUSES.find((one) => one === request.query.status) ?? null
     const after = /^\d{1,9}$/.test(request.query.after ?? '') ? Number(request.query.after) : 0
     const { data, next } = await rowsPage(ledger, batch.batchId, { after, limit: SHOWN, status })
-    const main = html`${choicesOf(batch, status)}${rowsOf(data, status, next !== null)}${pagesOf(batch, status, after, next)}`
+    const main = html`${choicesOf(batch, status)}${rowsOf(batch.batchId, data, status, next !== null)}${pagesOf(batch, status, after, next)}`
     return showScreen(door, request, reply, { title: `Rows of ${nameOf(batch)}`, main })
   })
 }
@@ -42,7 +43,12 @@ function choicesOf({ batchId }: BatchView, status: ResultStatus | null): Html {
   return html`<p><a href="${batchPath(batchId)}">Back to the batch</a></p><nav aria-label="Which rows"><ul class="pages">${link('All', path, status === null)}${choices}</ul></nav>`
 }
 
-function rowsOf(rows: readonly ReconciliationRow[], status: ResultStatus | null, hasMore: boolean): Html {
+function rowsOf(
+  batchId: BatchId,
+  rows: readonly ReconciliationRow[],
+  status: ResultStatus | null,
+  hasMore: boolean,
+): Html {
   if (rows.length === 0 && hasMore)
     return html`<p>None of the rows that were looked at is ${status?.replace('_', ' ') ?? ''}: go on to the next rows.</p>`
   if (rows.length === 0)
@@ -58,19 +64,25 @@ function rowsOf(rows: readonly ReconciliationRow[], status: ResultStatus | null,
     { name: 'Reason', kind: 'text' },
     { name: 'Settled' },
   ] as const
-  return table('As in the file, and what became of them', columns, rows.map(rowOf))
+  return table(
+    'As in the file, and what became of them',
+    columns,
+    rows.map((row) => rowOf(batchId, row)),
+  )
 }
 
-function rowOf(row: ReconciliationRow): readonly Html[] {
+function rowOf(batchId: BatchId, row: ReconciliationRow): readonly Html[] {
   const { rowNo, line, reference, operation, amountMinor, currency, state, reason, warning, completedAtMs } = row
   return [
     html`${rowNo}`,
     html`${line}`,
-    html`<a class="id" href="/find?q=${encodeURIComponent(reference ?? '')}">${reference}</a>`,
+    reference === null
+      ? NOTHING
+      : html`<a class="id" href="${instructionPath(reference, { batchId, rowNo })}">${reference}</a>`,
     html`${operation}`,
     html`${amountMinor === null ? '' : amountText(amountMinor, currency ?? '')}`,
     html`${currency}`,
-    stateText(resultStatusOf(state)),
+    stateText(statusOf(state)),
     html`${reason}${warning === null ? NOTHING : html` <strong>${warning}</strong>`}`,
     moment(completedAtMs),
   ]

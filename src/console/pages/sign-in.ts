@@ -14,6 +14,9 @@ import { pathIn } from '../ways.ts'
 
 const REFUSED =
   'Not signed in. The name or the password is wrong, or there were too many tries: after each, wait longer, up to 15 minutes.'
+const WRONG =
+  'The password is wrong, or there were too many tries: after each, wait longer, up to 15 minutes. Nothing was changed, and you are still signed in.'
+
 /** From one address: each takes a hash that is slow on purpose, and a line in the ledger. */
 const SELDOM = { rateLimit: { max: 60, timeWindow: 60_000 } } as const
 
@@ -42,7 +45,7 @@ export function addSignInPages(pages: Pages, door: ConsoleDoor): void {
     const { password = '', to } = fieldsOf(request)
     const shown = { secret, password }
     const renewed = await stepUp(ledger, visitorOf(request).person, shown, app.clock.nowMs())
-    if (renewed === null) return showStepUp(door, request, reply.code(401), { to: pathIn(to), refused: REFUSED })
+    if (renewed === null) return showStepUp(door, request, reply.code(401), { to: pathIn(to), refused: WRONG })
     setSecret(reply, door, renewed)
     return reply.redirect(pathIn(to), 303)
   })
@@ -76,8 +79,8 @@ function showStepUp(
 ) {
   const own = door.players.find(({ name }) => name === request.visitor?.person.name)
   const fields = html`<input type="hidden" name="to" value="${to}"><div class="field"><label>Password <input name="password" type="password" value="${own?.password ?? ''}" autocomplete="current-password" required maxlength="200"></label></div>`
-  const asked = form(request, door, { action: '/step-up', fields, button: 'Go on' })
-  const main = html`${alertOf(refused)}<p>What you are about to do needs a password that was shown within the last five minutes.</p>${asked}`
+  const asked = form(request, door, { action: '/step-up', fields, button: 'Confirm the password' })
+  const main = html`${alertOf(refused)}<p>This takes your password, not older than five minutes. Nothing was changed. You go back to the page then: fill it in, and press its button again.</p>${asked}`
   return showScreen(door, request, reply, { title: 'Your password again', main })
 }
 
@@ -132,6 +135,6 @@ function showJoin(
       ? html`<p>You become the first administrator: you add people and give them their roles, and move no money yourself.</p><div class="field"><label>Name <input name="name" autocomplete="username" required maxlength="64"></label></div>`
       : html`<p>Your name here is ${name}.</p>`
   const refused = fault === null ? null : `${fault} Nothing was changed.`
-  const main = html`${alertOf(refused)}<form method="post" action="/join/${encodeURIComponent(invitation)}">${who}<div class="field"><label>Password, 12 characters at least <input name="password" type="password" autocomplete="new-password" required minlength="12" maxlength="200"></label></div><p><button>Choose it</button></p></form>`
+  const main = html`${alertOf(refused)}<form method="post" action="/join/${encodeURIComponent(invitation)}">${who}<div class="field"><label>Password, 12 characters at least <input name="password" type="password" autocomplete="new-password" required minlength="12" maxlength="200"></label></div><p><button>Set the password</button></p></form>`
   return showBare(door, reply, { title: 'Choose a password', main })
 }

@@ -8,7 +8,7 @@ import { countIn, isPaused } from '../../domain/batch-status.ts'
 import { askedText } from '../../present/asked.ts'
 import { type Html, html } from '../../present/html.ts'
 import { plural } from '../../present/text.ts'
-import type { ConsoleDoor, Pages } from '../door.ts'
+import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
 import { reasonIn } from '../forms.ts'
 import { showScreen } from '../frame.ts'
 import { actOnce } from '../once.ts'
@@ -22,6 +22,11 @@ export function addSteering(pages: Pages, door: ConsoleDoor): void {
   pages.get<OfBatch>('/batches/:batch/cancel', { config: { page: 'cancelPage' } }, async (request, reply) => {
     const batch = await findBatch(door, request.params.batch)
     assertSteerable('cancel', batch)
+    if (countIn(batch, 'READY') === 0)
+      throw new PageError(
+        422,
+        'All rows were sent, and their answers are awaited: nothing is left to cancel. Nothing was changed.',
+      )
     return showScreen(door, request, reply, {
       title: `Cancel what is left of ${nameOf(batch)}`,
       main: cancelling(request, door, batch),
@@ -52,7 +57,7 @@ export function actsOf(
   const paused = isPaused(batch)
   if (open === 0 && !paused && batch.lateAnswers === 0) return NOTHING
   if (batch.hold === 'cancelled') return NOTHING
-  const title = html`<h2>Steer it</h2>`
+  const title = html`<h2>Pause or cancel</h2>`
   if (!visitorOf(request).may('operate'))
     return html`${title}<p>Your roles do not let you pause, resume or cancel it: that takes an operator.</p>`
   const path = batchPath(batch.batchId)
@@ -60,7 +65,7 @@ export function actsOf(
   const resume = mayResume
     ? form(request, door, {
         action: `${path}/resume`,
-        fields: html`<p>It goes on where it stopped${workers.length === 0 ? ', as soon as a worker runs' : ''}. That is no approval.</p>${reasonField('What did you find?')}`,
+        fields: html`<p>It goes on where it stopped${workers.length === 0 ? ', as soon as a worker runs' : ''}. Resuming approves nothing.</p>${reasonField('What did you find?')}`,
         button: 'Resume',
       })
     : NOTHING
@@ -73,7 +78,8 @@ export function actsOf(
           button: 'Pause',
           kind: 'other',
         })
-  const cancel = open === 0 ? NOTHING : html`<p><a href="${path}/cancel">Cancel what is not sent yet</a></p>`
+  const cancel =
+    countIn(batch, 'READY') === 0 ? NOTHING : html`<p><a href="${path}/cancel">Cancel what is not sent yet</a></p>`
   return html`${title}${resume}${pause}${cancel}`
 }
 
@@ -81,7 +87,7 @@ function cancelling(request: FastifyRequest, door: ConsoleDoor, batch: BatchView
   const [ready, sending] = [countIn(batch, 'READY'), countIn(batch, 'SENDING')]
   const left = askedText(batch.totals.filter(({ state }) => state === 'READY'))
   const over = batch.rows - ready - sending
-  const fields = html`<p><strong>${left} will not be sent.</strong> ${sending === 0 ? '' : `${plural(sending, 'row is', 'rows are')} open: their answers are awaited and recorded. `}${plural(over, 'row is', 'rows are')} over and ${over === 1 ? 'stays as it is' : 'stay as they are'}. This cannot be undone; what was cancelled can be handed in again from the results, as a new batch.</p>${reasonField('It is kept in the history.')}`
+  const fields = html`<p><strong>${left} will not be sent.</strong> ${sending === 0 ? '' : `${plural(sending, 'row is', 'rows are')} open: their answers are awaited and recorded. `}${over === 1 ? '1 row has an outcome already and stays as it is' : `${over} rows have an outcome already and stay as they are`}. This cannot be undone; what was cancelled can be handed in again from the results, as a new batch.</p>${reasonField('It is kept in the history.')}`
   const asked = form(request, door, {
     action: `${batchPath(batch.batchId)}/cancel`,
     fields,

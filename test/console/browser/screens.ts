@@ -83,7 +83,7 @@ export const SCREENS: readonly Screen[] = [
     at: (desk) => desk.invitation('new', VIEWER),
     async does(page) {
       await page.getByLabel('Password').fill('passwordpassword')
-      await press(page, 'Choose it')
+      await press(page, 'Set the password')
     },
   },
   { name: 'join used', as: null, at: async () => '/join/used' },
@@ -94,7 +94,7 @@ export const SCREENS: readonly Screen[] = [
     at: async () => '/step-up',
     async does(page) {
       await page.getByLabel('Password').fill('not the password')
-      await press(page, 'Go on')
+      await press(page, 'Confirm the password')
     },
   },
   { name: 'sessions', as: VIEWER, at: async () => '/sessions' },

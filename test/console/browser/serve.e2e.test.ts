@@ -31,7 +31,7 @@ describe.skipIf(MAY_SKIP_BROWSER)('tranche serve with a certificate', { timeout:
     expect(strict).toContain('max-age=')
     await page.getByLabel('Name').fill('root')
     await page.getByLabel('Password').fill(PASSWORD)
-    await page.getByRole('button', { name: 'Choose it' }).click()
+    await page.getByRole('button', { name: 'Set the password' }).click()
     await page.waitForURL('**/sign-in')
     await fillSignIn(page, 'root')
     await page.waitForURL(`${link.origin}/`)

@@ -160,7 +160,7 @@ describe.skipIf(MAY_SKIP_BROWSER)('another site', { timeout: 60_000 }, () => {
     const first = await worn(context)
     await page.goto(`${desk.url}/step-up`)
     await page.getByLabel('Password').fill(PASSWORD)
-    await page.getByRole('button', { name: 'Go on' }).click()
+    await page.getByRole('button', { name: 'Confirm the password' }).click()
     await page.waitForURL(`${desk.url}/`)
     const second = await worn(context)
     expect(second).not.toBe(first)
