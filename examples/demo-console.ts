@@ -16,13 +16,13 @@ export async function showConsole(port: string): Promise<void> {
   writeFileSync(file, readFileSync(REFUNDS, 'utf8') + DOUBTFUL)
   say('Everything here happens on a sandbox gateway on this machine, and is thrown away at the end. No money moves.')
   chapter('In a browser, at the link below')
-  say('1. Be ana. Hand in the file (New batch):')
+  say('1. Sign in as ana. Hand in the file (New batch):')
   say(`     ${file}`)
   say(
     '   What was read is shown before anything is recorded. One row will be declined and one will be in doubt, on purpose.',
   )
-  say('2. Sign out, be ben, and approve it: you type the total.')
-  say('3. Be ana again. Watch the batch, resolve what is in doubt, and take the results away.')
+  say('2. Sign out, sign in as ben, and approve it: you type the number of rows.')
+  say('3. Sign in as ana again. Watch the batch, resolve what is in doubt, and take the results away.')
   say('Ctrl-C ends it.\n')
   const args = ['serve', '--sandbox', '--with-worker', '--with-people', '--port', port]
   await ended(start(args, directory, environment({ TRANCHE_LOG_LEVEL: 'warn' }), 'inherit'))

@@ -110,7 +110,7 @@ function addPeopleCommands(program: Command, act: Act): void {
     )
   people
     .command('revoke <name>')
-    .description('a person may come no more: all sessions end at once')
+    .description('a person can no longer sign in: all sessions end at once')
     .requiredOption('--reason <text>', 'why; kept in the history')
     .addHelpText('after', example('tranche people revoke ann --reason "left the office"'))
     .action((name: string, options: { reason: string }) =>

@@ -91,7 +91,7 @@ export function revokePerson(
     terminal.say(
       how === 'already'
         ? `${name} was revoked already; nothing was changed.`
-        : `${name} may come no more, and all sessions have ended. What ${name} submitted or approved stands.`,
+        : `${name} can no longer sign in, and all sessions have ended. What ${name} submitted or approved stands.`,
     )
   })
 }

@@ -7,8 +7,8 @@ import { ingestWith } from '../app/ingest-process.ts'
 import { addKey } from '../app/keys.ts'
 import { openLedger } from '../app/ledger.ts'
 import { firstLink, invitationUrl } from '../app/people.ts'
-import { addPlayers, type Player } from '../app/players.ts'
 import { OPEN_TO_ALL, openRehearsal } from '../app/rehearsal.ts'
+import { addRehearsalPeople, type RehearsalPerson } from '../app/rehearsal-people.ts'
 import { openSpool, type Spool } from '../app/spool.ts'
 import { openWatching } from '../app/watching.ts'
 import type { App } from '../app.ts'
@@ -117,8 +117,9 @@ async function serveOn(app: App, asked: Asked, env: NodeJS.ProcessEnv, terminal:
     const limits = { trustedProxies, requestsPerMinute: REQUESTS_PER_MINUTE }
     const onAnswered = beside?.onAnswered ?? (() => {})
     const door = { app, ledger, isHost: asked.isHost, onAnswered, ...limits, ...files }
-    const players = isSandbox && asked.withPeople ? await addPlayers(ledger, app.actor, app.clock.nowMs()) : []
-    const console = await consoleBeside(door, asked, { isSandbox, players })
+    const rehearsalPeople =
+      isSandbox && asked.withPeople ? await addRehearsalPeople(ledger, app.actor, app.clock.nowMs()) : []
+    const console = await consoleBeside(door, asked, { isSandbox, rehearsalPeople })
     const server = await buildServer(door, asked.tls, console)
     const listening = await listen(server, asked).catch((error: unknown) => {
       throw cannotListen(asked, error)
@@ -128,7 +129,7 @@ async function serveOn(app: App, asked: Asked, env: NodeJS.ProcessEnv, terminal:
     terminal.object({ event: 'listening', url: listening.url, ...made })
     terminal.data(`Tranche answers at ${listening.url}; Ctrl-C or SIGTERM ends it gracefully.`)
     if (made.key !== undefined) terminal.data(`A key for it, which may do everything there: ${made.key}`)
-    if (players.length > 0) tellPlayers(listening.url, terminal)
+    if (rehearsalPeople.length > 0) tellRehearsalPeople(listening.url, terminal)
     else await tellFirstLink(app, ledger, listening.url, terminal)
     const end = await Promise.race([aborted(interruption.signal), ...(worker === null ? [] : [worker.ended])])
     await Promise.all([files.queue.close(), listening.close()])
@@ -150,7 +151,7 @@ async function serveOn(app: App, asked: Asked, env: NodeJS.ProcessEnv, terminal:
 async function consoleBeside(
   door: Door,
   { tls }: Asked,
-  rehearsed: { readonly isSandbox: boolean; readonly players: readonly Player[] },
+  rehearsed: { readonly isSandbox: boolean; readonly rehearsalPeople: readonly RehearsalPerson[] },
 ) {
   const { consoleOf } = await import('../console/console.ts')
   const isSecure = tls !== null || door.app.config.serving.publicUrl?.startsWith('https:') === true
@@ -169,10 +170,10 @@ async function tellFirstLink(app: App, ledger: Ledger, listensAt: string, termin
 }
 
 /** Nobody need be let in where no money moves. */
-function tellPlayers(listensAt: string, terminal: Terminal): void {
+function tellRehearsalPeople(listensAt: string, terminal: Terminal): void {
   const url = `${listensAt}/sign-in`
   terminal.object({ event: 'people', url })
-  terminal.data(`Open this in a browser, and choose whom to be: ${url}`)
+  terminal.data(`Open this in a browser, and choose who you are: ${url}`)
 }
 
 type Beside = Awaited<ReturnType<typeof startBeside>>

@@ -13,7 +13,7 @@ export interface ConsoleDoor extends FilesDoor {
   /** Whether its gateway is the sandbox, where no money moves. */
   readonly isSandbox: boolean
   /** Of a rehearsal: whoever comes may be one of them. */
-  readonly players: readonly { readonly name: string; readonly password: string; readonly does: string }[]
+  readonly rehearsalPeople: readonly { readonly name: string; readonly password: string; readonly does: string }[]
 }
 
 export type Pages = FastifyInstance<

@@ -5,7 +5,7 @@ import { plural } from './text.ts'
 
 /** Said where it begins. */
 export const FOUR_EYES_BEGUN =
-  'Two people have roles that move money now, so from now on every batch, also of the command line, of cron, of services and of messages, waits until another person approves it; who was made an approver today does so from tomorrow on. Whoever wants another policy, or none, writes it into TRANCHE_CONFIG and adopts it: tranche policy adopt --reason TEXT'
+  'Two people have roles that move money now, so from now on every batch waits, also those of the command line, cron, services and messages, until another person approves it; a new approver can approve after 24 hours. For another policy, or none, change TRANCHE_CONFIG and adopt it: tranche policy adopt --reason TEXT'
 
 export function policyLines(policy: ApprovalPolicy | null): string[] {
   if (policy === null) return ['No approval is needed: no policy is in force.']

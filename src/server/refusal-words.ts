@@ -1,14 +1,6 @@
 // Why a file that can be read is refused, in the words of the API. Of the command line only the kinds and the figures are taken.
 
-interface Told {
-  readonly kind: string
-  readonly rows?: number
-  readonly found?: number | string
-  readonly expected?: number | string
-  readonly difference?: string
-  readonly unread?: number
-  readonly known?: number
-}
+import type { FoundRefusal } from '../app/check-found.ts'
 
 export interface RefusalTold {
   readonly kind: string
@@ -16,13 +8,13 @@ export interface RefusalTold {
 }
 
 export function refusalsTold(refusals: unknown): RefusalTold[] {
-  return (Array.isArray(refusals) ? (refusals as Told[]) : []).map((told) => ({
+  return (Array.isArray(refusals) ? (refusals as FoundRefusal[]) : []).map((told) => ({
     kind: told.kind,
     detail: wordsOf(told),
   }))
 }
 
-function wordsOf({ kind, rows, found, expected, difference, unread, known }: Told): string {
+function wordsOf({ kind, rows, found, expected, difference, unread, known }: FoundRefusal): string {
   switch (kind) {
     case 'bad-rows':
       return `${rows} of its rows cannot be sent as written, so nothing of it is. Mend them (rejects.csv of the check), or check it again with skip_invalid to leave them out.`

@@ -27,7 +27,7 @@ beforeEach(async () => {
   server = await buildServer(
     { ...door, app },
     null,
-    consoleOf({ ...served.door, app, isSecure: false, isSandbox: false, players: [] }),
+    consoleOf({ ...served.door, app, isSecure: false, isSandbox: false, rehearsalPeople: [] }),
   )
   const rule = { merchants: null, operations: null, fourEyes: true, bands: {}, rowOver: {} }
   await ledger.adoptPolicy({ rules: [rule], expireAfterMs: 86_400_000, osUsers: false }, 'test', CLERK, Date.now())

@@ -41,7 +41,7 @@ beforeEach(async () => {
   }
   served = await openServed({ ingest }, { TRANCHE_UPLOAD_MIB: '1' })
   const { door } = served
-  server = await buildServer(door, null, consoleOf({ ...door, isSecure: false, isSandbox: false, players: [] }))
+  server = await buildServer(door, null, consoleOf({ ...door, isSecure: false, isSandbox: false, rehearsalPeople: [] }))
   mio = await signedIn('mio', ['submitter'])
 })
 afterEach(async () => {

@@ -21,7 +21,7 @@ beforeEach(async () => {
   server = await buildServer(
     door,
     null,
-    consoleOf({ ...served.door, app, isSecure: false, isSandbox: false, players: [] }),
+    consoleOf({ ...served.door, app, isSecure: false, isSandbox: false, rehearsalPeople: [] }),
   )
   const link = { sha256: sha256Of('link'), untilMs: Date.now() + 60_000 }
   await ledger.addPerson({ id: 'p1', name: 'ann', grants: ['viewer'] }, link, CLERK, Date.now())
@@ -129,7 +129,7 @@ test('sign-ins of one address are few a minute, whatever names they try', async 
 
 test('who asks too often is told so, and when to come back', async () => {
   const { door } = served
-  const pages = consoleOf({ ...door, isSecure: false, isSandbox: false, players: [] })
+  const pages = consoleOf({ ...door, isSecure: false, isSandbox: false, rehearsalPeople: [] })
   const busy = await buildServer({ ...door, requestsPerMinute: 1 }, null, pages)
   const asked = { method: 'GET', url: '/sign-in', headers: HOST } as const
   expect((await busy.inject(asked)).statusCode).toBe(200)

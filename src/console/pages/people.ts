@@ -75,7 +75,7 @@ export function addPeople(pages: Pages, door: ConsoleDoor): void {
   async function approvalsText(): Promise<Html> {
     const policy = await ledger.approvalPolicy()
     if (policy !== null) return html`<p>An approval policy is in force: what it asks for stands under Policy.</p>`
-    return html`<p>No approval policy is in force: one person alone can have any sum sent. Where nobody has decided on one yet, the next change here after which two people have roles that move money, one of them as approver, makes every batch wait for an approval, those of services and messages too.</p>`
+    return html`<p>No approval policy is in force: one person alone can have any sum sent. Unless a policy was adopted or turned off before, one begins with the first change here that leaves two people who can move money, one of them an approver. Every batch then waits for an approval, also those of services and messages.</p>`
   }
 
   async function personOf(name: string): Promise<Person> {

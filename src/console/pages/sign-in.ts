@@ -58,17 +58,17 @@ function alertOf(text: string | null): Html | null {
 
 function showSignIn(door: ConsoleDoor, reply: FastifyReply, to: string, refused: string | null): FastifyReply {
   const main = html`${alertOf(refused)}<form method="post" action="/sign-in"><input type="hidden" name="to" value="${to}"><div class="field"><label>Name <input name="name" autocomplete="username" required maxlength="64"></label></div><div class="field"><label>Password <input name="password" type="password" autocomplete="current-password" required maxlength="200"></label></div><p><button>Sign in</button></p></form>`
-  return showBare(door, reply, { title: 'Sign in', main: html`${playersOf(door, to)}${main}` })
+  return showBare(door, reply, { title: 'Sign in', main: html`${rehearsalPeopleOf(door, to)}${main}` })
 }
 
 /** One click each, where no money moves. */
-function playersOf({ players }: ConsoleDoor, to: string): Html | null {
-  if (players.length === 0) return null
-  const forms = players.map(
+function rehearsalPeopleOf({ rehearsalPeople }: ConsoleDoor, to: string): Html | null {
+  if (rehearsalPeople.length === 0) return null
+  const forms = rehearsalPeople.map(
     ({ name, password, does }) =>
-      html`<form method="post" action="/sign-in"><input type="hidden" name="to" value="${to}"><input type="hidden" name="name" value="${name}"><input type="hidden" name="password" value="${password}"><p><button>Be ${name}</button> who ${does}</p></form>`,
+      html`<form method="post" action="/sign-in"><input type="hidden" name="to" value="${to}"><input type="hidden" name="name" value="${name}"><input type="hidden" name="password" value="${password}"><p><button>Sign in as ${name}</button> who ${does}</p></form>`,
   )
-  return html`<p>This is a rehearsal: be either of two people. To be the other one, sign out first.</p>${forms}<h2>Or with a name and a password</h2>`
+  return html`<p>This is a rehearsal: sign in as either of two people. To change over, sign out first.</p>${forms}<h2>Or with a name and a password</h2>`
 }
 
 function showStepUp(
@@ -77,7 +77,7 @@ function showStepUp(
   reply: FastifyReply,
   { to, refused }: { readonly to: string; readonly refused: string | null },
 ) {
-  const own = door.players.find(({ name }) => name === request.visitor?.person.name)
+  const own = door.rehearsalPeople.find(({ name }) => name === request.visitor?.person.name)
   const fields = html`<input type="hidden" name="to" value="${to}"><div class="field"><label>Password <input name="password" type="password" value="${own?.password ?? ''}" autocomplete="current-password" required maxlength="200"></label></div>`
   const asked = form(request, door, { action: '/step-up', fields, button: 'Confirm the password' })
   const main = html`${alertOf(refused)}<p>This takes your password, not older than five minutes. Nothing was changed. You go back to the page then: fill it in, and press its button again.</p>${asked}`
