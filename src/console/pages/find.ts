@@ -3,15 +3,13 @@
 import type { BatchView } from '../../domain/batch.ts'
 import { FOUND_MOST, type FoundInstruction } from '../../domain/found.ts'
 import { toIdentifier } from '../../domain/identifier.ts'
-import { statusOf } from '../../domain/states.ts'
-import { FOUND_BY } from '../../present/found.ts'
 import { type Html, html } from '../../present/html.ts'
-import { amountText } from '../../present/text.ts'
 import type { ConsoleDoor, Pages } from '../door.ts'
 import { showScreen } from '../frame.ts'
-import { moment, NOTHING, stateText, table } from '../parts.ts'
+import { moment, NOTHING, table } from '../parts.ts'
 import { batchPath, instructionPath } from '../ways.ts'
 import { nameOf } from './batch.ts'
+import { foundTable } from './found-table.ts'
 
 /** A reference with its run key is shorter. */
 const LONGEST = 300
@@ -66,35 +64,10 @@ export function addFinding(pages: Pages, door: ConsoleDoor): void {
   }
 }
 
-const COLUMNS = [
-  { name: 'Reference' },
-  { name: 'Found by' },
-  { name: 'Merchant' },
-  { name: 'Operation' },
-  { name: 'Asked', kind: 'number' },
-  { name: 'Currency' },
-  { name: 'Status', kind: 'word' },
-  { name: 'Batch' },
-  { name: 'Row', kind: 'number' },
-  { name: 'Settled' },
-] as const
-
 function instructionsFound(found: readonly FoundInstruction[]): Html {
   if (found.length === 0) return NOTHING
-  const rows = found.map((one) => [
-    html`<a class="id" href="${instructionPath(one.reference, one)}">${one.reference}</a>`,
-    html`${FOUND_BY[one.by]}`,
-    html`${one.merchant}`,
-    html`${one.operation ?? 'unread'}`,
-    html`${one.amountMinor === null ? '' : amountText(one.amountMinor, one.currency ?? '')}`,
-    html`${one.currency}`,
-    stateText(statusOf(one.state)),
-    html`<a href="${batchPath(one.batchId)}">${one.batchId}</a>`,
-    html`${one.rowNo}`,
-    moment(one.completedAtMs),
-  ])
   const more = found.length < FOUND_MOST ? NOTHING : html`<p>These are the first ${FOUND_MOST}; there may be more.</p>`
-  return html`${table('Instructions with that id', COLUMNS, rows)}${more}`
+  return html`${foundTable('Instructions with that id', found)}${more}`
 }
 
 function batchesFound(batches: readonly BatchView[]): Html {

@@ -17,8 +17,9 @@ import { amountText } from '../../present/text.ts'
 import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
 import { lookAround, showScreen } from '../frame.ts'
 import { facts, idText, moment, NOTHING, note, stateText, table } from '../parts.ts'
-import { batchPath, doubtPath, instructionPath, linked, merchantPath } from '../ways.ts'
+import { batchPath, doubtPath, linked, merchantPath } from '../ways.ts'
 import { nameOf } from './batch.ts'
+import { foundTable } from './found-table.ts'
 import { movesTable } from './moves.ts'
 
 interface Asking {
@@ -60,7 +61,7 @@ function showChoice(
   reply: FastifyReply,
   meant: readonly FoundInstruction[],
 ): Promise<FastifyReply> {
-  const main = html`<p>Several merchants have an instruction of this reference. Which is meant?</p>${rowsTable('Rows of this reference', meant)}`
+  const main = html`<p>Several merchants have an instruction of this reference. Which is meant?</p>${foundTable('Rows of this reference', meant)}`
   return showScreen(door, request, reply, { title: meant[0]?.reference ?? '', main })
 }
 
@@ -98,7 +99,7 @@ async function showInstruction(
     )
     return same.length === 0
       ? NOTHING
-      : html`<h2>The same order</h2>${rowsTable('Other rows of the order, as far as this ledger knows', same)}`
+      : html`<h2>The same order</h2>${foundTable('Other rows of the order, as far as this ledger knows', same)}`
   }
 
   async function othersOf(): Promise<Html> {
@@ -106,7 +107,7 @@ async function showInstruction(
     const again = await askedAgain()
     if (others.length + again.length === 0) return NOTHING
     const lines = again.map(({ atMs, reason }) => html`<li>${moment(atMs)}: ${reason}</li>`)
-    return html`<h2>The same reference</h2>${others.length === 0 ? NOTHING : rowsTable('Other rows of this reference', others)}<ul>${lines}</ul>`
+    return html`<h2>The same reference</h2>${others.length === 0 ? NOTHING : foundTable('Other rows of this reference', others)}<ul>${lines}</ul>`
   }
 
   /** Under other references: a declined charge that was handed in once more. */
@@ -194,28 +195,4 @@ function originOf(
     ['Sent', moment(sentAtMs)],
     ['Settled', moment(completedAtMs)],
   ])}`
-}
-
-function rowsTable(caption: string, found: readonly FoundInstruction[]): Html {
-  const columns = [
-    { name: 'Reference' },
-    { name: 'Merchant' },
-    { name: 'Operation' },
-    { name: 'Asked', kind: 'number' },
-    { name: 'Currency' },
-    { name: 'Status', kind: 'word' },
-    { name: 'Batch' },
-    { name: 'Row', kind: 'number' },
-  ] as const
-  const rows = found.map((one) => [
-    html`<a class="id" href="${instructionPath(one.reference, one)}">${one.reference}</a>`,
-    html`${one.merchant}`,
-    html`${one.operation ?? 'unread'}`,
-    html`${one.amountMinor === null ? '' : amountText(one.amountMinor, one.currency ?? '')}`,
-    html`${one.currency}`,
-    stateText(statusOf(one.state)),
-    html`${one.batchId}`,
-    html`${one.rowNo}`,
-  ])
-  return table(caption, columns, rows)
 }
