@@ -37,7 +37,7 @@ const INDEXES = [
   'CREATE INDEX IF NOT EXISTS @of_temp draft_fault_row ON draft_fault (row_no)',
 ]
 
-const NAMES = ['draft_row', 'draft_fault', 'draft_order', 'draft_repeat']
+export const TABLES_OF_DRAFTS = ['draft_row', 'draft_fault', 'draft_order', 'draft_repeat']
 
 export function* makeDraftTables(): Script<void> {
   for (const text of TABLES) yield* change(text)
@@ -49,5 +49,5 @@ export function* indexDraftTables(): Script<void> {
 
 /** Where the connection is used again. */
 export function* dropDraftTables(): Script<void> {
-  for (const name of NAMES) yield* change(`DROP TABLE IF EXISTS @temp ${name}`)
+  for (const name of TABLES_OF_DRAFTS) yield* change(`DROP TABLE IF EXISTS @temp ${name}`)
 }
