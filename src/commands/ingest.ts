@@ -13,11 +13,11 @@ import { pageWays } from '../console/ways.ts'
 import type { DoorActor } from '../domain/actor.ts'
 import { seesMerchant } from '../domain/api-key.ts'
 import { leastApprovals } from '../domain/approval.ts'
-import type { DraftReview } from '../domain/draft.ts'
+import type { Draft, DraftReview } from '../domain/draft.ts'
 import { Fault } from '../domain/fault.ts'
 import type { IngestAsked, ToldToSend } from '../domain/ingest.ts'
 import { mayDo } from '../domain/person.ts'
-import { isAsTold, type Reviewed, type Submitted } from '../domain/submission.ts'
+import { isAsTold, pairOf, type Reviewed, type Submitted } from '../domain/submission.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { EXIT, exitCodeOfError } from '../present/exit-codes.ts'
 import { toJsonRefusals } from '../present/review.ts'
@@ -85,7 +85,10 @@ async function submitFor(app: App, asked: IngestAsked, terminal: Terminal): Prom
       await assertPolicyAgreed(app, ledger)
       const toSubmit = request.toSubmit(await accountOf(ledger, request.merchant, app.clock), false)
       const submission = await prepareSubmission(ledger)
-      const onReviewed = async ({ review }: Reviewed) => assertAsTold(asked.told, review, request.merchant.name, ledger)
+      const onReviewed = async ({ review, draft }: Reviewed) => {
+        await assertAsTold(asked.told, review, request.merchant.name, ledger)
+        await assertPairsTicked(asked.told, draft)
+      }
       return await tell(await submission.submit(opened.file, toSubmit, actor, { onReviewed }), terminal)
     } finally {
       await ledger.close()
@@ -146,6 +149,18 @@ async function assertAsTold(
       'refused',
       'Nobody would have to approve it any more, as you were told: the policy has changed in the meantime. Nothing was recorded and nothing was sent. Look at the check again.',
     )
+}
+
+/** Two rows may look alike now that did not then, and a tick is for the pair that stood beside it. */
+async function assertPairsTicked(told: ToldToSend | undefined, draft: Draft): Promise<void> {
+  if (told?.pairs === undefined) return
+  const found: string[] = []
+  for await (const page of draft.lookalikes()) found.push(...page.map(pairOf))
+  if (JSON.stringify(found) === JSON.stringify(told.pairs)) return
+  throw new Fault(
+    'refused',
+    'The look-alikes are not those that you ticked: the record has changed in the meantime. Nothing was recorded and nothing was sent. Check the file again.',
+  )
 }
 
 async function tell(submitted: Submitted, terminal: Terminal): Promise<number> {

@@ -31,6 +31,8 @@ export interface ToldToSend {
   readonly totals: readonly ToldTotal[]
   /** That somebody approves it before anything is sent. */
   readonly approval: boolean
+  /** The look-alikes that a person looked at and said are meant, one by one (`pairOf`), in file order. Absent: their number was typed. */
+  readonly pairs?: readonly string[]
 }
 
 /** Texts, so that they cross to another process as they are. */

@@ -159,6 +159,37 @@ test('what changed between the look and the button is not recorded', async () =>
   expect(await batches()).toHaveLength(1)
 })
 
+test('look-alikes are ticked one by one, and a tick is for the pair that was shown', async () => {
+  office = await openOffice()
+  const same = { request_ref_po_id: '5', amount: '3.00' }
+  const submitted = async (reference: string) => {
+    const file = await office.put(`${reference}.csv`, toCsv([{ ...refundRow(1, same), reference }]))
+    const { code, stderr, last } = await office.tranche('submit', file, '--json')
+    expect(code, stderr).toBe(0)
+    return String(last.batch)
+  }
+  const first = await submitted('X-1')
+  const http = await serveOffice(office)
+  const mio = await visitorAt(office, http.url, 'mio', 'submitter')
+  const file = csv(toCsv([{ ...refundRow(2, same), reference: 'Y-1' }]))
+  const check = await mio.upload(file)
+  for (const shown of ['Two different refunds: both are meant', `/batches/${first}`, 'EUR 3.00', 'X-1', 'Y-1'])
+    expect(check.body).toContain(shown)
+  const pairIn = (body: string) => /name="pair_0" value="([^"]+)"/.exec(body)?.[1] ?? ''
+  const submit = `${check.at}/submit`
+  expect((await mio.send(check.at, submit, { total: '3.00' })).status).toBe(422)
+  // As many look-alikes as before, and another one: what was ticked is not what would be let through.
+  expect((await office.tranche('cancel', first, '--reason', 'twice')).code).toBe(0)
+  const second = await submitted('X-2')
+  const stale = await mio.send(check.at, submit, { total: '3.00', pair_0: pairIn(check.body) })
+  expect([stale.status, stale.body]).toEqual([422, expect.stringContaining('are not those that you ticked')])
+  expect(await batches()).toHaveLength(2)
+  const again = await mio.read((await mio.send(check.at, `${check.at}/again`)).to)
+  expect(again.body).toContain(`/batches/${second}`)
+  const made = await mio.send(again.at, `${again.at}/submit`, { total: '3.00', pair_0: pairIn(again.body) })
+  expect([made.status, await batches()]).toEqual([303, expect.objectContaining({ length: 3 })])
+})
+
 describe('tranche ingest', () => {
   test('records nothing for a session that nobody has, or whose person may not', async () => {
     office = await openOffice()

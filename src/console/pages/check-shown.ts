@@ -5,9 +5,9 @@ import { foundIn, sumsIn } from '../../app/check-found.ts'
 import type { Check } from '../../app/checks.ts'
 import { type Html, html } from '../../present/html.ts'
 import { amountText, plural } from '../../present/text.ts'
-import type { DetailsPage, FoundLookalike, FoundRow } from '../check-details.ts'
+import type { DetailsPage, FoundRow } from '../check-details.ts'
 import { causeText, headText, refusalText, refusedText } from '../check-words.ts'
-import { facts, idText, moment, NOTHING, note, table } from '../parts.ts'
+import { facts, moment, NOTHING, note, table } from '../parts.ts'
 import { batchPath, checkPath } from '../ways.ts'
 
 const NOTHING_YET = 'Nothing has been recorded and nothing has been sent.'
@@ -110,52 +110,6 @@ export function faultsOf({ id }: Check, { causes, invalid, faults_total: all }: 
   const more =
     all > shown ? html`<p>${plural(all - shown, 'more fault')}: they are in the file of bad rows.</p>` : NOTHING
   return html`<h2 id="faults">Faults</h2>${table('One line for each cause', columns, rows)}${more}<p><a href="${checkPath(id)}/rejects.csv">Download the ${plural(invalid, 'bad row')}</a>, each with what is wrong with it.</p>`
-}
-
-export function lookalikesOf(id: string, { lookalikes }: CheckFound, page: DetailsPage<FoundLookalike>): Html {
-  if (lookalikes === 0) return NOTHING
-  const columns = [
-    { name: 'Line', kind: 'number' },
-    { name: 'Row of this file', kind: 'text' },
-    { name: 'Looks like', kind: 'text' },
-    { name: 'Which is in', kind: 'text' },
-    { name: 'State', kind: 'word' },
-    { name: 'Why', kind: 'text' },
-  ] as const
-  const rows = page.items.map((one) => [
-    html`${one.line}`,
-    idText(one.reference),
-    idText(one.like.reference),
-    one.like.batch === null
-      ? html`row ${one.like.row} of this file`
-      : html`row ${one.like.row} of batch <a href="${batchPath(one.like.batch)}">${one.like.batch}</a>`,
-    html`${one.like.status ?? '–'}`,
-    html`${whyAlike(one)}`,
-  ])
-  const next =
-    page.next === null
-      ? NOTHING
-      : html`<p class="pages"><a href="${checkPath(id)}?alike=${page.next}#alike">More pairs</a></p>`
-  return html`<h2 id="alike">Look-alikes</h2>${table('Pairs, side by side', columns, rows)}${next}`
-}
-
-function whyAlike({
-  changed_from: changed,
-  refunded_before: before,
-  may_have_run_again: lost,
-  money_warning: warning,
-}: FoundLookalike): string {
-  const why =
-    changed !== null
-      ? `the same target; that one asked for ${changed.currency} ${changed.amount}`
-      : before !== null
-        ? `its order was refunded before${before.currency === null ? ', in several currencies' : `: ${before.currency} ${before.amount}`}; its sale is not recorded here`
-        : 'the same operation, amount and target'
-  return [
-    why,
-    ...(lost ? ['it may have run in a record that was lost'] : []),
-    ...(warning === null ? [] : [warning]),
-  ].join('; ')
 }
 
 export function rowsOf(id: string, { details_columns: names }: CheckFound, page: DetailsPage<FoundRow>): Html {

@@ -17,8 +17,9 @@ import { filesCaller } from '../uploading.ts'
 import { visitorOf } from '../visit.ts'
 import { checkPath } from '../ways.ts'
 import { againForm, readOtherwise } from './check-again.ts'
-import { faultsOf, foundShown, lookalikesOf, openText, refusedNote, rowsOf } from './check-shown.ts'
+import { faultsOf, foundShown, openText, refusedNote, rowsOf } from './check-shown.ts'
 import { addHandingIn, handInForm } from './handing-in.ts'
+import { pairsOf } from './pairs.ts'
 
 export interface OwnCheck extends Check {
   /** Its folder. */
@@ -88,9 +89,11 @@ async function foundPage(
 ): Promise<Html> {
   const { rows: atRow, alike } = request.query
   const rows: DetailsPage<FoundRow> = await detailsPage(check.path, 'rows', atRow)
-  const pairs: DetailsPage<FoundLookalike> = await detailsPage(check.path, 'lookalikes', alike)
   const samples = rows.isFirst ? rows.items.slice(0, 3) : []
-  return html`${foundShown(check)}${await handInForm(door, request, check, found)}${faultsOf(check, found)}${
-    found.lookalikes === 0 ? NOTHING : lookalikesOf(check.id, found, pairs)
+  const handIn = await handInForm(door, request, check, found)
+  return html`${foundShown(check)}${handIn.shown}${faultsOf(check, found)}${
+    handIn.hasPairs || found.lookalikes === 0
+      ? NOTHING
+      : pairsOf(check.id, found, await detailsPage<FoundLookalike>(check.path, 'lookalikes', alike))
   }${await againForm(door, request, check, found, samples)}${rowsOf(check.id, found, rows)}`
 }
