@@ -15,14 +15,15 @@ import { seesMerchant } from '../domain/api-key.ts'
 import { leastApprovals } from '../domain/approval.ts'
 import type { Draft, DraftReview } from '../domain/draft.ts'
 import { Fault } from '../domain/fault.ts'
-import type { IngestAsked, ToldToSend } from '../domain/ingest.ts'
+import type { FirstRow, IngestAsked, IngestProgress, ToldToSend } from '../domain/ingest.ts'
 import { mayDo } from '../domain/person.ts'
 import { isAsTold, pairOf, type Reviewed, type Submitted } from '../domain/submission.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
+import { firstRowJson } from '../present/checked-row.ts'
 import { EXIT, exitCodeOfError } from '../present/exit-codes.ts'
 import { toJsonRefusals } from '../present/review.ts'
 import { httpWays } from '../server/faults.ts'
-import { type CheckArguments, check } from './check.ts'
+import { type CheckArguments, check, type Handed } from './check.ts'
 import { type FileArguments, parseFileArguments, withFormat } from './file-arguments.ts'
 import { createTerminal, type Terminal } from './terminal.ts'
 
@@ -67,7 +68,27 @@ async function checkFor(app: App, { path, name, given: asked }: IngestAsked, ter
     say() {},
     note() {},
   })
-  return check(app, path, given, telling, { cards: 'refused', name })
+  return check(app, path, given, telling, { cards: 'refused', name, onRows: tellingServer() })
+}
+
+/** Rows of the beginning that are shown before anything is known of the whole. */
+const FIRST_ROWS = 10
+const TOLD_EVERY_MS = 250
+
+/** The file was surveyed to its end before: no row that it hears of holds card data. */
+function tellingServer(): NonNullable<Handed['onRows']> {
+  const first: FirstRow[] = []
+  let read = 0
+  let toldAtMs = Number.NEGATIVE_INFINITY
+  return (rows, of) => {
+    first.push(...rows.slice(0, FIRST_ROWS - first.length).map(firstRowJson))
+    read += rows.length
+    const nowMs = performance.now()
+    if (read < of && nowMs - toldAtMs < TOLD_EVERY_MS) return
+    toldAtMs = nowMs
+    // A server that is gone hears nothing.
+    if (process.connected) process.send?.({ rows: read, of, first } satisfies IngestProgress, () => {})
+  }
 }
 
 async function submitFor(app: App, asked: IngestAsked, terminal: Terminal): Promise<number> {

@@ -6,9 +6,10 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { LightMyRequestResponse } from 'fastify'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { Ingest } from '../../src/app/ingest-process.ts'
 import { sha256Of } from '../../src/app/people.ts'
 import { consoleOf } from '../../src/console/console.ts'
-import type { IngestAsked, IngestEnded } from '../../src/domain/ingest.ts'
+import type { FirstRow, IngestAsked, IngestEnded, IngestProgress } from '../../src/domain/ingest.ts'
 import type { GrantName } from '../../src/domain/person.ts'
 import type { Server } from '../../src/server/door.ts'
 import { buildServer } from '../../src/server/server.ts'
@@ -30,14 +31,14 @@ let server: Server
 let mio: Visiting
 let asked: IngestAsked[]
 /** What the process says next. */
-let answers: (asking: IngestAsked) => Promise<IngestEnded>
+let answers: (asking: IngestAsked, tell: (progress: IngestProgress) => void) => Promise<IngestEnded>
 
 beforeEach(async () => {
   asked = []
   answers = async (asking) => found(asking, {})
-  const ingest = async (asking: IngestAsked) => {
+  const ingest: Ingest = async (asking, _, tell = () => {}) => {
     asked.push(asking)
-    return answers(asking)
+    return answers(asking, tell)
   }
   served = await openServed({ ingest }, { TRANCHE_UPLOAD_MIB: '1' })
   const { door } = served
@@ -305,7 +306,7 @@ describe('a check', () => {
     const waiting = (await get(second)).body
     for (const shown of [
       'It waits to be read.',
-      '<meta http-equiv="refresh" content="2">',
+      '<meta http-equiv="refresh" content="1">',
       'Nothing has been recorded',
     ])
       expect(waiting).toContain(shown)
@@ -314,6 +315,45 @@ describe('a check', () => {
     await vi.waitFor(async () => expect((await get(first)).body).toContain('Hand in 2 refunds'))
     await vi.waitFor(() => expect(ends).toHaveLength(1))
     ends.shift()?.()
+  })
+
+  test('that takes a while shows how far it is and the first rows, and no button before its verdict', async () => {
+    const first: FirstRow = {
+      ...{ line: 2, bad: false, reference: `R-1 ${HOSTILE}`, operation: 'REFUND', amount: '10.00' },
+      ...{ currency: 'EUR' as FirstRow['currency'], order_id: '77', vault_id: null },
+    }
+    let tellPage: (progress: IngestProgress) => void = () => {}
+    let end = () => {}
+    answers = (asking, tell) => {
+      tellPage = tell
+      return new Promise((resolve) => {
+        end = () => resolve(found(asking, {}))
+      })
+    }
+    const at = await uploaded()
+    const early = get(at)
+    await vi.waitFor(() => expect(asked).toHaveLength(1))
+    tellPage({ rows: 412, of: 1000, first: [first, { ...first, bad: true, reference: 'R-2' }] })
+    const page = (await early).body // it waits for its first rows
+    for (const shown of [
+      'Reading row 412 of 1000.',
+      'R-1 &lt;script&gt;',
+      '10.00',
+      'R-2',
+      'bad',
+      'Nothing has been recorded',
+    ])
+      expect(page).toContain(shown)
+    for (const not of ['/submit', '/again', '<script>']) expect(page).not.toContain(not)
+    tellPage({ rows: 1000, of: 1000, first: [first] })
+    expect((await get(at)).body).toContain('All 1000 rows are read. They are compared with what is recorded.')
+    end()
+    await vi.waitFor(async () => expect((await get(at)).body).toContain('Hand in 2 refunds'))
+  })
+
+  test('of a small file shows its verdict at once', async () => {
+    const page = await get(await uploaded())
+    expect(page.body).toContain('Hand in 2 refunds')
   })
 
   test('that found card data says so first, and the file is gone', async () => {

@@ -4,6 +4,7 @@ import { fork } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
+import type { IngestProgress } from '../../src/domain/ingest.ts'
 import { cardSales } from '../fixtures/cards.ts'
 import { CLI, type Office, openOffice, until } from '../fixtures/cli.ts'
 import { formIn, visitorAt } from '../fixtures/console-visitor.ts'
@@ -191,6 +192,28 @@ test('look-alikes are ticked one by one, and a tick is for the pair that was sho
 })
 
 describe('tranche ingest', () => {
+  test('tells how far it is and the first rows before it says what it found', async () => {
+    office = await openOffice()
+    const http = await serveOffice(office)
+    const { key } = (await office.tranche('keys', 'add', 'check', '--scopes', 'files:write', '--json')).last
+    expect(http.url).toContain('127.0.0.1')
+    const rows = [refundRow(1, { amount: 'ten' }), ...refunds(3_000, 2)]
+    const path = await office.put('long.csv', toCsv(rows))
+    const child = fork(CLI, ['ingest'], { env: office.settings, silent: true })
+    const told: IngestProgress[] = []
+    child.on('message', (progress) => told.push(progress as IngestProgress))
+    const caller = { kind: 'key', secret: String(key) }
+    child.send({ act: 'check', caller, address: '127.0.0.1', path, name: 'in.csv', given: { operation: 'REFUND' } })
+    await new Promise((resolve) => child.once('close', resolve))
+    expect(told[0]?.first).toHaveLength(10)
+    expect(told[0]?.first[0]).toMatchObject({ line: 2, bad: true, reference: 'R-1', amount: null })
+    expect(told[0]?.first[1]).toEqual({
+      ...{ line: 3, bad: false, reference: 'R-2', operation: 'REFUND', amount: '2.01', currency: 'EUR' },
+      ...{ order_id: '70000002', vault_id: null },
+    })
+    expect(told.at(-1)).toMatchObject({ rows: 3_001, of: 3_001 })
+  })
+
   test('records nothing for a session that nobody has, or whose person may not', async () => {
     office = await openOffice()
     expect((await office.tranche('policy', 'adopt', '--reason', 'one person alone')).code).toBe(0)

@@ -7737,8 +7737,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'card details are not taken over HTTP',
     file: 'src/commands/ingest.ts',
-    guard: "{ cards: 'refused', name }",
-    without: "{ cards: 'taken', name }",
+    guard: "{ cards: 'refused', name, onRows",
+    without: "{ cards: 'taken', name, onRows",
     tests: [FILES_OVER_HTTP],
   },
   {

@@ -3,6 +3,7 @@
 import type { CheckFound } from '../../app/check-found.ts'
 import { foundIn, sumsIn } from '../../app/check-found.ts'
 import type { Check } from '../../app/checks.ts'
+import type { IngestProgress } from '../../domain/ingest.ts'
 import { type Html, html } from '../../present/html.ts'
 import { amountText, plural } from '../../present/text.ts'
 import type { DetailsPage, FoundRow } from '../check-details.ts'
@@ -12,12 +13,40 @@ import { batchPath, checkPath } from '../ways.ts'
 
 const NOTHING_YET = 'Nothing has been recorded and nothing has been sent.'
 
-/** Until the file is read to its end. */
-export function openText({ state, file, startedAtMs }: Check, place: number | null): Html {
+/** Until the file is read to its end. `progress`: null: it has not told any. */
+export function openText(check: Check, place: number | null, progress: IngestProgress | null): Html {
+  const { state, file, startedAtMs } = check
   const before =
     place === null || place === 0 ? 'It is the next one.' : `${plural(place, 'file comes', 'files come')} before it.`
-  const what = state === 'queued' ? html`It waits to be read. ${before}` : html`It is being read to its end.`
-  return html`<p role="status">${what} ${file.bytes} bytes, since ${moment(startedAtMs)}. This page asks again every two seconds.</p><p>${NOTHING_YET}</p>`
+  const what = state === 'queued' ? html`It waits to be read. ${before}` : html`${readingText(progress)}`
+  const rows = progress === null ? NOTHING : firstRows(progress)
+  return html`<p role="status">${what} ${file.bytes} bytes, since ${moment(startedAtMs)}. This page asks again by itself.</p><p>${NOTHING_YET}</p>${rows}`
+}
+
+function readingText(progress: IngestProgress | null): string {
+  if (progress === null) return 'It is being read to its end.'
+  const { rows, of } = progress
+  return rows < of
+    ? `Reading row ${rows} of ${of}.`
+    : `All ${of} rows are read. They are compared with what is recorded.`
+}
+
+/** By what each of them is alone; whether it can be sent is known at the end. */
+function firstRows({ first }: IngestProgress): Html {
+  const columns = [
+    { name: 'Line', kind: 'number' },
+    { name: 'Reference', kind: 'text' },
+    { name: 'Operation' },
+    { name: 'Amount', kind: 'number' },
+    { name: 'Currency' },
+    { name: 'Order or customer' },
+    { name: 'By itself', kind: 'word' },
+  ] as const
+  const rows = first.map((row) => [
+    ...[html`${row.line}`, html`${row.reference}`, html`${row.operation ?? '–'}`, html`${row.amount ?? '–'}`],
+    ...[html`${row.currency ?? ''}`, html`${row.order_id ?? row.vault_id ?? ''}`, html`${row.bad ? 'bad' : 'good'}`],
+  ])
+  return html`<h2 id="rows">First rows</h2>${table('As they were understood', columns, rows)}`
 }
 
 export function refusedNote(check: Check): Html {

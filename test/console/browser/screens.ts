@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core'
 import { type GrantName, STEP_UP_MS } from '../../../src/domain/person.ts'
 import { CLERK, headerOf, NOW, refund, rowsIn, submit } from '../../fixtures/ledgers.ts'
 import type { PagesWanted } from '../../fixtures/pages.ts'
+import { CHECK_SCREENS } from './check-screens.ts'
 import type { Desk } from './desk.ts'
 
 export interface Screen {
@@ -19,6 +20,10 @@ export interface Screen {
   readonly wanted?: PagesWanted
 }
 
+const PAIR = [
+  { name: 'ana', password: 'no money moves here', does: 'hands files in' },
+  { name: 'ben', password: 'no money moves here', does: 'approves what ana handed in' },
+]
 const VIEWER = ['viewer'] as const
 const APPROVER = ['approver'] as const
 const OPERATOR = ['operator'] as const
@@ -66,6 +71,7 @@ export const SCREENS: readonly Screen[] = [
   // ── Coming in
   { name: 'sign-in', as: null, at: async () => '/sign-in' },
   { name: 'sign-in sandbox', as: null, at: async () => '/sign-in', wanted: { sandbox: true } },
+  { name: 'sign-in rehearsal', as: null, at: async () => '/sign-in', wanted: { sandbox: true, rehearsalPeople: PAIR } },
   {
     name: 'sign-in refused',
     as: null,
@@ -175,6 +181,7 @@ export const SCREENS: readonly Screen[] = [
     at: async () => '/new',
     does: (page) => press(page, 'Check the file'),
   },
+  ...CHECK_SCREENS,
   // ── Finding, doubts, merchants
   { name: 'find', as: VIEWER, at: async () => '/find' },
   { name: 'found nothing', as: VIEWER, at: async (desk) => `/find?q=${encodeURIComponent(desk.text('nothing'))}` },
