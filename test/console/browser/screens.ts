@@ -3,6 +3,7 @@
 
 import type { Page } from 'playwright-core'
 import { type GrantName, STEP_UP_MS } from '../../../src/domain/person.ts'
+import { visible } from '../../../src/domain/visible.ts'
 import { CLERK, headerOf, NOW, refund, rowsIn, submit } from '../../fixtures/ledgers.ts'
 import type { PagesWanted } from '../../fixtures/pages.ts'
 import { CHECK_SCREENS } from './check-screens.ts'
@@ -52,6 +53,9 @@ const paused = async (desk: Desk) => {
 const press = async (page: Page, button: string | RegExp) => {
   await page.getByRole('button', { name: button }).click()
 }
+
+/** One that is taken: of a line, and without controls, wherever in the table its screen stands. */
+const asReason = (text: string) => visible(text).slice(0, 400).toWellFormed()
 
 /** That it was approved. */
 async function say(page: Page, { transaction, reason }: { transaction: string; reason: string }): Promise<void> {
@@ -155,7 +159,10 @@ export const SCREENS: readonly Screen[] = [
     at: async (desk) => batchAt(await waiting(desk)),
     async does(page, desk) {
       await page.getByLabel(/^Type/).fill('30.00')
-      await page.getByLabel('Reason').first().fill(desk.text('looked at').slice(0, 400))
+      await page
+        .getByLabel('Reason')
+        .first()
+        .fill(asReason(desk.text('looked at')))
       await press(page, /^Approve/)
     },
   },
@@ -218,7 +225,7 @@ export const SCREENS: readonly Screen[] = [
     name: 'doubt resolved',
     as: OPERATOR,
     at: async (desk) => inDoubt(desk).then(() => desk.doubtPath()),
-    does: (page, desk) => say(page, { transaction: '', reason: desk.text('in the portal').slice(0, 400) }),
+    does: (page, desk) => say(page, { transaction: '', reason: asReason(desk.text('in the portal')) }),
   },
   {
     name: 'doubt with a wrong transaction',
