@@ -20,6 +20,7 @@ import { script } from './cases/script.ts'
 import { serve } from './cases/serve.ts'
 import { start } from './cases/start.ts'
 import { submit } from './cases/submit.ts'
+import { upload } from './cases/upload.ts'
 import { webhooks } from './cases/webhooks.ts'
 import { FULL, openBench, QUICK } from './parts/bench.ts'
 import type { Bench, Case, Line, Sizes } from './parts/case.ts'
@@ -42,6 +43,7 @@ const CASES = [
   intake,
   serve,
   pages,
+  upload,
   webhooks,
   recovery,
 ]

@@ -1,6 +1,6 @@
 // What the documents name must be there.
 
-import { existsSync, globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { settingsTable } from '../src/domain/settings.ts'
@@ -38,6 +38,19 @@ test.each(DOCUMENTS)('%s links to nothing that is not there', (document) => {
   const folder = document.includes('/') ? document.slice(0, document.lastIndexOf('/') + 1) : ''
   const links = [...read(document).matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)].map(([, path]) => path)
   expect(links.filter((path) => !existsSync(`${ROOT}${folder}${path}`))).toEqual([])
+})
+
+test('every picture is shown by a document, is carried by the package, and is small', () => {
+  const pictures = globSync('docs/pictures/*', { cwd: ROOT })
+  const shown = DOCUMENTS.flatMap((document) =>
+    [...read(document).matchAll(/!\[[^\]]+\]\((?:\.\.\/|docs\/)(pictures\/[^)]+)\)/g)].map(
+      ([, path]) => `docs/${path}`,
+    ),
+  )
+  expect([...new Set(shown)].toSorted()).toEqual(pictures.toSorted())
+  expect(pictures.length).toBeLessThanOrEqual(5)
+  for (const picture of pictures) expect(statSync(`${ROOT}${picture}`).size, picture).toBeLessThanOrEqual(60_000)
+  expect(JSON.parse(read('package.json')).files).toContain('docs')
 })
 
 test('GLOSSARY has each word once', () => {

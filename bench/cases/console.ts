@@ -1,16 +1,12 @@
 // A console that people use, beside a worker that sends at 200 ms: how long pages take, how much slower the worker is for it, and how soon a
 // change is told to a thousand who watch.
 
-import { createHash, randomBytes } from 'node:crypto'
-import { openLedger } from '../../src/app/ledger.ts'
-import { loadApp } from '../../src/app.ts'
-import { commandLine } from '../../src/present/command-line.ts'
 import { type Asked as AskedOf, ask, askUntil, p95Of } from '../parts/asking.ts'
 import { type Bench, type Case, type Line, OPEN_REQUESTS } from '../parts/case.ts'
 import { FIRST_ORDER } from '../parts/files.ts'
 import { rates } from '../parts/lines.ts'
-import type { Office } from '../parts/office.ts'
 import { recordAndSend, type Sent, sendByWorker } from '../parts/sending.ts'
+import { signIn } from '../parts/visitors.ts'
 import { type Watching, watch } from '../parts/watching.ts'
 
 const PER_SECOND = 20
@@ -87,38 +83,4 @@ async function sendBesideConsole(bench: Bench, rows: number): Promise<Used> {
   } finally {
     office.close()
   }
-}
-
-/** Sessions of as many people: made in the ledger, because passwords are slow on purpose. */
-async function signIn(office: Office, count: number): Promise<string[]> {
-  const app = await loadApp({ env: office.env, as: null, logLevel: 'silent', spelling: commandLine })
-  const ledger = await openLedger(app)
-  try {
-    const nowMs = Date.now()
-    const cookies: string[] = []
-    for (let n = 0; n < count; n++) {
-      const [secret, link] = [randomBytes(32).toString('base64url'), sha256Of(`link ${n}`)]
-      const person = { id: `p${n}`, name: `viewer-${n}`, grants: ['viewer'] as const }
-      const invitation = { sha256: link, untilMs: nowMs + 60_000 }
-      await ledger.addPerson(person, invitation, app.actor, nowMs)
-      await ledger.join({ invitationSha256: link, first: person, passwordHash: 'none', address: null, nowMs })
-      const session = {
-        sha256: sha256Of(secret),
-        passwordHash: 'none',
-        id: `s${n}`,
-        personId: person.id,
-        address: null,
-        nowMs,
-      }
-      await ledger.openSession(session, sha256Of(person.name))
-      cookies.push(`tranche=${secret}`)
-    }
-    return cookies
-  } finally {
-    await ledger.close()
-  }
-}
-
-function sha256Of(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
 }

@@ -67,9 +67,9 @@ async function readUpload(door: FilesDoor, folder: string, record: Check, asked:
   const { queue, ingest, app, spool } = door
   const write = (over: Partial<Check>) => writeCheck(folder, { ...record, ...over })
   try {
-    await queue.run(record.id, async (signal) => {
+    await queue.run(record.id, async (signal, tell) => {
       await write({ state: 'reading' })
-      const found = await ingest(asked, signal)
+      const found = await ingest(asked, signal, tell)
       if (found.said?.code === 'card-data') await spool.removeUpload(record.file.id)
       await write(foundBy(found))
     })

@@ -4,22 +4,28 @@
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import type { IngestAsked, IngestEnded } from '../domain/ingest.ts'
+import type { IngestAsked, IngestEnded, IngestProgress } from '../domain/ingest.ts'
 
-export type Ingest = (asked: IngestAsked, signal: AbortSignal) => Promise<IngestEnded>
+/** `tell`: how far it is, a few times a second. */
+export type Ingest = (
+  asked: IngestAsked,
+  signal: AbortSignal,
+  tell?: (progress: IngestProgress) => void,
+) => Promise<IngestEnded>
 
 /** The first 1,000 faults, and what a file may say in its header. More was not written by us. */
 const SAID_BYTES_MOST = 16 * 1024 * 1024
 
 /** `env`: over this process's own. When this process dies, however it does, the channel closes, and the other ends before it records. */
 export function ingestWith(env: NodeJS.ProcessEnv): Ingest {
-  return (asked, signal) => {
+  return (asked, signal, tell) => {
     const command = fileURLToPath(new URL('../../bin/tranche.js', import.meta.url))
     const child = spawn(process.execPath, [command, 'ingest'], {
       ...{ env: environmentWith(env), stdio: ['ignore', 'pipe', 'ignore', 'ipc'], signal, killSignal: 'SIGTERM' },
       detached: true, // Ctrl-C is for the server, which lets what is open come to its end
     })
     child.send(asked, () => {})
+    if (tell !== undefined) child.on('message', (progress) => tell(progress as IngestProgress))
     return endOf(child)
   }
 }

@@ -1,6 +1,7 @@
 // Files are read one at a time: that is the ledger's rule anyway, and a workbook takes hundreds of megabytes.
 
 import { Fault } from '../domain/fault.ts'
+import type { IngestProgress } from '../domain/ingest.ts'
 
 const WAITING_MOST = 100
 
@@ -14,15 +15,24 @@ export class TooManyWait extends Fault {
 
 export interface IngestQueue {
   /** Rejects where too many wait, or the server ends. `name`: by which its place is asked for. */
-  run<T>(name: string, job: (signal: AbortSignal) => Promise<T>): Promise<T>
+  run<T>(name: string, job: (signal: AbortSignal, tell: (progress: IngestProgress) => void) => Promise<T>): Promise<T>
   /** How many come before it; null: it does not wait. */
   placeOf(name: string): number | null
+  /** null: it is not being read, or has not told anything yet. */
+  progressOf(name: string): IngestProgress | null
+  /** Resolves when it has told something or is over, at the latest after so long. */
+  heardOf(name: string, withinMs: number): Promise<void>
   /** Stops what is read now; nothing more begins. */
   close(): Promise<void>
 }
 
 export function createIngestQueue(): IngestQueue {
   const waiting: string[] = []
+  const told = new Map<string, IngestProgress>()
+  const listening = new Map<string, Set<() => void>>()
+  const wake = (name: string) => {
+    for (const hear of listening.get(name) ?? []) hear()
+  }
   const stopping = new AbortController()
   let last: Promise<unknown> = Promise.resolve()
   return {
@@ -33,7 +43,13 @@ export function createIngestQueue(): IngestQueue {
         waiting.splice(waiting.indexOf(name), 1)
         if (stopping.signal.aborted)
           throw new Fault('interrupted', 'This server is ending. Nothing was changed: ask again.')
-        return job(stopping.signal)
+        return job(stopping.signal, (progress) => {
+          told.set(name, progress)
+          wake(name)
+        }).finally(() => {
+          told.delete(name)
+          wake(name)
+        })
       })
       last = turn.catch(() => {})
       return turn
@@ -41,6 +57,22 @@ export function createIngestQueue(): IngestQueue {
     placeOf(name) {
       const place = waiting.indexOf(name)
       return place === -1 ? null : place
+    },
+    progressOf: (name) => told.get(name) ?? null,
+    async heardOf(name, withinMs) {
+      if (told.has(name)) return
+      const ears = listening.get(name) ?? new Set()
+      listening.set(name, ears)
+      await new Promise<void>((resolve) => {
+        const hear = () => {
+          clearTimeout(late)
+          ears.delete(hear)
+          if (ears.size === 0) listening.delete(name)
+          resolve()
+        }
+        const late = setTimeout(hear, withinMs)
+        ears.add(hear)
+      })
     },
     async close() {
       stopping.abort()

@@ -9,9 +9,11 @@ import { assertFormatName, saveFormat } from '../app/saved-formats.ts'
 import { prepareSubmission } from '../app/submission.ts'
 import type { App } from '../app.ts'
 import { maskCardData } from '../domain/card-secrets.ts'
+import type { DraftRow } from '../domain/draft.ts'
 import { Fault } from '../domain/fault.ts'
 import type { AccountId } from '../domain/ids.ts'
 import { NO_MERCHANT } from '../domain/merchant.ts'
+import type { InstructionFile } from '../domain/submission.ts'
 import { askingWords, commandText, readingWords } from '../present/command-line.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import {
@@ -53,6 +55,8 @@ export interface Handed {
   readonly cards: 'taken' | 'refused'
   /** As its sender calls it, where the path is not its own. */
   readonly name?: string
+  /** Hears of rows as they are read, and how many there are. */
+  readonly onRows?: (rows: readonly DraftRow[], all: number) => void
 }
 
 const BY_HAND: Handed = { cards: 'taken' }
@@ -62,7 +66,7 @@ export async function check(
   path: string,
   asked: CheckArguments,
   terminal: Terminal,
-  { cards, name }: Handed = BY_HAND,
+  { cards, name, onRows }: Handed = BY_HAND,
 ): Promise<number> {
   refuseStdin(path, 'check')
   const given = await withFormat(app, asked)
@@ -87,7 +91,7 @@ export async function check(
     terminal.note(...columnLines(opened), ...carriedLines(opened))
     if (given.saveFormat !== undefined) await keepFormat(app, given, given.saveFormat, terminal)
     const toSubmit = request.toSubmit(await knownAccount(app, ledger, request), false)
-    const reviewed = await (await prepareSubmission(ledger)).review(opened.file, toSubmit)
+    const reviewed = await (await prepareSubmission(ledger)).review(heard(opened, onRows), toSubmit)
     const ok = reviewed.refusals.length === 0
     await rejects.write(opened, reviewed)
     await details.write(opened, reviewed)
@@ -124,6 +128,20 @@ export async function check(
   } finally {
     await opened.close()
     await ledger.close()
+  }
+}
+
+function heard(opened: OpenedFile & { readonly kind: 'file' }, onRows: Handed['onRows']): InstructionFile {
+  const { file, rows: all } = opened
+  if (onRows === undefined) return file
+  return {
+    ...file,
+    async *rows() {
+      for await (const rows of file.rows()) {
+        onRows(rows, all)
+        yield rows
+      }
+    },
   }
 }
 

@@ -13,16 +13,17 @@ import { pageWays } from '../console/ways.ts'
 import type { DoorActor } from '../domain/actor.ts'
 import { seesMerchant } from '../domain/api-key.ts'
 import { leastApprovals } from '../domain/approval.ts'
-import type { DraftReview } from '../domain/draft.ts'
+import type { Draft, DraftReview } from '../domain/draft.ts'
 import { Fault } from '../domain/fault.ts'
-import type { IngestAsked, ToldToSend } from '../domain/ingest.ts'
+import type { FirstRow, IngestAsked, IngestProgress, ToldToSend } from '../domain/ingest.ts'
 import { mayDo } from '../domain/person.ts'
-import { isAsTold, type Reviewed, type Submitted } from '../domain/submission.ts'
+import { isAsTold, pairOf, type Reviewed, type Submitted } from '../domain/submission.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
+import { firstRowJson } from '../present/checked-row.ts'
 import { EXIT, exitCodeOfError } from '../present/exit-codes.ts'
 import { toJsonRefusals } from '../present/review.ts'
 import { httpWays } from '../server/faults.ts'
-import { type CheckArguments, check } from './check.ts'
+import { type CheckArguments, check, type Handed } from './check.ts'
 import { type FileArguments, parseFileArguments, withFormat } from './file-arguments.ts'
 import { createTerminal, type Terminal } from './terminal.ts'
 
@@ -67,7 +68,27 @@ async function checkFor(app: App, { path, name, given: asked }: IngestAsked, ter
     say() {},
     note() {},
   })
-  return check(app, path, given, telling, { cards: 'refused', name })
+  return check(app, path, given, telling, { cards: 'refused', name, onRows: tellingServer() })
+}
+
+/** Rows of the beginning that are shown before anything is known of the whole. */
+const FIRST_ROWS = 10
+const TOLD_EVERY_MS = 250
+
+/** The file was surveyed to its end before: no row that it hears of holds card data. */
+function tellingServer(): NonNullable<Handed['onRows']> {
+  const first: FirstRow[] = []
+  let read = 0
+  let toldAtMs = Number.NEGATIVE_INFINITY
+  return (rows, of) => {
+    first.push(...rows.slice(0, FIRST_ROWS - first.length).map(firstRowJson))
+    read += rows.length
+    const nowMs = performance.now()
+    if (read < of && nowMs - toldAtMs < TOLD_EVERY_MS) return
+    toldAtMs = nowMs
+    // A server that is gone hears nothing.
+    if (process.connected) process.send?.({ rows: read, of, first } satisfies IngestProgress, () => {})
+  }
 }
 
 async function submitFor(app: App, asked: IngestAsked, terminal: Terminal): Promise<number> {
@@ -85,7 +106,10 @@ async function submitFor(app: App, asked: IngestAsked, terminal: Terminal): Prom
       await assertPolicyAgreed(app, ledger)
       const toSubmit = request.toSubmit(await accountOf(ledger, request.merchant, app.clock), false)
       const submission = await prepareSubmission(ledger)
-      const onReviewed = async ({ review }: Reviewed) => assertAsTold(asked.told, review, request.merchant.name, ledger)
+      const onReviewed = async ({ review, draft }: Reviewed) => {
+        await assertAsTold(asked.told, review, request.merchant.name, ledger)
+        await assertPairsTicked(asked.told, draft)
+      }
       return await tell(await submission.submit(opened.file, toSubmit, actor, { onReviewed }), terminal)
     } finally {
       await ledger.close()
@@ -146,6 +170,18 @@ async function assertAsTold(
       'refused',
       'Nobody would have to approve it any more, as you were told: the policy has changed in the meantime. Nothing was recorded and nothing was sent. Look at the check again.',
     )
+}
+
+/** Two rows may look alike now that did not then, and a tick is for the pair that stood beside it. */
+async function assertPairsTicked(told: ToldToSend | undefined, draft: Draft): Promise<void> {
+  if (told?.pairs === undefined) return
+  const found: string[] = []
+  for await (const page of draft.lookalikes()) found.push(...page.map(pairOf))
+  if (JSON.stringify(found) === JSON.stringify(told.pairs)) return
+  throw new Fault(
+    'refused',
+    'The look-alikes are not those that you ticked: the record has changed in the meantime. Nothing was recorded and nothing was sent. Check the file again.',
+  )
 }
 
 async function tell(submitted: Submitted, terminal: Terminal): Promise<number> {

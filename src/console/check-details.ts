@@ -2,6 +2,7 @@
 
 import { join } from 'node:path'
 import { detailsIn } from '../app/checks.ts'
+import type { Operation } from '../domain/instruction.ts'
 import { linesFrom } from '../files/lines.ts'
 import { PageError } from './door.ts'
 
@@ -19,14 +20,26 @@ export interface FoundRow {
   readonly cells: readonly string[]
 }
 
-export interface FoundLookalike {
+/** What may be absent is not in checks of earlier versions. */
+interface FoundMoney {
+  readonly amount?: string | null
+  readonly currency?: string | null
+  readonly order_id?: string | null
+}
+
+export interface FoundLookalike extends FoundMoney {
+  /** By which it is told from all others. */
+  readonly pair?: string
   readonly line: number
   readonly reference: string
-  readonly like: {
+  readonly operation?: Operation
+  readonly like: FoundMoney & {
     readonly batch: string | null
     readonly row: number
+    readonly line?: number | null
     readonly reference: string
     readonly status: string | null
+    readonly handed_in?: string | null
   }
   readonly changed_from: { readonly amount: string; readonly currency: string } | null
   readonly may_have_run_again: boolean

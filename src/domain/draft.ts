@@ -169,12 +169,23 @@ export interface Lookalike {
   readonly rowNo: number
   readonly line: number
   readonly reference: string
+  readonly operation: Operation
+  /** null: the operation has none. */
+  readonly money: Money | null
+  /** Of its order or customer. */
+  readonly orderId: string | null
   /** Null batch: the earlier row is in the same file. */
   readonly like: {
     readonly batchId: string | null
     readonly rowNo: number
+    /** null: it is in a batch. */
+    readonly line: number | null
     readonly reference: string
     readonly state: State | null
+    readonly money: Money | null
+    readonly orderId: string | null
+    /** When its batch was handed in; null: it is in the same file. */
+    readonly atMs: number | null
   }
   /** The recorded row has the same target and is not in the file: the amount that it was recorded with. null: it is alike. */
   readonly changedFrom: { readonly amountMinor: bigint; readonly currency: Currency } | null

@@ -31,6 +31,8 @@ export interface ToldToSend {
   readonly totals: readonly ToldTotal[]
   /** That somebody approves it before anything is sent. */
   readonly approval: boolean
+  /** The look-alikes that a person looked at and said are meant, one by one (`pairOf`), in file order. Absent: their number was typed. */
+  readonly pairs?: readonly string[]
 }
 
 /** Texts, so that they cross to another process as they are. */
@@ -40,6 +42,26 @@ export interface ToldTotal {
   readonly count: number
   /** In units of the currency; empty: it has none. */
   readonly amount: string
+}
+
+/** How far a check is, before anything is known of the file as a whole. */
+export interface IngestProgress {
+  /** Rows that were read, of those that the file has. */
+  readonly rows: number
+  readonly of: number
+  readonly first: readonly FirstRow[]
+}
+
+/** One of the first rows, as it was understood; texts, as the details of a check have them. `bad`: by itself, whatever the others are. */
+export interface FirstRow {
+  readonly line: number
+  readonly bad: boolean
+  readonly reference: string
+  readonly operation: Operation | null
+  readonly amount: string | null
+  readonly currency: Currency | null
+  readonly order_id: string | null
+  readonly vault_id: string | null
 }
 
 /** The last object that it wrote. `exit`: null where it was killed. */

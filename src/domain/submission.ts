@@ -203,6 +203,17 @@ function sumText({ operation, currency, count, amount }: ToldToSend['totals'][nu
   return [operation, currency, count, amount].join(' ')
 }
 
+/**
+ * What a person answers for who says that both are meant: the two rows, and the reason why they were asked. The file is known by its
+ * bytes and recorded rows by their numbers, so that this says which rows they are. Plain letters and digits.
+ */
+export function pairOf({ rowNo, like, lost, changedFrom, refundedBefore }: Lookalike): string {
+  const sumOfPair = changedFrom ?? refundedBefore
+  const why = lost ? 'lost' : changedFrom !== null ? 'changed' : refundedBefore !== null ? 'refunded' : 'same'
+  const sum = sumOfPair === null ? [] : [sumOfPair.amountMinor, sumOfPair.currency ?? 'several']
+  return [rowNo, like.batchId ?? 'file', like.rowNo, why, ...sum].join(' ')
+}
+
 /** The bytes are those of a batch that reads them otherwise. */
 export interface ReadOtherwise {
   readonly kind: 'read-otherwise'

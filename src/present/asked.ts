@@ -35,8 +35,12 @@ export function nounOf(operation: Operation | null): string {
   return operation === null ? 'row' : NOUNS[operation][0]
 }
 
+/** Several of it. */
+export function nounsOf(operation: Operation | ''): string {
+  return operation === '' ? 'rows' : NOUNS[operation][1]
+}
+
 function textOf({ operation, count, currency, amountMinor }: Total): string {
-  const [one, many] = operation === '' ? ['row', 'rows'] : NOUNS[operation]
-  const what = `${count} ${count === 1 ? one : many}`
+  const what = `${count} ${count === 1 ? nounOf(operation === '' ? null : operation) : nounsOf(operation)}`
   return currency === '' ? what : `${what}, ${currency} ${amountText(amountMinor, currency)}`
 }

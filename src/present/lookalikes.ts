@@ -1,8 +1,10 @@
 // Rows that look like others, in words: one by one, and why a file with them is refused.
 
+import { isoOf } from '../domain/batch-status.ts'
 import type { Lookalike } from '../domain/draft.ts'
+import type { Money } from '../domain/money.ts'
 import { statusOf } from '../domain/states.ts'
-import type { LookalikesRefused } from '../domain/submission.ts'
+import { type LookalikesRefused, pairOf } from '../domain/submission.ts'
 import { amountText, plural } from './text.ts'
 
 export function lookalikeLine(lookalike: Lookalike): string {
@@ -78,9 +80,11 @@ function stillToSendText({ stillToSend }: LookalikesRefused): string {
 export function toJsonLookalike(lookalike: Lookalike): object {
   const { rowNo, line, reference, like, lost, changedFrom, refundedBefore, moneyWarning } = lookalike
   return {
-    ...{ row: rowNo, line, reference },
+    ...{ pair: pairOf(lookalike), row: rowNo, line, reference },
+    ...{ operation: lookalike.operation, ...moneyJson(lookalike.money), order_id: lookalike.orderId },
     like: {
-      ...{ batch: like.batchId, row: like.rowNo, reference: like.reference },
+      ...{ batch: like.batchId, row: like.rowNo, line: like.line, reference: like.reference },
+      ...{ ...moneyJson(like.money), order_id: like.orderId, handed_in: like.atMs === null ? null : isoOf(like.atMs) },
       status: like.state === null ? null : statusOf(like.state),
     },
     changed_from:
@@ -97,5 +101,12 @@ export function toJsonLookalike(lookalike: Lookalike): object {
               refundedBefore.currency === null ? null : amountText(refundedBefore.amountMinor, refundedBefore.currency),
             currency: refundedBefore.currency,
           },
+  }
+}
+
+function moneyJson(money: Money | null): object {
+  return {
+    amount: money === null ? null : amountText(money.amountMinor, money.currency),
+    currency: money?.currency ?? null,
   }
 }

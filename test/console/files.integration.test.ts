@@ -6,9 +6,10 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { LightMyRequestResponse } from 'fastify'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { Ingest } from '../../src/app/ingest-process.ts'
 import { sha256Of } from '../../src/app/people.ts'
 import { consoleOf } from '../../src/console/console.ts'
-import type { IngestAsked, IngestEnded } from '../../src/domain/ingest.ts'
+import type { FirstRow, IngestAsked, IngestEnded, IngestProgress } from '../../src/domain/ingest.ts'
 import type { GrantName } from '../../src/domain/person.ts'
 import type { Server } from '../../src/server/door.ts'
 import { buildServer } from '../../src/server/server.ts'
@@ -30,14 +31,14 @@ let server: Server
 let mio: Visiting
 let asked: IngestAsked[]
 /** What the process says next. */
-let answers: (asking: IngestAsked) => Promise<IngestEnded>
+let answers: (asking: IngestAsked, tell: (progress: IngestProgress) => void) => Promise<IngestEnded>
 
 beforeEach(async () => {
   asked = []
   answers = async (asking) => found(asking, {})
-  const ingest = async (asking: IngestAsked) => {
+  const ingest: Ingest = async (asking, _, tell = () => {}) => {
     asked.push(asking)
-    return answers(asking)
+    return answers(asking, tell)
   }
   served = await openServed({ ingest }, { TRANCHE_UPLOAD_MIB: '1' })
   const { door } = served
@@ -305,7 +306,7 @@ describe('a check', () => {
     const waiting = (await get(second)).body
     for (const shown of [
       'It waits to be read.',
-      '<meta http-equiv="refresh" content="2">',
+      '<meta http-equiv="refresh" content="1">',
       'Nothing has been recorded',
     ])
       expect(waiting).toContain(shown)
@@ -314,6 +315,45 @@ describe('a check', () => {
     await vi.waitFor(async () => expect((await get(first)).body).toContain('Hand in 2 refunds'))
     await vi.waitFor(() => expect(ends).toHaveLength(1))
     ends.shift()?.()
+  })
+
+  test('that takes a while shows how far it is and the first rows, and no button before its verdict', async () => {
+    const first: FirstRow = {
+      ...{ line: 2, bad: false, reference: `R-1 ${HOSTILE}`, operation: 'REFUND', amount: '10.00' },
+      ...{ currency: 'EUR' as FirstRow['currency'], order_id: '77', vault_id: null },
+    }
+    let tellPage: (progress: IngestProgress) => void = () => {}
+    let end = () => {}
+    answers = (asking, tell) => {
+      tellPage = tell
+      return new Promise((resolve) => {
+        end = () => resolve(found(asking, {}))
+      })
+    }
+    const at = await uploaded()
+    const early = get(at)
+    await vi.waitFor(() => expect(asked).toHaveLength(1))
+    tellPage({ rows: 412, of: 1000, first: [first, { ...first, bad: true, reference: 'R-2' }] })
+    const page = (await early).body // it waits for its first rows
+    for (const shown of [
+      'Reading row 412 of 1000.',
+      'R-1 &lt;script&gt;',
+      '10.00',
+      'R-2',
+      'bad',
+      'Nothing has been recorded',
+    ])
+      expect(page).toContain(shown)
+    for (const not of ['/submit', '/again', '<script>']) expect(page).not.toContain(not)
+    tellPage({ rows: 1000, of: 1000, first: [first] })
+    expect((await get(at)).body).toContain('All 1000 rows are read. They are compared with what is recorded.')
+    end()
+    await vi.waitFor(async () => expect((await get(at)).body).toContain('Hand in 2 refunds'))
+  })
+
+  test('of a small file shows its verdict at once', async () => {
+    const page = await get(await uploaded())
+    expect(page.body).toContain('Hand in 2 refunds')
   })
 
   test('that found card data says so first, and the file is gone', async () => {
@@ -469,23 +509,84 @@ describe('handing in', () => {
     expect(submits()[0]?.given).not.toHaveProperty('expectTotal') // what cannot be read adds up to nothing that is known
   })
 
-  test('lets look-alikes through by their number alone, and shows both sides', async () => {
-    const like = { batch: 'B-0', row: 3, reference: 'OLD-1', status: 'APPROVED' }
-    const pair = {
+  const like = { batch: 'B-0', row: 3, line: null, reference: 'OLD-1', status: 'APPROVED', amount: '10.00' }
+  const PAIR = {
+    ...{
+      pair: '1 B-0 3 same',
+      row: 1,
       line: 2,
       reference: 'R-1',
-      like,
-      changed_from: null,
-      may_have_run_again: false,
-      money_warning: null,
-      refunded_before: null,
-    }
-    const over = { lookalikes: 1, ok: false, refusals: [{ kind: 'lookalikes', found: 1, allowed: 0 }] }
-    const check = await checked(over, { lookalikes: [pair] })
-    for (const shown of ['OLD-1', '/batches/B-0', 'the same operation, amount and target'])
+      operation: 'REFUND',
+      amount: '10.00',
+      currency: 'EUR',
+    },
+    like: { ...like, currency: 'EUR', order_id: '0077', handed_in: '2026-05-01T08:00:00.000Z' },
+    ...{ order_id: '77', changed_from: null, may_have_run_again: false, money_warning: null, refunded_before: null },
+  }
+  const IN_FILE = {
+    ...{ ...PAIR, pair: '2 file 1 same', row: 2, line: 3, reference: 'R-2' },
+    like: { ...like, batch: null, row: 1, line: 2, reference: 'R-1', status: null, handed_in: null },
+  }
+  const alike = (n: number) => ({ lookalikes: n, ok: false, refusals: [{ kind: 'lookalikes', found: n, allowed: 0 }] })
+
+  test('shows each pair side by side, and takes it with a tick of its own', async () => {
+    const check = await checked(alike(2), { lookalikes: [PAIR, IN_FILE] })
+    for (const shown of [
+      'OLD-1',
+      'href="/batches/B-0"',
+      '77',
+      '0077',
+      'EUR 10.00',
+      '2026-05-01 08:00:00 UTC',
+      'APPROVED',
+    ])
       expect(check.page.body).toContain(shown)
-    for (const lookalikes of ['', '2'])
-      expect((await handIn(check, { total: '20.00', lookalikes })).statusCode).toBe(422)
+    expect(check.page.body).toContain('Pair 2 of 2: the same operation, amount and target')
+    expect(check.page.body.match(/Two different refunds: both are meant/g)).toHaveLength(2)
+    expect(formIn(check.page.body, `${check.at}/submit`)).not.toHaveProperty('pair_0') // none is ticked by itself
+    const ticks = { pair_0: PAIR.pair, pair_1: IN_FILE.pair }
+    for (const wrong of [
+      {},
+      { lookalikes: '2' },
+      { pair_0: PAIR.pair },
+      { pair_0: IN_FILE.pair, pair_1: PAIR.pair },
+      { pair_0: 'on', pair_1: 'on' },
+      { ...ticks, pair_2: PAIR.pair },
+    ]) {
+      const answer = await handIn(check, { total: '20.00', ...wrong })
+      expect([answer.statusCode, answer.body]).toEqual([422, expect.stringContaining('Nothing was recorded')])
+    }
+    expect(submits()).toEqual([])
+    expect((await handIn(check, { total: '20.00', ...ticks })).statusCode).toBe(303)
+    expect(submits()).toMatchObject([{ given: { allowLookalikes: '2' }, told: { pairs: [PAIR.pair, IN_FILE.pair] } }])
+  })
+
+  test('tells whoever records that there was no pair', async () => {
+    await handIn(await checked(), { total: '20.00' })
+    expect(submits()).toMatchObject([{ told: { pairs: [] } }])
+  })
+
+  test('takes more than 50 look-alikes by their number, and shows them by the hundred', async () => {
+    const lookalikes = Array.from({ length: 101 }, (_, i) => ({ ...PAIR, pair: `${i} B-0 3 same`, line: i + 2 }))
+    const check = await checked(alike(101), { lookalikes })
+    expect(check.page.body).toContain('Every one of the 101 look-alikes is meant beside the other: type 101')
+    expect(check.page.body).not.toContain('name="pair_')
+    expect(check.page.body).toContain('Line 101: ')
+    const [, next = ''] = /\?alike=(\d+)/.exec(check.page.body) ?? []
+    expect((await get(`${check.at}?alike=${next}`)).body).toContain('Line 102: ')
+    for (const typed of ['', '100']) {
+      const answer = await handIn(check, { total: '20.00', lookalikes: typed })
+      expect([answer.statusCode, answer.body]).toEqual([422, expect.stringContaining('Nothing was recorded')])
+    }
+    expect(submits()).toEqual([])
+    expect((await handIn(check, { total: '20.00', lookalikes: '101' })).statusCode).toBe(303)
+    expect(submits()).toMatchObject([{ given: { allowLookalikes: '101' } }])
+    expect(submits()[0]?.told).not.toHaveProperty('pairs')
+  })
+
+  test('takes look-alikes of a check that an earlier version made by their number', async () => {
+    const { pair: _, ...earlier } = PAIR
+    const check = await checked(alike(1), { lookalikes: [earlier] })
     expect((await handIn(check, { total: '20.00', lookalikes: '1' })).statusCode).toBe(303)
     expect(submits()).toMatchObject([{ given: { allowLookalikes: '1' } }])
   })

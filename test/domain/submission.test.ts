@@ -2,10 +2,10 @@
 
 import { describe, expect, test } from 'vitest'
 import type { Total } from '../../src/domain/batch.ts'
-import type { DraftReview } from '../../src/domain/draft.ts'
+import type { DraftReview, Lookalike } from '../../src/domain/draft.ts'
 import type { AccountId } from '../../src/domain/ids.ts'
 import type { Currency, Money } from '../../src/domain/money.ts'
-import { isAsTold, type LookalikeCounts, refusalsOf, type SubmitRequest } from '../../src/domain/submission.ts'
+import { isAsTold, type LookalikeCounts, pairOf, refusalsOf, type SubmitRequest } from '../../src/domain/submission.ts'
 
 const EUR = 'EUR' as Currency
 const USD = 'USD' as Currency
@@ -130,4 +130,36 @@ describe('what would be sent is what a person was told', () => {
   ])('and not with %s', (_, over) => {
     expect(isAsTold({ ...review, ...over }, told)).toBe(false)
   })
+})
+
+test('a pair is told by both rows, and by why they look alike', () => {
+  const like = {
+    batchId: 'B-1',
+    rowNo: 3,
+    line: null,
+    reference: 'A',
+    state: 'READY',
+    money: null,
+    orderId: '7',
+    atMs: 0,
+  } as const
+  const one: Lookalike = {
+    ...{ rowNo: 5, line: 6, reference: 'B', operation: 'REFUND', money: null, orderId: '7', like },
+    ...{ changedFrom: null, lost: false, refundedBefore: null, moneyWarning: null },
+  }
+  const others: readonly Lookalike[] = [
+    { ...one, rowNo: 6 },
+    { ...one, like: { ...like, rowNo: 4 } },
+    { ...one, like: { ...like, batchId: 'B-2' } },
+    { ...one, like: { ...like, batchId: null } },
+    { ...one, lost: true },
+    { ...one, changedFrom: money(EUR, 5n) },
+    { ...one, changedFrom: money(EUR, 6n) },
+    { ...one, refundedBefore: money(EUR, 5n) },
+    { ...one, refundedBefore: money(USD, 5n) },
+    { ...one, refundedBefore: { amountMinor: 5n, currency: null } },
+  ]
+  expect(new Set([one, ...others].map(pairOf)).size).toBe(others.length + 1)
+  // What has become of the other row meanwhile is no reason to ask again.
+  expect(pairOf({ ...one, like: { ...like, state: 'APPROVED' }, moneyWarning: 'odd' })).toBe(pairOf(one))
 })

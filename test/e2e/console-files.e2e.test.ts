@@ -4,6 +4,7 @@ import { fork } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
+import type { IngestProgress } from '../../src/domain/ingest.ts'
 import { cardSales } from '../fixtures/cards.ts'
 import { CLI, type Office, openOffice, until } from '../fixtures/cli.ts'
 import { formIn, visitorAt } from '../fixtures/console-visitor.ts'
@@ -159,7 +160,60 @@ test('what changed between the look and the button is not recorded', async () =>
   expect(await batches()).toHaveLength(1)
 })
 
+test('look-alikes are ticked one by one, and a tick is for the pair that was shown', async () => {
+  office = await openOffice()
+  const same = { request_ref_po_id: '5', amount: '3.00' }
+  const submitted = async (reference: string) => {
+    const file = await office.put(`${reference}.csv`, toCsv([{ ...refundRow(1, same), reference }]))
+    const { code, stderr, last } = await office.tranche('submit', file, '--json')
+    expect(code, stderr).toBe(0)
+    return String(last.batch)
+  }
+  const first = await submitted('X-1')
+  const http = await serveOffice(office)
+  const mio = await visitorAt(office, http.url, 'mio', 'submitter')
+  const file = csv(toCsv([{ ...refundRow(2, same), reference: 'Y-1' }]))
+  const check = await mio.upload(file)
+  for (const shown of ['Two different refunds: both are meant', `/batches/${first}`, 'EUR 3.00', 'X-1', 'Y-1'])
+    expect(check.body).toContain(shown)
+  const pairIn = (body: string) => /name="pair_0" value="([^"]+)"/.exec(body)?.[1] ?? ''
+  const submit = `${check.at}/submit`
+  expect((await mio.send(check.at, submit, { total: '3.00' })).status).toBe(422)
+  // As many look-alikes as before, and another one: what was ticked is not what would be let through.
+  expect((await office.tranche('cancel', first, '--reason', 'twice')).code).toBe(0)
+  const second = await submitted('X-2')
+  const stale = await mio.send(check.at, submit, { total: '3.00', pair_0: pairIn(check.body) })
+  expect([stale.status, stale.body]).toEqual([422, expect.stringContaining('are not those that you ticked')])
+  expect(await batches()).toHaveLength(2)
+  const again = await mio.read((await mio.send(check.at, `${check.at}/again`)).to)
+  expect(again.body).toContain(`/batches/${second}`)
+  const made = await mio.send(again.at, `${again.at}/submit`, { total: '3.00', pair_0: pairIn(again.body) })
+  expect([made.status, await batches()]).toEqual([303, expect.objectContaining({ length: 3 })])
+})
+
 describe('tranche ingest', () => {
+  test('tells how far it is and the first rows before it says what it found', async () => {
+    office = await openOffice()
+    const http = await serveOffice(office)
+    const { key } = (await office.tranche('keys', 'add', 'check', '--scopes', 'files:write', '--json')).last
+    expect(http.url).toContain('127.0.0.1')
+    const rows = [refundRow(1, { amount: 'ten' }), ...refunds(3_000, 2)]
+    const path = await office.put('long.csv', toCsv(rows))
+    const child = fork(CLI, ['ingest'], { env: office.settings, silent: true })
+    const told: IngestProgress[] = []
+    child.on('message', (progress) => told.push(progress as IngestProgress))
+    const caller = { kind: 'key', secret: String(key) }
+    child.send({ act: 'check', caller, address: '127.0.0.1', path, name: 'in.csv', given: { operation: 'REFUND' } })
+    await new Promise((resolve) => child.once('close', resolve))
+    expect(told[0]?.first).toHaveLength(10)
+    expect(told[0]?.first[0]).toMatchObject({ line: 2, bad: true, reference: 'R-1', amount: null })
+    expect(told[0]?.first[1]).toEqual({
+      ...{ line: 3, bad: false, reference: 'R-2', operation: 'REFUND', amount: '2.01', currency: 'EUR' },
+      ...{ order_id: '70000002', vault_id: null },
+    })
+    expect(told.at(-1)).toMatchObject({ rows: 3_001, of: 3_001 })
+  })
+
   test('records nothing for a session that nobody has, or whose person may not', async () => {
     office = await openOffice()
     expect((await office.tranche('policy', 'adopt', '--reason', 'one person alone')).code).toBe(0)

@@ -7737,8 +7737,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'card details are not taken over HTTP',
     file: 'src/commands/ingest.ts',
-    guard: "{ cards: 'refused', name }",
-    without: "{ cards: 'taken', name }",
+    guard: "{ cards: 'refused', name, onRows",
+    without: "{ cards: 'taken', name, onRows",
     tests: [FILES_OVER_HTTP],
   },
   {
@@ -7904,11 +7904,25 @@ export const GUARDS: readonly Guard[] = [
     tests: [PAGES_OF_FILES],
   },
   {
-    name: 'look-alikes are let through by their number',
+    name: 'many look-alikes are let through by their number',
     file: 'src/console/pages/handing-in.ts',
-    guard: "typed('lookalikes') !== String(found.lookalikes)",
-    without: "typed('lookalikes') === '?'",
+    guard: "if ((fields.lookalikes ?? '').trim() === String(found.lookalikes)) return",
+    without: "if ((fields.lookalikes ?? '').trim() !== '?') return",
     tests: [PAGES_OF_FILES],
+  },
+  {
+    name: 'look-alikes are let through by a tick of each',
+    file: 'src/console/pages/pairs.ts',
+    guard: 'if (ticked.length === pairs.length && named === pairs.length) return ticked',
+    without: 'if (named < 9) return pairs.map((one) => one.pair ?? "")',
+    tests: [PAGES_OF_FILES],
+  },
+  {
+    name: 'a tick is for the pair that stood beside it',
+    file: 'src/commands/ingest.ts',
+    guard: 'if (JSON.stringify(found) === JSON.stringify(told.pairs)) return',
+    without: 'if (found.length === told.pairs.length) return',
+    tests: [PERSONS_FILES],
   },
   {
     name: 'what stands in the way of a file is not passed over at a page',

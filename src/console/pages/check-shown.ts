@@ -3,21 +3,50 @@
 import type { CheckFound } from '../../app/check-found.ts'
 import { foundIn, sumsIn } from '../../app/check-found.ts'
 import type { Check } from '../../app/checks.ts'
+import type { IngestProgress } from '../../domain/ingest.ts'
 import { type Html, html } from '../../present/html.ts'
 import { amountText, plural } from '../../present/text.ts'
-import type { DetailsPage, FoundLookalike, FoundRow } from '../check-details.ts'
+import type { DetailsPage, FoundRow } from '../check-details.ts'
 import { causeText, headText, refusalText, refusedText } from '../check-words.ts'
-import { facts, idText, moment, NOTHING, note, table } from '../parts.ts'
+import { facts, moment, NOTHING, note, table } from '../parts.ts'
 import { batchPath, checkPath } from '../ways.ts'
 
 const NOTHING_YET = 'Nothing has been recorded and nothing has been sent.'
 
-/** Until the file is read to its end. */
-export function openText({ state, file, startedAtMs }: Check, place: number | null): Html {
+/** Until the file is read to its end. `progress`: null: it has not told any. */
+export function openText(check: Check, place: number | null, progress: IngestProgress | null): Html {
+  const { state, file, startedAtMs } = check
   const before =
     place === null || place === 0 ? 'It is the next one.' : `${plural(place, 'file comes', 'files come')} before it.`
-  const what = state === 'queued' ? html`It waits to be read. ${before}` : html`It is being read to its end.`
-  return html`<p role="status">${what} ${file.bytes} bytes, since ${moment(startedAtMs)}. This page asks again every two seconds.</p><p>${NOTHING_YET}</p>`
+  const what = state === 'queued' ? html`It waits to be read. ${before}` : html`${readingText(progress)}`
+  const rows = progress === null ? NOTHING : firstRows(progress)
+  return html`<p role="status">${what} ${file.bytes} bytes, since ${moment(startedAtMs)}. This page asks again by itself.</p><p>${NOTHING_YET}</p>${rows}`
+}
+
+function readingText(progress: IngestProgress | null): string {
+  if (progress === null) return 'It is being read to its end.'
+  const { rows, of } = progress
+  return rows < of
+    ? `Reading row ${rows} of ${of}.`
+    : `All ${of} rows are read. They are compared with what is recorded.`
+}
+
+/** By what each of them is alone; whether it can be sent is known at the end. */
+function firstRows({ first }: IngestProgress): Html {
+  const columns = [
+    { name: 'Line', kind: 'number' },
+    { name: 'Reference', kind: 'text' },
+    { name: 'Operation' },
+    { name: 'Amount', kind: 'number' },
+    { name: 'Currency' },
+    { name: 'Order or customer' },
+    { name: 'By itself', kind: 'word' },
+  ] as const
+  const rows = first.map((row) => [
+    ...[html`${row.line}`, html`${row.reference}`, html`${row.operation ?? '–'}`, html`${row.amount ?? '–'}`],
+    ...[html`${row.currency ?? ''}`, html`${row.order_id ?? row.vault_id ?? ''}`, html`${row.bad ? 'bad' : 'good'}`],
+  ])
+  return html`<h2 id="rows">First rows</h2>${table('As they were understood', columns, rows)}`
 }
 
 export function refusedNote(check: Check): Html {
@@ -110,52 +139,6 @@ export function faultsOf({ id }: Check, { causes, invalid, faults_total: all }: 
   const more =
     all > shown ? html`<p>${plural(all - shown, 'more fault')}: they are in the file of bad rows.</p>` : NOTHING
   return html`<h2 id="faults">Faults</h2>${table('One line for each cause', columns, rows)}${more}<p><a href="${checkPath(id)}/rejects.csv">Download the ${plural(invalid, 'bad row')}</a>, each with what is wrong with it.</p>`
-}
-
-export function lookalikesOf(id: string, { lookalikes }: CheckFound, page: DetailsPage<FoundLookalike>): Html {
-  if (lookalikes === 0) return NOTHING
-  const columns = [
-    { name: 'Line', kind: 'number' },
-    { name: 'Row of this file', kind: 'text' },
-    { name: 'Looks like', kind: 'text' },
-    { name: 'Which is in', kind: 'text' },
-    { name: 'State', kind: 'word' },
-    { name: 'Why', kind: 'text' },
-  ] as const
-  const rows = page.items.map((one) => [
-    html`${one.line}`,
-    idText(one.reference),
-    idText(one.like.reference),
-    one.like.batch === null
-      ? html`row ${one.like.row} of this file`
-      : html`row ${one.like.row} of batch <a href="${batchPath(one.like.batch)}">${one.like.batch}</a>`,
-    html`${one.like.status ?? '–'}`,
-    html`${whyAlike(one)}`,
-  ])
-  const next =
-    page.next === null
-      ? NOTHING
-      : html`<p class="pages"><a href="${checkPath(id)}?alike=${page.next}#alike">More pairs</a></p>`
-  return html`<h2 id="alike">Look-alikes</h2>${table('Pairs, side by side', columns, rows)}${next}`
-}
-
-function whyAlike({
-  changed_from: changed,
-  refunded_before: before,
-  may_have_run_again: lost,
-  money_warning: warning,
-}: FoundLookalike): string {
-  const why =
-    changed !== null
-      ? `the same target; that one asked for ${changed.currency} ${changed.amount}`
-      : before !== null
-        ? `its order was refunded before${before.currency === null ? ', in several currencies' : `: ${before.currency} ${before.amount}`}; its sale is not recorded here`
-        : 'the same operation, amount and target'
-  return [
-    why,
-    ...(lost ? ['it may have run in a record that was lost'] : []),
-    ...(warning === null ? [] : [warning]),
-  ].join('; ')
 }
 
 export function rowsOf(id: string, { details_columns: names }: CheckFound, page: DetailsPage<FoundRow>): Html {

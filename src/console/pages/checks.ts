@@ -17,8 +17,9 @@ import { filesCaller } from '../uploading.ts'
 import { visitorOf } from '../visit.ts'
 import { checkPath } from '../ways.ts'
 import { againForm, readOtherwise } from './check-again.ts'
-import { faultsOf, foundShown, lookalikesOf, openText, refusedNote, rowsOf } from './check-shown.ts'
+import { faultsOf, foundShown, openText, refusedNote, rowsOf } from './check-shown.ts'
 import { addHandingIn, handInForm } from './handing-in.ts'
+import { pairsOf } from './pairs.ts'
 
 export interface OwnCheck extends Check {
   /** Its folder. */
@@ -30,20 +31,28 @@ interface OfCheck {
   readonly Querystring: { readonly rows?: string; readonly alike?: string }
 }
 
+/** Of a large file, whose verdict takes a while; and of one that was handed in a moment ago. */
 const AGAIN_AFTER_S = 2
+const AGAIN_SOON_S = 1
+const SOON_MS = 5_000
+/** The page of a new check waits so long for its first rows: of most files it shows the verdict then. */
+const HELD_MS = 800
 
 export function addCheckPages(pages: Pages, door: ConsoleDoor): void {
   pages.get<OfCheck>('/checks/:check', { config: { page: 'check' } }, async (request, reply) => {
-    const check = await findOwn(door, request, request.params.check)
-    const { state } = check
-    const isOpen = state === 'queued' || state === 'reading'
+    const before = await findOwn(door, request, request.params.check)
+    const isNew = door.app.clock.nowMs() - before.startedAtMs < SOON_MS
+    const isHeld = isNew && isOpenCheck(before)
+    if (isHeld) await door.queue.heardOf(before.id, HELD_MS)
+    const check = isHeld ? await findOwn(door, request, request.params.check) : before
+    const isOpen = isOpenCheck(check)
     const found = foundIn(check)
     const main = isOpen
-      ? openText(check, door.queue.placeOf(check.id))
+      ? openText(check, door.queue.placeOf(check.id), door.queue.progressOf(check.id))
       : found === null
         ? html`${refusedNote(check)}${await againForm(door, request, check, null, [])}`
         : await foundPage(door, request, check, found)
-    const again = isOpen ? { againAfterS: AGAIN_AFTER_S } : {}
+    const again = isOpen ? { againAfterS: isNew ? AGAIN_SOON_S : AGAIN_AFTER_S } : {}
     return showScreen(door, request, reply, { title: check.file.name, section: 'New batch', main, ...again })
   })
   pages.post<OfCheck>('/checks/:check/again', { config: { page: 'checkAgain' } }, async (request, reply) => {
@@ -73,6 +82,10 @@ export function addCheckPages(pages: Pages, door: ConsoleDoor): void {
   addHandingIn(pages, door, findOwn)
 }
 
+function isOpenCheck({ state }: Check): boolean {
+  return state === 'queued' || state === 'reading'
+}
+
 /** That of another is not there, and neither is one that a service made. */
 async function findOwn({ spool, app }: ConsoleDoor, request: FastifyRequest, id: string): Promise<OwnCheck> {
   const check = await readCheck(spool, id, app.clock.nowMs())
@@ -88,9 +101,11 @@ async function foundPage(
 ): Promise<Html> {
   const { rows: atRow, alike } = request.query
   const rows: DetailsPage<FoundRow> = await detailsPage(check.path, 'rows', atRow)
-  const pairs: DetailsPage<FoundLookalike> = await detailsPage(check.path, 'lookalikes', alike)
   const samples = rows.isFirst ? rows.items.slice(0, 3) : []
-  return html`${foundShown(check)}${await handInForm(door, request, check, found)}${faultsOf(check, found)}${
-    found.lookalikes === 0 ? NOTHING : lookalikesOf(check.id, found, pairs)
+  const handIn = await handInForm(door, request, check, found)
+  return html`${foundShown(check)}${handIn.shown}${faultsOf(check, found)}${
+    handIn.hasPairs || found.lookalikes === 0
+      ? NOTHING
+      : pairsOf(check.id, found, await detailsPage<FoundLookalike>(check.path, 'lookalikes', alike))
   }${await againForm(door, request, check, found, samples)}${rowsOf(check.id, found, rows)}`
 }

@@ -18,11 +18,13 @@ import { blockingIn } from '../check-words.ts'
 import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
 import { type Fields, fieldsOf } from '../forms.ts'
 import { actElsewhereOnce } from '../once.ts'
-import { form, moment, note } from '../parts.ts'
+import { form, moment, NOTHING, note } from '../parts.ts'
 import { filesCaller } from '../uploading.ts'
 import { batchPath, checkPath } from '../ways.ts'
+import { pairsTicked, pairsToTick, tickedIn } from './pairs.ts'
 
-type FindCheck = (door: ConsoleDoor, request: FastifyRequest, id: string) => Promise<Check>
+type OwnCheck = Check & { readonly path: string }
+type FindCheck = (door: ConsoleDoor, request: FastifyRequest, id: string) => Promise<OwnCheck>
 
 const NOTHING_SENT = 'Nothing was recorded and nothing was sent.'
 
@@ -35,8 +37,21 @@ export function addHandingIn(pages: Pages, door: ConsoleDoor, find: FindCheck): 
       const found = foundIn(check)
       if (found === null) throw new PageError(409, `This file was not read to its end. ${NOTHING_SENT}`)
       const { batch } = await actElsewhereOnce(door, request, async ({ key }) => {
-        const told = await toldBy(door, check, found)
-        const given = { ...found.given, ...wholeOf(found), ...answeredIn(fieldsOf(request), found, told) }
+        const fields = fieldsOf(request)
+        const sums = await toldBy(door, check, found)
+        const pairs = await pairsToTick(check.path, found)
+        const answered = answeredIn(fields, found, sums)
+        // Above the most that is ticked, their number is typed.
+        const ticked = pairs === null ? null : tickedIn(fields, pairs)
+        if (ticked === null) assertAlikeTyped(fields, found)
+        const told = ticked === null ? sums : { ...sums, pairs: ticked }
+        const allowed = ticked === null ? found.lookalikes : ticked.length
+        const given = {
+          ...found.given,
+          ...wholeOf(found),
+          ...answered,
+          ...(allowed === 0 ? {} : { allowLookalikes: String(allowed) }),
+        }
         return recordedAs(await handIn(door, filesCaller(door, request), { check, given, told, name: key }))
       })
       return reply.redirect(batchPath(String(batch)), 303)
@@ -72,20 +87,20 @@ function answeredIn(fields: Fields, found: CheckFound, told: ToldToSend): Record
       422,
       `Type how many rows are left out: it is another number than the one that you typed. ${NOTHING_SENT} Go back, and compare.`,
     )
-  if (asks(found, 'lookalikes') && typed('lookalikes') !== String(found.lookalikes))
-    throw new PageError(
-      422,
-      `Type how many look-alikes you looked at: it is another number than the one that you typed. ${NOTHING_SENT} Go back, and look at each of them.`,
-    )
   if (!told.approval && typed('total') !== typedTotal(found))
     throw new PageError(
       422,
       `The total that you typed is not what would be sent, or sending would begin at once, which you were not asked about. ${NOTHING_SENT} Go back, load the page again, and compare.`,
     )
-  return {
-    ...(asks(found, 'bad-rows') ? { skipInvalid: true } : {}),
-    ...(asks(found, 'lookalikes') ? { allowLookalikes: String(found.lookalikes) } : {}),
-  }
+  return asks(found, 'bad-rows') ? { skipInvalid: true } : {}
+}
+
+function assertAlikeTyped(fields: Fields, found: CheckFound): void {
+  if ((fields.lookalikes ?? '').trim() === String(found.lookalikes)) return
+  throw new PageError(
+    422,
+    `Type how many look-alikes you looked at: it is another number than the one that you typed. ${NOTHING_SENT} Go back, and look at each of them.`,
+  )
 }
 
 function asks({ refusals }: CheckFound, kind: string): boolean {
@@ -135,13 +150,34 @@ function known(batch: string, but: string): PageError {
 
 // ───────────────────────────────────────────────────────────── What is shown
 
+interface HandInShown {
+  readonly shown: Html
+  /** Its look-alikes stand in the form. */
+  readonly hasPairs: boolean
+}
+
 /** Says why, where it cannot be handed in. */
 export async function handInForm(
   door: ConsoleDoor,
   request: FastifyRequest,
-  check: Check,
+  check: OwnCheck,
   found: CheckFound,
-): Promise<Html> {
+): Promise<HandInShown> {
+  const why = await whyNot(door, check, found)
+  if (why !== null) return { shown: why, hasPairs: false }
+  const told = await toldBy(door, check, found)
+  const pairs = await pairsToTick(check.path, found)
+  const what = askedText(sumsIn(found).totals)
+  const asked = form(request, door, {
+    action: `${checkPath(check.id)}/submit`,
+    fields: html`${leftOutField(found)}${pairs === null ? alikeField(found) : pairsTicked(pairs)}${told.approval ? waitsText() : totalField(found)}`,
+    button: told.approval ? `Hand in for approval: ${what}` : `Hand in ${what}`,
+  })
+  return { shown: html`<h2>Hand in</h2>${asked}`, hasPairs: pairs !== null }
+}
+
+/** null: it can be handed in. */
+async function whyNot(door: ConsoleDoor, check: Check, found: CheckFound): Promise<Html | null> {
   const same = await sameFile(door, check, found)
   if (same !== null)
     return note(
@@ -152,32 +188,21 @@ export async function handInForm(
     return note('plain', html`<p>No row of this file can be sent, so there is nothing to hand in.</p>`)
   if (blockingIn(found).length > 0)
     return note('plain', html`<p>It cannot be handed in as it is. What stands in the way is said above.</p>`)
-  const told = await toldBy(door, check, found)
-  const what = askedText(sumsIn(found).totals)
-  const asked = form(request, door, {
-    action: `${checkPath(check.id)}/submit`,
-    fields: html`${answersOf(found)}${told.approval ? waitsText() : totalField(found)}`,
-    button: told.approval ? `Hand in for approval: ${what}` : `Hand in ${what}`,
-  })
-  return html`<h2>Hand in</h2>${asked}`
+  return null
 }
 
-function answersOf(found: CheckFound): Html {
-  const leaving = asks(found, 'bad-rows')
-    ? numberField(
-        'left_out',
-        `Leave out ${plural(found.invalid, 'row')}: type ${found.invalid}`,
-        'Recorded as bad, and not sent.',
-      )
-    : html``
-  const alike = asks(found, 'lookalikes')
-    ? numberField(
-        'lookalikes',
-        `${found.lookalikes === 1 ? 'The look-alike is meant beside the other' : `Every one of the ${found.lookalikes} look-alikes is meant beside the other`}: type ${found.lookalikes}`,
-        'All are let through together or none. Take out of the file what was entered twice.',
-      )
-    : html``
-  return html`${leaving}${alike}`
+function leftOutField(found: CheckFound): Html {
+  if (!asks(found, 'bad-rows')) return NOTHING
+  const label = `Leave out ${plural(found.invalid, 'row')}: type ${found.invalid}`
+  return numberField('left_out', label, 'Recorded as bad, and not sent.')
+}
+
+function alikeField({ lookalikes }: CheckFound): Html {
+  return numberField(
+    'lookalikes',
+    `Every one of the ${lookalikes} look-alikes is meant beside the other: type ${lookalikes}`,
+    'They stand below. So many are not ticked one by one: all are let through together or none. Take out of the file what was entered twice.',
+  )
 }
 
 function numberField(name: string, label: string, hint: string): Html {

@@ -3,8 +3,10 @@
 
 import type { Page } from 'playwright-core'
 import { type GrantName, STEP_UP_MS } from '../../../src/domain/person.ts'
+import { visible } from '../../../src/domain/visible.ts'
 import { CLERK, headerOf, NOW, refund, rowsIn, submit } from '../../fixtures/ledgers.ts'
 import type { PagesWanted } from '../../fixtures/pages.ts'
+import { CHECK_SCREENS } from './check-screens.ts'
 import type { Desk } from './desk.ts'
 
 export interface Screen {
@@ -19,6 +21,10 @@ export interface Screen {
   readonly wanted?: PagesWanted
 }
 
+const PAIR = [
+  { name: 'ana', password: 'no money moves here', does: 'hands files in' },
+  { name: 'ben', password: 'no money moves here', does: 'approves what ana handed in' },
+]
 const VIEWER = ['viewer'] as const
 const APPROVER = ['approver'] as const
 const OPERATOR = ['operator'] as const
@@ -48,6 +54,9 @@ const press = async (page: Page, button: string | RegExp) => {
   await page.getByRole('button', { name: button }).click()
 }
 
+/** One that is taken: of a line, and without controls, wherever in the table its screen stands. */
+const asReason = (text: string) => visible(text).slice(0, 400).toWellFormed()
+
 /** That it was approved. */
 async function say(page: Page, { transaction, reason }: { transaction: string; reason: string }): Promise<void> {
   await page.getByRole('radio', { name: /approved/ }).check()
@@ -66,6 +75,7 @@ export const SCREENS: readonly Screen[] = [
   // ── Coming in
   { name: 'sign-in', as: null, at: async () => '/sign-in' },
   { name: 'sign-in sandbox', as: null, at: async () => '/sign-in', wanted: { sandbox: true } },
+  { name: 'sign-in rehearsal', as: null, at: async () => '/sign-in', wanted: { sandbox: true, rehearsalPeople: PAIR } },
   {
     name: 'sign-in refused',
     as: null,
@@ -149,7 +159,10 @@ export const SCREENS: readonly Screen[] = [
     at: async (desk) => batchAt(await waiting(desk)),
     async does(page, desk) {
       await page.getByLabel(/^Type/).fill('30.00')
-      await page.getByLabel('Reason').first().fill(desk.text('looked at').slice(0, 400))
+      await page
+        .getByLabel('Reason')
+        .first()
+        .fill(asReason(desk.text('looked at')))
       await press(page, /^Approve/)
     },
   },
@@ -175,6 +188,7 @@ export const SCREENS: readonly Screen[] = [
     at: async () => '/new',
     does: (page) => press(page, 'Check the file'),
   },
+  ...CHECK_SCREENS,
   // ── Finding, doubts, merchants
   { name: 'find', as: VIEWER, at: async () => '/find' },
   { name: 'found nothing', as: VIEWER, at: async (desk) => `/find?q=${encodeURIComponent(desk.text('nothing'))}` },
@@ -211,7 +225,7 @@ export const SCREENS: readonly Screen[] = [
     name: 'doubt resolved',
     as: OPERATOR,
     at: async (desk) => inDoubt(desk).then(() => desk.doubtPath()),
-    does: (page, desk) => say(page, { transaction: '', reason: desk.text('in the portal').slice(0, 400) }),
+    does: (page, desk) => say(page, { transaction: '', reason: asReason(desk.text('in the portal')) }),
   },
   {
     name: 'doubt with a wrong transaction',

@@ -8,6 +8,7 @@ import {
   CLERK,
   claimNamed,
   DAY_MS,
+  EUR,
   faultyRow,
   findingOn,
   NOW,
@@ -39,10 +40,20 @@ export function describeLookalikes(): void {
       ]
       const { review: reviewed, lookalikes } = await check(rows)
       expect(reviewed).toMatchObject({ accepted: 6, lookalikes: 2 })
-      expect(lookalikes.map(({ reference, like }) => [reference, like])).toEqual([
-        ['B', { batchId: null, rowNo: 1, reference: 'A', state: null }],
-        ['F', { batchId: null, rowNo: 1, reference: 'A', state: null }],
+      const like = { batchId: null, rowNo: 1, line: 2, reference: 'A', state: null, orderId: '55', atMs: null }
+      const money = { amountMinor: 1000n, currency: EUR }
+      expect(lookalikes).toMatchObject([
+        { reference: 'B', operation: 'REFUND', money, orderId: '0055', like: { ...like, money } },
+        { reference: 'F', operation: 'REFUND', money, orderId: '55', like: { ...like, money } },
       ])
+    })
+
+    test('stand beside the row that they look like, with what both ask for', async () => {
+      const batchId = await submit(ledger, accountId, [refund('A'), refund('B', { orderId: '55' })])
+      const { lookalikes } = await check([refund('C', { orderId: '055' })])
+      const money = { amountMinor: 1000n, currency: EUR }
+      const like = { batchId, rowNo: 2, line: null, reference: 'B', state: 'READY', money, orderId: '55', atMs: NOW }
+      expect(lookalikes).toMatchObject([{ reference: 'C', money, orderId: '055', like }])
     })
 
     test('of sales: the same vault id', async () => {
@@ -70,7 +81,9 @@ export function describeLookalikes(): void {
         expect(await statesIn(ledger, batchId)).toEqual([state])
         const counts = ['READY', 'SENDING', 'IN_DOUBT', 'APPROVED'].includes(state)
         const { lookalikes } = await check([refund('B', { orderId: '055' })])
-        expect(lookalikes.map(({ like }) => like)).toEqual(counts ? [{ batchId, rowNo: 1, reference: 'A', state }] : [])
+        expect(lookalikes.map(({ like }) => like)).toMatchObject(
+          counts ? [{ batchId, rowNo: 1, reference: 'A', state }] : [],
+        )
       },
     )
 
@@ -89,7 +102,7 @@ export function describeLookalikes(): void {
         await resolve(finding, 2)
         expect(await statesIn(ledger, batchId)).toEqual([state])
         const { lookalikes } = await check([refund('B', { orderId: '055' })])
-        expect(lookalikes.map(({ like }) => like)).toEqual([{ batchId, rowNo: 1, reference: 'A', state }])
+        expect(lookalikes.map(({ like }) => like)).toMatchObject([{ batchId, rowNo: 1, reference: 'A', state }])
         expect(await count([refund('B', { orderId: '055' })], { nowMs: NOW + 31 * DAY_MS })).toBe(0)
       },
     )
@@ -110,7 +123,7 @@ export function describeLookalikes(): void {
         else if (state === 'IN_DOUBT') await work(ledger, batchId, 'A', 'IN_DOUBT', { sentAtMs: NOW })
         const { review: reviewed, lookalikes } = await check([sale('B', '55')], { nowMs: NOW + 400 * DAY_MS })
         expect(reviewed.lookalikes).toBe(1)
-        expect(lookalikes[0]?.like).toEqual({ batchId, rowNo: 1, reference: 'A', state })
+        expect(lookalikes[0]?.like).toMatchObject({ batchId, rowNo: 1, reference: 'A', state })
       },
     )
 

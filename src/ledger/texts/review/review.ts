@@ -1,12 +1,10 @@
 // A draft held against the record: what is bad, what is recorded already, what looks like another row, and what it adds up to.
 
-import type { DraftHeader, DraftReview, Lookalike } from '../../../domain/draft.ts'
+import type { DraftHeader, DraftReview } from '../../../domain/draft.ts'
 import { Fault } from '../../../domain/fault.ts'
-import type { Currency } from '../../../domain/money.ts'
-import type { State } from '../../../domain/states.ts'
 import { MOST_MINOR } from '../../rules/arriving.ts'
 import { EXECUTED, IS_VISIBLE, isAnyRecorded, LAST_RESTORED_AT } from '../conditions.ts'
-import { all, change, count, exists, one, type Script } from '../script.ts'
+import { change, count, exists, one, type Script } from '../script.ts'
 import {
   cancelledBefore,
   correctionOf,
@@ -296,47 +294,4 @@ function* countHeldByDoubt({ accountId: account }: DraftHeader): Script<number> 
         AND i.state = 'IN_DOUBT')`,
     { account },
   )
-}
-
-const LOOKALIKES = `
-    SELECT d.row_no AS "rowNo", d.line, d.reference, i.batch_id AS "batchId", coalesce(o.row_no, i.row_no) AS "likeRowNo",
-      coalesce(o.reference, i.reference) AS "likeReference", CASE WHEN o.row_no IS NULL THEN i.state END AS "likeState",
-      CASE WHEN d.lost_row IS NULL THEN 0 ELSE 1 END AS lost,
-      CASE WHEN coalesce(d.lost_row, d.changed_row) IS NULL AND coalesce(o.lookalike, i.lookalike) <> d.lookalike THEN CAST(p.before_minor AS TEXT) END AS "refundedMinor",
-      CASE WHEN coalesce(d.lost_row, d.changed_row) IS NOT NULL AND i.lookalike IS DISTINCT FROM d.lookalike THEN CAST(i.amount_minor AS TEXT) END AS "changedMinor",
-      CASE WHEN coalesce(d.lost_row, d.changed_row) IS NULL THEN p.before_currency ELSE i.currency END AS currency, CASE i.money_warning WHEN 1 THEN i.warning END AS "moneyWarning"
-    FROM draft_row d
-    LEFT JOIN draft_row o ON o.row_no = d.like_row AND d.lost_row IS NULL
-    LEFT JOIN instruction i ON i.id = coalesce(d.lost_row, d.like_recorded, d.changed_row) AND o.row_no IS NULL
-    LEFT JOIN draft_repeat p ON p.row_no = d.row_no
-    WHERE d.row_no > :last AND (${IS_LIKE})
-    ORDER BY d.row_no LIMIT :most`
-
-/** Those after row `last`. */
-export function* lookalikesAfter(last: number, most: number): Script<Lookalike[]> {
-  return (yield* all<FoundLookalike>(LOOKALIKES, { last, most })).map(toLookalike)
-}
-
-interface FoundLookalike extends Pick<Lookalike, 'rowNo' | 'line' | 'reference' | 'moneyWarning'> {
-  readonly batchId: string | null
-  readonly likeRowNo: number
-  readonly likeReference: string
-  readonly likeState: State | null
-  readonly lost: number
-  readonly refundedMinor: string | null
-  readonly changedMinor: string | null
-  readonly currency: Currency | null
-}
-
-function toLookalike(found: FoundLookalike): Lookalike {
-  const { rowNo, line, reference, batchId, likeRowNo, likeReference, likeState, currency } = found
-  const { refundedMinor, changedMinor } = found
-  return {
-    ...{ rowNo, line, reference },
-    like: { batchId, rowNo: likeRowNo, reference: likeReference, state: likeState },
-    lost: found.lost === 1,
-    changedFrom: changedMinor === null ? null : { amountMinor: BigInt(changedMinor), currency: currency as Currency },
-    refundedBefore: refundedMinor === null ? null : { amountMinor: BigInt(refundedMinor), currency },
-    moneyWarning: found.moneyWarning,
-  }
 }
