@@ -93,7 +93,7 @@ export function createApp(
 }
 
 /** What no line of the log and no unexpected failure may hold. A username that is a merchant's name as well is no secret. */
-function hiddenIn({ merchants, redisUrl, ledgerServer }: Config, also: readonly string[]): Hidden {
+function hiddenIn({ merchants, redisUrl, ledgerServer, identityProvider }: Config, also: readonly string[]): Hidden {
   const all = [...merchants.values()]
   const addresses = [ledgerServer?.url, ledgerServer?.directUrl].flatMap((url) =>
     url == null ? [] : (URL.parse(url.reveal()) ?? []),
@@ -102,8 +102,9 @@ function hiddenIn({ merchants, redisUrl, ledgerServer }: Config, also: readonly 
     password === '' ? [] : [password, decodeURIComponent(password)],
   )
   const ofRedis = redisUrl === null ? [] : secretsOfRedis(redisUrl.reveal())
+  const ofProvider = identityProvider === null ? [] : [identityProvider.clientSecret.reveal()]
   return {
-    secrets: [...all.map(({ password }) => password.reveal()), ...ofServers, ...ofRedis, ...also],
+    secrets: [...all.map(({ password }) => password.reveal()), ...ofServers, ...ofRedis, ...ofProvider, ...also],
     usernames: all.map(({ username }) => username).filter((username) => !merchants.has(username)),
   }
 }

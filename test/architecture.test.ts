@@ -19,6 +19,7 @@ const ROOMS = [
   'processors',
   'gateway',
   'events',
+  'identity',
   'ledger',
   'observability',
   'results',
@@ -89,6 +90,8 @@ function offence(file: string, imported: string): string | null {
     if (['domain', 'present', ...SHARED].includes(pure)) return `${pure} is pure, and ${file} imports ${imported}`
     const sqlite = imported === 'node:sqlite' && !/^(ledger\/sqlite|files)\//.test(file)
     if (sqlite) return `only ledger/sqlite and the lock of files know SQLite, and ${file} imports it`
+    const provider = imported === 'openid-client' && room !== 'identity'
+    if (provider) return `only identity speaks to an identity provider, and ${file} imports ${imported}`
     const server = /^pg(-|\/|$)/.test(imported) && !file.startsWith('ledger/postgres/')
     if (server) return `only ledger/postgres knows PostgreSQL, and ${file} imports ${imported}`
     const redis = /^(bullmq|ioredis)(\/|$)/.test(imported)
@@ -186,6 +189,7 @@ describe('the rooms', () => {
     ['app.ts', "import { Redis } from 'ioredis/built/index.js'"],
     ['app.ts', "import { DatabaseSync } from 'node:sqlite'"],
     ['client/a.ts', "import type { a } from '../domain/a.ts'"],
+    ['app/a.ts', "import { discovery } from 'openid-client'"],
     ['app/a.ts', "import { a } from '../client/client.ts'"],
     ['app/ledger.ts', "import { Client } from 'pg'"],
     ['ledger/sqlite/a.ts', "import { from } from 'pg-copy-streams'"],

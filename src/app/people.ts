@@ -71,7 +71,7 @@ export function sha256Of(text: string): string {
 }
 
 /** 256 bits. */
-function newSecret(): string {
+export function newSecret(): string {
   return randomBytes(32).toString('base64url')
 }
 

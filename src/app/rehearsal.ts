@@ -63,6 +63,8 @@ export async function openRehearsal(
     witnessNamed: false,
     merchants: new Map([[merchant.name, merchant]]),
     approvals: null, // no money moves
+    // Its own people come in beside those of the company.
+    identityProvider: app.config.identityProvider && { ...app.config.identityProvider, localSignIn: true },
   }
   // Its gateway is in this process, over plain HTTP.
   const rehearsing = createApp(config, [], { as: app.actor.as, logLevel: 'error', spelling: app.spelling })

@@ -113,6 +113,11 @@ export async function listPeople(app: App, terminal: Terminal): Promise<number> 
 function assertThere(name: string, how: string): void {
   if (how === 'unknown')
     throw new Fault('usage', `There is no person called "${name}". See: tranche people list. Nothing was changed.`)
+  if (how === 'provided')
+    throw new Fault(
+      'usage',
+      `${name} comes in by the identity provider, with the roles of the groups there and no password here. Nothing was changed. Change the groups there; to keep ${name} out at once: tranche people revoke ${name} --reason TEXT`,
+    )
   if (how === 'revoked') throw new Fault('usage', `${name} was revoked. Nothing was changed. Add another person.`)
 }
 

@@ -60,12 +60,13 @@ interface Asked {
   readonly withPeople: boolean
 }
 
-async function parseAsked({ config: { serving } }: App, given: ServeArguments): Promise<Asked> {
-  const { assertMayListen, hostsOf } = await import('../server/hosts.ts')
+async function parseAsked({ config }: App, given: ServeArguments): Promise<Asked> {
+  const { assertMayListen, hostsOf, isOwnMachine } = await import('../server/hosts.ts')
   const host = given.host ?? '127.0.0.1'
   const tls = readTls(given)
-  const parts = { host, certificate: tls?.cert ?? null, ...serving }
+  const parts = { host, certificate: tls?.cert ?? null, ...config.serving }
   assertMayListen(parts)
+  if (!isOwnMachine(host)) assertKnownAddress(config)
   return {
     host,
     port: parsePort(given.port),
@@ -74,6 +75,15 @@ async function parseAsked({ config: { serving } }: App, given: ServeArguments): 
     withWorker: given.withWorker === true,
     withPeople: given.withPeople === true,
   }
+}
+
+/** The provider sends browsers back to one address: a name that a browser wrote is none. */
+function assertKnownAddress({ identityProvider, serving }: App['config']): void {
+  if (identityProvider === null || serving.publicUrl !== null) return
+  throw new Fault(
+    'usage',
+    `People who sign in with ${identityProvider.name} must be sent back to one address. Nothing was started. Set TRANCHE_PUBLIC_URL=https://…, as browsers reach this server, and register that address with /sign-in/provider/return behind it at the provider.`,
+  )
 }
 
 function parsePort(text: string | undefined): number {
@@ -160,6 +170,7 @@ async function consoleBeside(
 
 /** On a ledger without people, whoever reads this output becomes the first administrator. */
 async function tellFirstLink(app: App, ledger: Ledger, listensAt: string, terminal: Terminal): Promise<void> {
+  if (app.config.identityProvider?.localSignIn === false) return // a password would open nothing
   const secret = await firstLink(ledger, app.clock.nowMs())
   if (secret === null) return
   const url = invitationUrl(app.config.serving.publicUrl ?? listensAt, secret)

@@ -4,6 +4,7 @@
 import { resolve } from 'node:path'
 import type { ApprovalPolicy } from '../domain/approval.ts'
 import { Fault } from '../domain/fault.ts'
+import type { ProviderSettings } from '../domain/identity.ts'
 import type { Merchant } from '../domain/merchant.ts'
 import type { Secret } from '../domain/secret.ts'
 import { SETTING_NAMES } from '../domain/settings.ts'
@@ -13,7 +14,7 @@ import { redisPrefixFrom, redisUrlFrom } from './address.ts'
 import { dataDirFrom, witnessDirsFrom } from './directories.ts'
 import { type LedgerServer, ledgerServerFrom } from './ledger-server.ts'
 import { type ListenAddress, metricsAddressFrom } from './listening.ts'
-import { type ListedSettings, readConfigFile } from './merchants-file.ts'
+import { type ListedSettings, NOTHING_LISTED, readConfigFile } from './merchants-file.ts'
 import { OWN_SETTINGS, ownMerchant, trafficFrom } from './own-merchant.ts'
 import type { ExposedFile } from './secret-files.ts'
 import { type Serving, servingFrom } from './serving.ts'
@@ -46,6 +47,8 @@ export interface Config {
   readonly merchants: ReadonlyMap<string, Merchant>
   /** Who must approve what before it is sent; null: this configuration does not say. */
   readonly approvals: ApprovalPolicy | null
+  /** Where people of the company sign in; null: passwords of this server alone. */
+  readonly identityProvider: ProviderSettings | null
   /** What is wrong, where only the ledger is read; else a configuration with a mistake is no configuration. */
   readonly mistakes: readonly string[]
 }
@@ -66,7 +69,7 @@ export async function loadConfig(env: NodeJS.ProcessEnv, homeDir: string, reads 
   const traffic = trafficFrom(settings)
   const own = ownMerchant(settings, traffic)
   const dataDir = dataDirFrom(settings, env, homeDir)
-  const config: Omit<Config, 'merchants' | 'approvals' | 'mistakes'> = {
+  const config: Omit<Config, 'merchants' | 'approvals' | 'identityProvider' | 'mistakes'> = {
     dataDir,
     witnessDirs: witnessDirsFrom(settings, env, homeDir, dataDir),
     witnessNamed: settings.has('TRANCHE_WITNESS_DIR'),
@@ -83,16 +86,15 @@ export async function loadConfig(env: NodeJS.ProcessEnv, homeDir: string, reads 
   const path = settings.text('TRANCHE_CONFIG')
   const taken = OWN_SETTINGS.flat().some(settings.has)
   const listed: ListedSettings =
-    path === undefined
-      ? { merchants: [], approvals: null }
-      : await readConfigFile(resolve(path), traffic, taken, settings)
+    path === undefined ? NOTHING_LISTED : await readConfigFile(resolve(path), traffic, taken, settings)
   const merchants = byName(own === null ? listed.merchants : [own, ...listed.merchants], settings.note)
   const texts = mistakes.map(({ text }) => text)
   if (texts.length > 0 && (!reads || mistakes.some(({ name }) => OF_THE_LEDGER.includes(name)))) {
     const message = 'The configuration is wrong; nothing was started and nothing was sent:'
     throw new Fault('config', message, { points: texts })
   }
-  return Object.freeze({ ...config, merchants, approvals: listed.approvals, mistakes: texts })
+  const { approvals, identityProvider } = listed
+  return Object.freeze({ ...config, merchants, approvals, identityProvider, mistakes: texts })
 }
 
 /** Those of our scripts are not ours. */

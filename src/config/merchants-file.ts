@@ -1,11 +1,13 @@
-// The file that TRANCHE_CONFIG names: merchants, and who must approve what is sent for them.
+// The file that TRANCHE_CONFIG names: merchants, who must approve what is sent for them, and where people sign in.
 
 import { dirname, resolve } from 'node:path'
 import type { ApprovalPolicy } from '../domain/approval.ts'
+import type { ProviderSettings } from '../domain/identity.ts'
 import { DEFAULT_MERCHANT, type Merchant, type Traffic } from '../domain/merchant.ts'
 import { didYouMean } from '../domain/similar.ts'
 import { readTextSync } from '../files/open-file.ts'
 import { approvalPolicyFrom } from './approvals.ts'
+import { identityProviderFrom } from './identity-provider.ts'
 import { entrySchema, fromEntry, isRecord, issueProblems, usernameProblems } from './merchant-entry.ts'
 import { noteWriters, whyNotRead } from './secret-files.ts'
 import type { Settings } from './setting-readers.ts'
@@ -19,7 +21,11 @@ export interface ListedSettings {
   readonly merchants: readonly Merchant[]
   /** null: none is configured. */
   readonly approvals: ApprovalPolicy | null
+  /** null: people have passwords of this server alone. */
+  readonly identityProvider: ProviderSettings | null
 }
+
+export const NOTHING_LISTED: ListedSettings = { merchants: [], approvals: null, identityProvider: null }
 
 /** Paths in the file are relative to the file, wherever the command is run. */
 export async function readConfigFile(
@@ -30,13 +36,14 @@ export async function readConfigFile(
 ): Promise<ListedSettings> {
   const complain = (problem: string) => note('TRANCHE_CONFIG', problem)
   const content = await readContent(path, complain)
-  if (content === null) return { merchants: [], approvals: null }
+  if (content === null) return NOTHING_LISTED
   noteWriters(path, exposed)
   const merchants = await merchantsIn(content, path, { traffic, taken, complain, exposed })
-  const { approvals } = content
-  if (approvals === undefined) return { merchants, approvals: null }
+  const { approvals, oidc } = content
   const names = [...(taken ? [DEFAULT_MERCHANT] : []), ...merchantNames(content)]
-  return { merchants, approvals: (await approvalPolicyFrom(approvals, names, complain)) ?? null }
+  const policy = approvals === undefined ? null : await approvalPolicyFrom(approvals, names, complain)
+  const provider = oidc === undefined ? null : await identityProviderFrom(oidc, dirname(path), exposed, complain)
+  return { merchants, approvals: policy ?? null, identityProvider: provider ?? null }
 }
 
 interface MerchantParts extends Pick<Settings, 'exposed'> {
@@ -75,7 +82,7 @@ function merchantNames({ merchants }: Content): readonly string[] {
   return isRecord(merchants) ? Object.keys(merchants) : []
 }
 
-const SETTINGS = ['merchants', 'approvals']
+const SETTINGS = ['merchants', 'approvals', 'oidc']
 
 /** As written; null: it cannot be used. `yaml` is loaded here, where it is needed: start-up time counts. */
 async function readContent(path: string, complain: (problem: string) => void): Promise<Content | null> {
@@ -97,7 +104,8 @@ async function readContent(path: string, complain: (problem: string) => void): P
   const content = orUndefined(() => document.toJS({ maxAliasCount: 100 }))
   const lists = isRecord(content) && isRecord(content.merchants) && Object.keys(content.merchants).length > 0
   // The environment may have the only merchant there is.
-  if (!isRecord(content) || (!lists && (content.merchants !== undefined || content.approvals === undefined))) {
+  const others = isRecord(content) && (content.approvals !== undefined || content.oidc !== undefined)
+  if (!isRecord(content) || (!lists && (content.merchants !== undefined || !others))) {
     complain(`(${path}) must have "merchants:" with at least one merchant under it`)
     return null
   }

@@ -24,6 +24,7 @@ import { addNewBatchPages } from './pages/new-batch.ts'
 import { addOverview } from './pages/overview.ts'
 import { addPeople } from './pages/people.ts'
 import { addPolicyPage } from './pages/policy.ts'
+import { addProviderPages } from './pages/provider.ts'
 import { addResolving } from './pages/resolving.ts'
 import { addRowPages } from './pages/rows.ts'
 import { addSessionPages } from './pages/sessions.ts'
@@ -50,6 +51,7 @@ export function consoleOf(door: ConsoleDoor): (server: Pages) => Promise<void> {
       guardPages(pages, door)
       addAssets(pages)
       addSignInPages(pages, door)
+      addProviderPages(pages, door)
       addSessionPages(pages, door)
       addLive(pages, door)
       addOverview(pages, door)
@@ -154,7 +156,9 @@ function answerErrors(pages: Pages, door: ConsoleDoor): void {
   pages.setErrorHandler(async (error: unknown, request, reply) => {
     const { status, text } = told(error, app.scrub)
     if (status >= 500) app.log.error({ err: error, request_id: request.id }, 'a page failed')
-    const main = html`${note('refused', html`<p>${text}</p>`)}<p class="quiet">Request ${request.id}</p>`
+    // A page without its frame would lead nowhere.
+    const on = request.visitor === null ? html`<p><a href="/">Overview, or sign in</a></p>` : null
+    const main = html`${note('refused', html`<p>${text}</p>`)}${on}<p class="quiet">Request ${request.id}</p>`
     const screen = { title: status === 500 ? 'It is not known whether this was done' : 'Not done', main }
     const { retryAfterS = null } = error as { readonly retryAfterS?: number | null }
     if (retryAfterS !== null) reply.header('retry-after', String(retryAfterS))

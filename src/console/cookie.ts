@@ -1,4 +1,5 @@
-// The cookie that holds the secret of a session. A browser sends one with that name, and two are none.
+// The cookie that holds the secret of a session, and one for the way to an identity provider and back. A browser sends one with that
+// name, and two are none.
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ConsoleDoor } from './door.ts'
@@ -10,11 +11,15 @@ function cookieName({ isSecure }: Pick<ConsoleDoor, 'isSecure'>): string {
 
 /** null: there is none that could be one. */
 export function secretIn(request: FastifyRequest, door: Pick<ConsoleDoor, 'isSecure'>): string | null {
-  const prefix = `${cookieName(door)}=`
-  const found = (request.headers.cookie ?? '').split('; ').filter((one) => one.startsWith(prefix))
-  const [only] = found
-  const secret = only?.slice(prefix.length) ?? ''
-  return found.length === 1 && /^[\w-]{43}$/.test(secret) ? secret : null
+  const secret = onlyOne(request, cookieName(door))
+  return /^[\w-]{43}$/.test(secret) ? secret : null
+}
+
+/** Empty: there is none, or more than one. */
+function onlyOne({ headers }: FastifyRequest, name: string): string {
+  const prefix = `${name}=`
+  const found = (headers.cookie ?? '').split('; ').filter((one) => one.startsWith(prefix))
+  return found.length === 1 ? (found[0] as string).slice(prefix.length) : ''
 }
 
 export function setSecret(reply: FastifyReply, door: Pick<ConsoleDoor, 'isSecure'>, secret: string): void {
@@ -25,4 +30,27 @@ export function setSecret(reply: FastifyReply, door: Pick<ConsoleDoor, 'isSecure
 export function clearSecret(reply: FastifyReply, door: Pick<ConsoleDoor, 'isSecure'>): void {
   const attributes = `Path=/; Max-Age=0; HttpOnly; SameSite=Lax${door.isSecure ? '; Secure' : ''}`
   reply.header('set-cookie', `${cookieName(door)}=; ${attributes}`)
+}
+
+const WAY_LASTS_S = 600
+
+function wayName(door: Pick<ConsoleDoor, 'isSecure'>): string {
+  return `${cookieName(door)}-way`
+}
+
+/** null: there is none. */
+export function sealedWayIn(request: FastifyRequest, door: Pick<ConsoleDoor, 'isSecure'>): string | null {
+  const sealed = onlyOne(request, wayName(door))
+  return sealed === '' ? null : sealed
+}
+
+/** Lax, because the browser comes back from another site. */
+export function setWay(reply: FastifyReply, door: Pick<ConsoleDoor, 'isSecure'>, sealed: string): void {
+  const attributes = `Path=/; Max-Age=${WAY_LASTS_S}; HttpOnly; SameSite=Lax${door.isSecure ? '; Secure' : ''}`
+  reply.header('set-cookie', `${wayName(door)}=${sealed}; ${attributes}`)
+}
+
+export function clearWay(reply: FastifyReply, door: Pick<ConsoleDoor, 'isSecure'>): void {
+  const attributes = `Path=/; Max-Age=0; HttpOnly; SameSite=Lax${door.isSecure ? '; Secure' : ''}`
+  reply.header('set-cookie', `${wayName(door)}=; ${attributes}`)
 }

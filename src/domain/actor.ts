@@ -26,10 +26,10 @@ export interface OsActor extends OsUser {
   readonly fileOf?: OsUser
 }
 
-/** Whoever a door has recognised: a service by its key, a person by a session. */
+/** Whoever a door has recognised: a service by its key, a person by a session, an identity provider by its signature. */
 export interface DoorActor {
-  readonly kind: 'key' | 'person'
-  /** Of the key or the person; never given twice. */
+  readonly kind: 'key' | 'person' | 'provider'
+  /** Of the key or the person, never given twice; of a provider, its issuer. */
   readonly id: string
   readonly name: string
   /** The network address that it came from; null: not known. */

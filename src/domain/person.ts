@@ -34,12 +34,14 @@ export interface Person {
   /** With which they sign in: small letters. */
   readonly name: string
   readonly grants: readonly Grant[]
-  /** Whether a password was chosen. */
+  /** Whether they have a way in: a password was chosen, or a provider is theirs. */
   readonly joined: boolean
   readonly createdAtMs: number
   readonly createdBy: string
   /** null: they may sign in. */
   readonly revokedAtMs: number | null
+  /** Of the identity provider by which they come, with the roles that it says; null: by a password of their own. */
+  readonly issuer: string | null
 }
 
 export const APPROVES_AFTER_MS = 24 * 3_600_000
@@ -106,7 +108,7 @@ export interface Session {
   readonly personId: string
   readonly startedAtMs: number
   readonly seenAtMs: number
-  /** When the password was shown last. */
+  /** When the person last proved who it is. */
   readonly provedAtMs: number
   readonly address: string | null
 }

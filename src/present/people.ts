@@ -10,12 +10,13 @@ export function personState({ revokedAtMs, joined }: Person): 'active' | 'invite
 }
 
 export function toJsonPerson(person: Person): object {
-  const { id, name, grants, createdAtMs, createdBy, revokedAtMs } = person
+  const { id, name, grants, createdAtMs, createdBy, revokedAtMs, issuer } = person
   return {
     ...{ id, name, state: personState(person) },
     roles: grants.map((one) => ({ role: one.name, since: isoOf(one.atMs), by: one.by })),
     ...{ created_at: isoOf(createdAtMs), created_by: createdBy },
     revoked_at: revokedAtMs === null ? null : isoOf(revokedAtMs),
+    identity_provider: issuer,
   }
 }
 

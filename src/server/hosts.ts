@@ -18,7 +18,7 @@ export interface HostParts {
 
 /** Keys would go over the network as they are: another address than this machine's own needs TLS, here or in a proxy that is named. */
 export function assertMayListen({ host, certificate, publicUrl, trustedProxies }: HostParts): void {
-  if (isLoopback(host) || certificate !== null) return
+  if (isOwnMachine(host) || certificate !== null) return
   if (publicUrl !== null && trustedProxies.length > 0) return
   throw new Fault(
     'usage',
@@ -26,7 +26,8 @@ export function assertMayListen({ host, certificate, publicUrl, trustedProxies }
   )
 }
 
-function isLoopback(host: string): boolean {
+/** Whether others cannot reach it there. */
+export function isOwnMachine(host: string): boolean {
   return host === 'localhost' || isWithin(LOOPBACK, host)
 }
 

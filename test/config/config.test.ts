@@ -75,6 +75,7 @@ describe('the environment', () => {
       serving: { publicUrl: null, trustedProxies: [], uploadBytesMost: 200 * 1024 * 1024 },
       merchants: new Map(),
       approvals: null,
+      identityProvider: null,
     })
     expect(Object.isFrozen(config)).toBe(true)
   })

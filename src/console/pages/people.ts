@@ -91,6 +91,11 @@ export function addPeople(pages: Pages, door: ConsoleDoor): void {
 }
 
 function assertSet(name: string, how: string): void {
+  if (how === 'provided')
+    throw new PageError(
+      422,
+      `${name} comes in by the identity provider: roles are those of the groups there, and there is no password here. Nothing was changed. Change the groups there; to keep ${name} out at once, revoke here.`,
+    )
   if (how === 'revoked' || how === 'unknown')
     throw new PageError(422, `${name} can no longer sign in. Nothing was changed. Add another person.`)
 }
@@ -148,6 +153,8 @@ function onePerson(request: FastifyRequest, door: ConsoleDoor, person: Person): 
   const state = html`<p>${personState(person)}, added ${moment(person.createdAtMs)} by ${person.createdBy}.</p>`
   if (person.revokedAtMs !== null)
     return html`${state}${has}<p>Can no longer sign in, since ${moment(person.revokedAtMs)}.</p>`
+  if (person.issuer !== null)
+    return html`${state}<p>Comes in by the identity provider ${idText(person.issuer)}: the roles are those of the groups there, and change with the next sign-in.</p>${has}${freshly(request, path, () => revoking(request, door, person, path))}`
   return html`${state}${has}${freshly(request, path, () => changes(request, door, person, path))}`
 }
 
@@ -163,11 +170,15 @@ function changes(request: FastifyRequest, door: ConsoleDoor, person: Person, pat
     button: 'Make a new link',
     kind: 'other',
   })
+  return html`<h2>Change the roles</h2>${roles}<h2>Forgotten password</h2>${link}${revoking(request, door, person, path)}`
+}
+
+function revoking(request: FastifyRequest, door: ConsoleDoor, person: Person, path: string): Html {
   const revoke = form(request, door, {
     action: `${path}/revoke`,
     fields: html`<p>${person.name} can no longer sign in; sessions end at once. What ${person.name} submitted or approved stands.</p>${reasonField('It is kept in the audit.')}`,
     button: `Revoke ${person.name}`,
     kind: 'other',
   })
-  return html`<h2>Change the roles</h2>${roles}<h2>Forgotten password</h2>${link}<h2>Revoke</h2>${revoke}`
+  return html`<h2>Revoke</h2>${revoke}`
 }

@@ -30,6 +30,7 @@ export function addSignInPages(pages: Pages, door: ConsoleDoor): void {
     showSignIn(door, reply, pathIn(query.to), null),
   )
   pages.post('/sign-in', { config: { page: 'signIn', ...SELDOM } }, async (request, reply) => {
+    assertLocal(door)
     const { name = '', password = '', to } = fieldsOf(request)
     const shown = { name: parsePersonName(name) ?? '', password, address: request.ip }
     const opened = await signIn(ledger, shown, app.clock.nowMs())
@@ -41,6 +42,7 @@ export function addSignInPages(pages: Pages, door: ConsoleDoor): void {
     showStepUp(door, request, reply, { to: pathIn(request.query.to), refused: null }),
   )
   pages.post('/step-up', { config: { page: 'stepUp', ...SELDOM } }, async (request, reply) => {
+    assertLocal(door)
     const secret = secretIn(request, door) ?? ''
     const { password = '', to } = fieldsOf(request)
     const shown = { secret, password }
@@ -52,12 +54,36 @@ export function addSignInPages(pages: Pages, door: ConsoleDoor): void {
   addJoining(pages, door)
 }
 
+/** The configuration may let nobody in by a password of this server. */
+function assertLocal({ app }: ConsoleDoor): void {
+  const { identityProvider } = app.config
+  if (identityProvider === null || identityProvider.localSignIn) return
+  throw new PageError(
+    403,
+    `Passwords of this server are turned off: sign in with ${identityProvider.name}. Nothing was changed.`,
+  )
+}
+
+/** A link, not a form: it leads to another site. null: there is no provider. */
+function providerLink({ app }: ConsoleDoor, page: '/sign-in' | '/step-up', to: string): Html | null {
+  const { identityProvider } = app.config
+  if (identityProvider === null) return null
+  const href = `${page}/provider?to=${encodeURIComponent(to)}`
+  const again = page === '/step-up' ? ' again' : ''
+  return html`<p><a class="button" href="${href}">Sign in${again} with ${identityProvider.name}</a></p>`
+}
+
 function alertOf(text: string | null): Html | null {
   return text === null ? null : note('refused', html`<p role="alert">${text}</p>`)
 }
 
 function showSignIn(door: ConsoleDoor, reply: FastifyReply, to: string, refused: string | null): FastifyReply {
-  const main = html`${alertOf(refused)}<form method="post" action="/sign-in"><input type="hidden" name="to" value="${to}"><div class="field"><label>Name <input name="name" autocomplete="username" required maxlength="64"></label></div><div class="field"><label>Password <input name="password" type="password" autocomplete="current-password" required maxlength="200"></label></div><p><button>Sign in</button></p></form>`
+  const provider = providerLink(door, '/sign-in', to)
+  const { identityProvider } = door.app.config
+  if (identityProvider?.localSignIn === false)
+    return showBare(door, reply, { title: 'Sign in', main: html`${alertOf(refused)}${provider}` })
+  const others = provider === null ? null : html`${provider}<h2>Or with a name and a password of this server</h2>`
+  const main = html`${alertOf(refused)}${others}<form method="post" action="/sign-in"><input type="hidden" name="to" value="${to}"><div class="field"><label>Name <input name="name" autocomplete="username" required maxlength="64"></label></div><div class="field"><label>Password <input name="password" type="password" autocomplete="current-password" required maxlength="200"></label></div><p><button>Sign in</button></p></form>`
   return showBare(door, reply, { title: 'Sign in', main: html`${rehearsalPeopleOf(door, to)}${main}` })
 }
 
@@ -77,11 +103,16 @@ function showStepUp(
   reply: FastifyReply,
   { to, refused }: { readonly to: string; readonly refused: string | null },
 ) {
+  const title = 'Your password again'
+  if (request.visitor?.person.issuer != null) {
+    const main = html`<p>This takes a sign-in that is not older than five minutes. Nothing was changed. You go back to the page then: fill it in, and press its button again.</p>${providerLink(door, '/step-up', to)}`
+    return showScreen(door, request, reply, { title: 'Sign in again', main })
+  }
   const own = door.rehearsalPeople.find(({ name }) => name === request.visitor?.person.name)
   const fields = html`<input type="hidden" name="to" value="${to}"><div class="field"><label>Password <input name="password" type="password" value="${own?.password ?? ''}" autocomplete="current-password" required maxlength="200"></label></div>`
   const asked = form(request, door, { action: '/step-up', fields, button: 'Confirm the password' })
   const main = html`${alertOf(refused)}<p>This takes your password, not older than five minutes. Nothing was changed. You go back to the page then: fill it in, and press its button again.</p>${asked}`
-  return showScreen(door, request, reply, { title: 'Your password again', main })
+  return showScreen(door, request, reply, { title, main })
 }
 
 function addJoining(pages: Pages, door: ConsoleDoor): void {

@@ -60,3 +60,9 @@ export const PEOPLE = `
   );
   CREATE INDEX session_person ON session (person_id);
   `
+
+export const PROVIDED_PEOPLE = `
+  ALTER TABLE person ADD COLUMN issuer TEXT COLLATE "C";
+  ALTER TABLE person ADD COLUMN subject TEXT COLLATE "C";
+  CREATE UNIQUE INDEX person_identity ON person (issuer, subject) WHERE issuer IS NOT NULL;
+  `

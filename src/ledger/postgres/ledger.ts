@@ -7,6 +7,7 @@ import type { Ledger } from '../../ports/ledger/ledger.ts'
 import { approvalsOn } from '../texts/approving/approvals.ts'
 import { keysOn } from '../texts/doors/keys.ts'
 import { peopleOn } from '../texts/doors/people.ts'
+import { providedOn } from '../texts/doors/provided.ts'
 import { requestsOn } from '../texts/doors/requests.ts'
 import { sessionsOn } from '../texts/doors/sessions.ts'
 import { deliveriesOn } from '../texts/events/deliveries.ts'
@@ -167,6 +168,7 @@ export function ledgerOn({
     ...keysOn(engine),
     ...peopleOn(engine),
     ...sessionsOn(engine),
+    ...providedOn(engine),
     ...requestsOn(engine, { looks, setForward: noSteps, intake, ledgerId }),
     ...queriesOn(engine, async () => {
       await seal(engine) // the head of a reading binds all that it shows

@@ -5,7 +5,7 @@
 // - a batch has a `rowid`, which tells the order in which batches were made.
 
 import { IS_CARD_EVENT } from '../texts/review/reattempts.ts'
-import { KEYS, PEOPLE } from './door-tables.ts'
+import { KEYS, PEOPLE, PROVIDED_PEOPLE } from './door-tables.ts'
 import { EVENTS } from './event-tables.ts'
 import { FUNCTIONS } from './functions.ts'
 
@@ -334,4 +334,5 @@ export const MIGRATIONS: readonly string[] = [
   `,
   PEOPLE,
   'CREATE INDEX act_batch ON act (batch_id) WHERE batch_id IS NOT NULL;',
+  PROVIDED_PEOPLE,
 ]

@@ -61,3 +61,9 @@ export const PEOPLE = `
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX session_person ON session (person_id);
   `
+
+export const PROVIDED_PEOPLE = `
+  ALTER TABLE person ADD COLUMN issuer TEXT; -- of the identity provider by which they come; null: by a password
+  ALTER TABLE person ADD COLUMN subject TEXT; -- as that provider knows them
+  CREATE UNIQUE INDEX person_identity ON person (issuer, subject) WHERE issuer IS NOT NULL;
+  `

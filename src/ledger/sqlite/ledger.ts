@@ -17,6 +17,7 @@ import { newBatchId } from '../batch-id.ts'
 import { approvalsOn } from '../texts/approving/approvals.ts'
 import { keysOn } from '../texts/doors/keys.ts'
 import { peopleOn } from '../texts/doors/people.ts'
+import { providedOn } from '../texts/doors/provided.ts'
 import { requestsOn } from '../texts/doors/requests.ts'
 import { sessionsOn } from '../texts/doors/sessions.ts'
 import type { Engine } from '../texts/engine.ts'
@@ -152,6 +153,7 @@ export function openLedgerOn(parts: LedgerParts): Ledger {
     ...keysOn(engine),
     ...peopleOn(engine),
     ...sessionsOn(engine),
+    ...providedOn(engine),
     ...requestsOn(engine, { looks, setForward, intake, ledgerId }),
     ...queriesOn(engine, async () => readerOn(openReader())),
     heartbeats,

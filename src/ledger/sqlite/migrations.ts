@@ -1,7 +1,7 @@
 // The tables of the ledger, as numbered migrations: what is published is never edited, only added to.
 
 import { IS_CARD_EVENT } from '../texts/review/reattempts.ts'
-import { KEYS, PEOPLE } from './door-tables.ts'
+import { KEYS, PEOPLE, PROVIDED_PEOPLE } from './door-tables.ts'
 import { EVENTS } from './event-tables.ts'
 import { GIVEN_REFERENCES } from './given-references.ts'
 import { MADE_REFERENCES } from './made-references.ts'
@@ -316,4 +316,5 @@ export const MIGRATIONS: readonly string[] = [
   `,
   PEOPLE,
   'CREATE INDEX act_batch ON act (batch_id) WHERE batch_id IS NOT NULL;',
+  PROVIDED_PEOPLE,
 ]

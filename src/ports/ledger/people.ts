@@ -36,6 +36,36 @@ export interface NewSession {
   readonly nowMs: number
 }
 
+/** Somebody whom an identity provider recognised. */
+export interface Provided {
+  readonly issuer: string
+  readonly providerName: string
+  readonly subject: string
+  /** A valid one, for somebody who is new. */
+  readonly name: string
+  readonly newId: string
+  /** As their groups say now. */
+  readonly grants: readonly GrantName[]
+  readonly address: string | null
+  readonly nowMs: number
+}
+
+/**
+ * - `no-roles`: the groups have none; a person who had some has none from now on
+ * - `revoked`: whatever the provider says
+ */
+export type Entered =
+  | { readonly kind: 'in'; readonly session: Session }
+  | { readonly kind: 'no-roles' }
+  | { readonly kind: 'revoked' }
+
+/**
+ * - `over`: there is no such session any more
+ * - `other-person`: than the one whose session it is; nothing was changed
+ * - `other-roles`, `no-roles`: they were given, and the session ended by it
+ */
+export type EnteredAgain = 'renewed' | 'over' | 'other-person' | 'other-roles' | 'no-roles'
+
 /** - `wait`: nobody looks at a password of that name before `untilMs` */
 export type SignInTry = { readonly kind: 'try' } | { readonly kind: 'wait'; readonly untilMs: number }
 
@@ -52,9 +82,14 @@ export interface PeopleLedger {
   addPerson(person: NewPerson, invitation: Invitation, actor: Actor, nowMs: number): Promise<'added' | 'taken'>
   /**
    * Another link for the person; the password and all sessions end by it, and the roles are given anew, by whoever gives the link.
-   * Links given before are void.
+   * Links given before are void. `provided`: they come by an identity provider, and by no password; so with `setGrants`.
    */
-  invite(name: string, invitation: Invitation, actor: Actor, nowMs: number): Promise<'invited' | 'unknown' | 'revoked'>
+  invite(
+    name: string,
+    invitation: Invitation,
+    actor: Actor,
+    nowMs: number,
+  ): Promise<'invited' | 'unknown' | 'revoked' | 'provided'>
   /** For the first administrator; earlier ones are void. `people`: there is somebody already, and nothing was done. */
   inviteFirst(invitation: Invitation): Promise<'invited' | 'people'>
   /** null: no person may come by it. */
@@ -68,7 +103,7 @@ export interface PeopleLedger {
     reason: string,
     actor: Actor,
     nowMs: number,
-  ): Promise<'set' | 'unknown' | 'revoked'>
+  ): Promise<'set' | 'unknown' | 'revoked' | 'provided'>
   /** Ends all sessions of the person, and the link. */
   revokePerson(name: string, reason: string, actor: Actor, nowMs: number): Promise<'revoked' | 'already' | 'unknown'>
   /**
@@ -81,6 +116,19 @@ export interface PeopleLedger {
    * with `session.passwordHash` is no longer theirs.
    */
   openSession(session: NewSession, nameSha256: string): Promise<Session | null>
+  /**
+   * Makes the person where there is none, gives the roles, and opens a session. All other sessions end where the roles are other ones
+   * than before. Faults where the roles do not go together. Four eyes begin as with `addPerson`. `provedAtMs`: 0: nobody knows.
+   */
+  enter(
+    provided: Provided,
+    session: { readonly sha256: string; readonly id: string; readonly provedAtMs: number },
+  ): Promise<Entered>
+  /** The person of a session proved again who it is: another id from now on, where person and roles are the same. */
+  enterAgain(
+    provided: Provided,
+    session: { readonly from: string; readonly to: string; readonly provedAtMs: number },
+  ): Promise<EnteredAgain>
   /** Another id from now on, for the password was shown again. null: there is no such session any more. */
   renewSession(oldSha256: string, newSha256: string, nameSha256: string, nowMs: number): Promise<Session | null>
   /** Asked with each request, and noted that it was used, unless nobody but a page did so. null: it is none, or over. */

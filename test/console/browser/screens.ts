@@ -2,8 +2,10 @@
 // with texts that mean harm. A new screen is a new line here.
 
 import type { Page } from 'playwright-core'
+import { sha256Of } from '../../../src/app/people.ts'
 import { type GrantName, STEP_UP_MS } from '../../../src/domain/person.ts'
 import { visible } from '../../../src/domain/visible.ts'
+import { writeProviderConfig } from '../../fixtures/identity-provider.ts'
 import { CLERK, headerOf, NOW, refund, rowsIn, submit } from '../../fixtures/ledgers.ts'
 import type { PagesWanted } from '../../fixtures/pages.ts'
 import { CHECK_SCREENS } from './check-screens.ts'
@@ -71,6 +73,23 @@ async function stale(page: Page, desk: Desk): Promise<void> {
   await page.reload()
 }
 
+/** Nobody answers there. */
+const PROVIDER = 'http://127.0.0.1:1'
+const byProvider = (more = '') => {
+  const { env, remove } = writeProviderConfig(PROVIDER, more)
+  process.once('exit', remove)
+  return { env }
+}
+const PROVIDED = byProvider()
+const PROVIDED_ALONE = byProvider('  local_sign_in: false\n')
+
+/** Somebody who came by the provider, and proved who it is long ago. */
+async function provided({ ledger }: Desk, sha256: string, grants: readonly GrantName[] = VIEWER): Promise<void> {
+  const person = { issuer: PROVIDER, providerName: 'Example', subject: 'u1', name: 'ann.smith', newId: 'p9' }
+  const coming = { ...person, grants, address: '192.0.2.7', nowMs: Date.now() }
+  await ledger.enter(coming, { sha256, id: 's9', provedAtMs: 0 })
+}
+
 export const SCREENS: readonly Screen[] = [
   // ── Coming in
   { name: 'sign-in', as: null, at: async () => '/sign-in' },
@@ -85,6 +104,22 @@ export const SCREENS: readonly Screen[] = [
       await page.getByLabel('Password').fill('not the password')
       await press(page, 'Sign in')
     },
+  },
+  { name: 'sign-in with a provider', as: null, at: async () => '/sign-in', wanted: PROVIDED },
+  { name: 'sign-in by a provider alone', as: null, at: async () => '/sign-in', wanted: PROVIDED_ALONE },
+  { name: 'provider down', as: null, at: async () => '/sign-in/provider', wanted: PROVIDED },
+  { name: 'provider without a way', as: null, at: async () => '/sign-in/provider/return', wanted: PROVIDED },
+  {
+    name: 'step-up by a provider',
+    as: null,
+    at: async () => '/sign-in',
+    async does(page, desk) {
+      const secret = 'p'.repeat(43)
+      await provided(desk, sha256Of(secret))
+      await page.context().addCookies([{ name: 'tranche', value: secret, url: desk.url }])
+      await page.goto(`${desk.url}/step-up`)
+    },
+    wanted: PROVIDED,
   },
   { name: 'join', as: null, at: (desk) => desk.invitation('new', VIEWER) },
   {
@@ -268,6 +303,12 @@ export const SCREENS: readonly Screen[] = [
   { name: 'people', as: ADMIN, at: async (desk) => desk.invitation('new', VIEWER).then(() => '/people') },
   { name: 'people, not fresh', as: ADMIN, at: async () => '/people', does: stale },
   { name: 'person', as: ADMIN, at: async (desk) => desk.invitation('new', VIEWER).then(() => '/people/new') },
+  {
+    name: 'person by a provider',
+    as: ADMIN,
+    at: (desk) => provided(desk, 'aa'.repeat(32), APPROVER).then(() => '/people/ann.smith'),
+    wanted: PROVIDED,
+  },
   {
     name: 'person added',
     as: ADMIN,

@@ -28,6 +28,7 @@ import { describeRetries } from './intake-retries.ts'
 import { describeSinceReview } from './intake-since-review.ts'
 import { describeModel } from './model.ts'
 import { describePeople } from './people.ts'
+import { describeProvided } from './provided.ts'
 import { describePurge } from './purge.ts'
 import { describeQueries } from './queries.ts'
 import { describeWebhooks } from './webhooks.ts'
@@ -79,6 +80,7 @@ export function describeRecord(name: string, newPlace: NewPlace): void {
     const renew = useLedger(newPlace)
     describeDoors()
     describePeople()
+    describeProvided()
     describeDoubts()
     describeControl()
     describeQueries()

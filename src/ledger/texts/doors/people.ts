@@ -26,10 +26,10 @@ type Parts = Pick<
 export function peopleOn(engine: Engine): Parts {
   return {
     people: async () =>
-      (await engine.read(() => all<PersonColumns>(`${PERSON} ORDER BY created_at, id`))).map(toPerson),
+      (await engine.read(() => all<PersonColumns>(`${PERSON} ORDER BY created_at, id`))).map(personOf),
     async personNamed(name) {
       const found = await engine.read(() => one<PersonColumns>(NAMED, { name }))
-      return found === undefined ? null : { person: toPerson(found), passwordHash: found.password }
+      return found === undefined ? null : { person: personOf(found), passwordHash: found.password }
     },
     addPerson: (person, invitation, actor, nowMs) =>
       engine.write(() => addPerson(person, invitation, actor, nowMs), FAULTING),
@@ -49,20 +49,20 @@ interface PersonColumns extends Omit<Person, 'grants' | 'joined'> {
   readonly password: string | null
 }
 
-const PERSON = `
+export const PERSON = `
     SELECT id, name, grants, password, created_at AS "createdAtMs", created_by AS "createdBy",
-      revoked_at AS "revokedAtMs" FROM person`
+      revoked_at AS "revokedAtMs", issuer FROM person`
 const NAMED = `${PERSON} WHERE name = :name`
 const PERSON_BY_ID = `${PERSON} WHERE id = :id`
 
-function toPerson({ grants, password, ...person }: PersonColumns): Person {
-  return { ...person, grants: JSON.parse(grants) as Grant[], joined: password !== null }
+export function personOf({ grants, password, ...person }: PersonColumns): Person {
+  return { ...person, grants: JSON.parse(grants) as Grant[], joined: password !== null || person.issuer !== null }
 }
 
 /** Fields of a person that approves; null: there is none. */
 export function* personById(id: string): Script<Person | null> {
   const found = yield* one<PersonColumns>(PERSON_BY_ID, { id })
-  return found === undefined ? null : toPerson(found)
+  return found === undefined ? null : personOf(found)
 }
 
 const ADD = `
@@ -83,14 +83,14 @@ function* addPerson(person: NewPerson, invitation: Invitation, actor: Actor, now
 }
 
 /** As soon as there are two of them, of whom one can approve, one person alone pays no more. */
-function* agreeOnFourEyes(actor: Actor, nowMs: number): Script<void> {
-  const people = (yield* all<PersonColumns>(PERSON)).map(toPerson)
+export function* agreeOnFourEyes(actor: Actor, nowMs: number): Script<void> {
+  const people = (yield* all<PersonColumns>(PERSON)).map(personOf)
   const movers = people.filter(movesMoney)
   const canApprove = movers.some(({ grants }) => grants.some(({ name }) => name === 'approver'))
   if (movers.length >= 2 && canApprove) yield* beginFourEyes(actor, nowMs)
 }
 
-function assertTogether(names: readonly GrantName[]): void {
+export function assertTogether(names: readonly GrantName[]): void {
   const apart = exclusionIn(names)
   if (apart === null) return
   throw new Fault(
@@ -100,7 +100,7 @@ function assertTogether(names: readonly GrantName[]): void {
 }
 
 /** Nobody was there who could have given a role a day before. */
-function* isFirstSetup(nowMs: number): Script<boolean> {
+export function* isFirstSetup(nowMs: number): Script<boolean> {
   const found = yield* one<{ at: number | null }>('SELECT min(created_at) AS at FROM person')
   const since = found?.at ?? null
   return since === null || nowMs - since < FIRST_SETUP_MS
@@ -117,9 +117,11 @@ function* invite(name: string, invitation: Invitation, actor: Actor, nowMs: numb
   const found = yield* one<PersonColumns>(NAMED, { name })
   if (found === undefined) return 'unknown'
   if (found.revokedAtMs !== null) return 'revoked'
+  // By a password they would come in with roles that their provider has taken away.
+  if (found.issuer !== null) return 'provided'
   // Whoever gives the link decides who comes by it: the roles are theirs from now on, as if they were given now.
   const given = { atMs: nowMs, by: identityOf(actor), first: yield* isFirstSetup(nowMs) }
-  const names = toPerson(found).grants.map((one) => one.name)
+  const names = personOf(found).grants.map((one) => one.name)
   const grants = JSON.stringify(regranted([], names, given))
   yield* change('UPDATE person SET password = NULL, grants = :grants WHERE id = :id', { id: found.id, grants })
   yield* endSessionsOf(found.id)
@@ -176,7 +178,8 @@ function* setGrants(name: string, names: readonly GrantName[], { reason, actor, 
   const found = yield* one<PersonColumns>(NAMED, { name })
   if (found === undefined) return 'unknown'
   if (found.revokedAtMs !== null) return 'revoked'
-  const before = toPerson(found)
+  if (found.issuer !== null) return 'provided'
+  const before = personOf(found)
   const given = { atMs: nowMs, by: identityOf(actor), first: yield* isFirstSetup(nowMs) }
   const grants = regranted(before.grants, names, given)
   yield* change('UPDATE person SET grants = :grants WHERE id = :id', { id: found.id, grants: JSON.stringify(grants) })
@@ -200,6 +203,6 @@ function* revokePerson(name: string, { reason, actor, nowMs }: Changing) {
   return 'revoked'
 }
 
-function* endSessionsOf(id: string): Script<void> {
+export function* endSessionsOf(id: string): Script<void> {
   yield* change('DELETE FROM session WHERE person_id = :id', { id })
 }

@@ -1,6 +1,7 @@
 // Signing in, and what it opens: looked up with each request, so that what was taken away is gone from the next one on.
 
 import type { Actor } from '../../../domain/actor.ts'
+import type { ActDetails } from '../../../domain/acts.ts'
 import {
   backOffMs,
   isOpen,
@@ -70,7 +71,7 @@ const BY_SHA256 = `${SESSION} WHERE sha256 = :sha256`
 const SEEN = 'UPDATE session SET seen_at = :nowMs WHERE sha256 = :sha256 AND seen_at < :nowMs'
 const OPEN = `
     INSERT INTO session (sha256, id, person_id, started_at, seen_at, proved_at, address)
-    VALUES (:sha256, :id, :personId, :nowMs, :nowMs, :nowMs, :address)`
+    VALUES (:sha256, :id, :personId, :nowMs, :nowMs, :provedAtMs, :address)`
 const OVER = 'DELETE FROM session WHERE seen_at <= :idle OR started_at <= :old'
 
 function* openSession(
@@ -88,14 +89,25 @@ function* openSession(
   )
     return null
   yield* forgetTries(nameSha256)
+  return yield* openFor(person, { sha256, id, personId, address, nowMs, provedAtMs: nowMs })
+}
+
+export interface Opening extends Omit<NewSession, 'passwordHash'> {
+  /** When the person last proved who it is; 0: nobody knows. */
+  readonly provedAtMs: number
+}
+
+/** For somebody who was recognised. */
+export function* openFor({ name }: Pick<Person, 'name'>, opening: Opening, by: ActDetails = {}): Script<Session> {
+  const { sha256, id, personId, address, nowMs, provedAtMs } = opening
   yield* change(OVER, { idle: nowMs - SESSION_IDLE_MS, old: nowMs - SESSION_LIVES_MS })
-  yield* change(OPEN, { sha256, id, personId, address, nowMs })
-  const actor = { kind: 'person', id: personId, name: person.name, address } as const
-  yield* recordAct({ what: 'sign-in', atMs: nowMs, actor, details: { session: id } })
+  yield* change(OPEN, { sha256, id, personId, address, nowMs, provedAtMs })
+  const actor = { kind: 'person', id: personId, name, address } as const
+  yield* recordAct({ what: 'sign-in', atMs: nowMs, actor, details: { session: id, ...by } })
   return (yield* one<Session>(BY_SHA256, { sha256 }))!
 }
 
-const RENEW = 'UPDATE session SET sha256 = :to, proved_at = :nowMs, seen_at = :nowMs WHERE sha256 = :from'
+const RENEW = 'UPDATE session SET sha256 = :to, proved_at = :provedAtMs, seen_at = :nowMs WHERE sha256 = :from'
 
 function* renewSession(
   { from, to, nameSha256 }: { readonly from: string; readonly to: string; readonly nameSha256: string },
@@ -103,11 +115,20 @@ function* renewSession(
 ): Script<Session | null> {
   if ((yield* visited(from, nowMs)) === null) return null
   yield* forgetTries(nameSha256)
-  yield* change(RENEW, { from, to, nowMs })
+  yield* renewTo({ from, to, provedAtMs: nowMs, nowMs })
   return (yield* one<Session>(BY_SHA256, { sha256: to }))!
 }
 
-function* visited(sha256: string, nowMs: number): Script<{ person: Person; session: Session } | null> {
+export function* renewTo(renewal: {
+  readonly from: string
+  readonly to: string
+  readonly provedAtMs: number
+  readonly nowMs: number
+}): Script<void> {
+  yield* change(RENEW, renewal)
+}
+
+export function* visited(sha256: string, nowMs: number): Script<{ person: Person; session: Session } | null> {
   const session = yield* one<Session>(BY_SHA256, { sha256 })
   if (session === undefined || !isOpen(session, nowMs)) return null
   const person = yield* personById(session.personId)

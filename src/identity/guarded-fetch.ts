@@ -1,0 +1,47 @@
+// What is asked over the network in the name of signing in: the issuer's own description, and the addresses that it names there.
+
+const ANSWER_MOST = 1024 * 1024
+
+export interface GuardedFetch {
+  /** Follows no redirect, and reads no endless answer. */
+  readonly fetch: (url: string, options: object) => Promise<Response>
+  /** What the issuer named, from now on. False: one of them is no address that may be asked; then none is. */
+  allow(urls: readonly (string | undefined)[]): boolean
+}
+
+export function createGuardedFetch(issuer: URL): GuardedFetch {
+  const allowed = new Set<string>()
+  const isOfIssuer = (url: URL) => url.origin === issuer.origin && url.pathname.includes('/.well-known/')
+  return {
+    async fetch(url, options) {
+      if (!allowed.has(url) && !isOfIssuer(new URL(url)))
+        throw new TypeError('an address was asked for that the issuer did not name')
+      return bounded(await fetch(url, { ...options, redirect: 'manual' }))
+    },
+    allow(urls) {
+      const isGood = (text: string | undefined): text is string => {
+        const url = text === undefined ? null : URL.parse(text)
+        // Over plain text only an issuer on this machine is believed, and then nobody else.
+        return (
+          url !== null && (url.protocol === 'https:' || (issuer.protocol === 'http:' && url.origin === issuer.origin))
+        )
+      }
+      if (!urls.every(isGood)) return false
+      for (const url of urls.filter(isGood)) allowed.add(url)
+      return true
+    },
+  }
+}
+
+async function bounded(answer: Response): Promise<Response> {
+  const parts: Uint8Array[] = []
+  let length = 0
+  for await (const part of answer.body ?? []) {
+    length += part.length
+    if (length > ANSWER_MOST) throw new TypeError('an answer is too long')
+    parts.push(part)
+  }
+  const { status, headers } = answer
+  const hasBody = status !== 204 && status !== 304
+  return new Response(hasBody ? Buffer.concat(parts) : null, { status, headers })
+}
