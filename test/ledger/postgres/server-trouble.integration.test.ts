@@ -51,7 +51,8 @@ async function clusterOfOwn(settings: readonly string[] = []) {
 }
 
 test('after a crash, a commit that was lost is not taken for that of another transaction with its number', async () => {
-  const { cluster, proxy, laneAt, urlOfProxy } = await clusterOfOwn()
+  // Once any of its log were on the disk, its number would not be given again.
+  const { cluster, proxy, laneAt, urlOfProxy } = await clusterOfOwn(['wal_writer_delay = 10000'])
   const cutOff = laneAt(urlOfProxy)
   let xid = 0
   const writing = cutOff.write('alone', async (session) => {
