@@ -1,5 +1,6 @@
 // Files are read one at a time: that is the ledger's rule anyway, and a workbook takes hundreds of megabytes.
 
+import { EventEmitter, once } from 'node:events'
 import { Fault } from '../domain/fault.ts'
 import type { IngestProgress } from '../domain/ingest.ts'
 
@@ -18,10 +19,10 @@ export interface IngestQueue {
   run<T>(name: string, job: (signal: AbortSignal, tell: (progress: IngestProgress) => void) => Promise<T>): Promise<T>
   /** How many come before it; null: it does not wait. */
   placeOf(name: string): number | null
-  /** null: it is not being read, or has not told anything yet. */
+  /** null: it is not being read, or has not reported anything yet. */
   progressOf(name: string): IngestProgress | null
-  /** Resolves when it has told something or is over, at the latest after so long. */
-  heardOf(name: string, withinMs: number): Promise<void>
+  /** Resolves when it has reported progress or is over, at the latest after so long. */
+  waitForProgress(name: string, withinMs: number): Promise<void>
   /** Stops what is read now; nothing more begins. */
   close(): Promise<void>
 }
@@ -29,10 +30,7 @@ export interface IngestQueue {
 export function createIngestQueue(): IngestQueue {
   const waiting: string[] = []
   const told = new Map<string, IngestProgress>()
-  const listening = new Map<string, Set<() => void>>()
-  const wake = (name: string) => {
-    for (const hear of listening.get(name) ?? []) hear()
-  }
+  const news = new EventEmitter().setMaxListeners(0)
   const stopping = new AbortController()
   let last: Promise<unknown> = Promise.resolve()
   return {
@@ -45,10 +43,10 @@ export function createIngestQueue(): IngestQueue {
           throw new Fault('interrupted', 'This server is ending. Nothing was changed: ask again.')
         return job(stopping.signal, (progress) => {
           told.set(name, progress)
-          wake(name)
+          news.emit(name)
         }).finally(() => {
           told.delete(name)
-          wake(name)
+          news.emit(name)
         })
       })
       last = turn.catch(() => {})
@@ -59,20 +57,9 @@ export function createIngestQueue(): IngestQueue {
       return place === -1 ? null : place
     },
     progressOf: (name) => told.get(name) ?? null,
-    async heardOf(name, withinMs) {
+    async waitForProgress(name, withinMs) {
       if (told.has(name)) return
-      const ears = listening.get(name) ?? new Set()
-      listening.set(name, ears)
-      await new Promise<void>((resolve) => {
-        const hear = () => {
-          clearTimeout(late)
-          ears.delete(hear)
-          if (ears.size === 0) listening.delete(name)
-          resolve()
-        }
-        const late = setTimeout(hear, withinMs)
-        ears.add(hear)
-      })
+      await once(news, name, { signal: AbortSignal.timeout(withinMs) }).catch(() => {})
     },
     async close() {
       stopping.abort()

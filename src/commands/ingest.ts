@@ -68,15 +68,15 @@ async function checkFor(app: App, { path, name, given: asked }: IngestAsked, ter
     say() {},
     note() {},
   })
-  return check(app, path, given, telling, { cards: 'refused', name, onRows: tellingServer() })
+  return check(app, path, given, telling, { cards: 'refused', name, onRows: progressReporter() })
 }
 
 /** Rows of the beginning that are shown before anything is known of the whole. */
 const FIRST_ROWS = 10
 const TOLD_EVERY_MS = 250
 
-/** The file was surveyed to its end before: no row that it hears of holds card data. */
-function tellingServer(): NonNullable<Handed['onRows']> {
+/** The file was surveyed to its end before: no row that is reported holds card data. */
+function progressReporter(): NonNullable<Handed['onRows']> {
   const first: FirstRow[] = []
   let read = 0
   let toldAtMs = Number.NEGATIVE_INFINITY
@@ -84,6 +84,8 @@ function tellingServer(): NonNullable<Handed['onRows']> {
     first.push(...rows.slice(0, FIRST_ROWS - first.length).map(firstRowJson))
     read += rows.length
     const nowMs = performance.now()
+    // Of a file that is read in one go the verdict is what comes next.
+    if (read === of && toldAtMs === Number.NEGATIVE_INFINITY) return
     if (read < of && nowMs - toldAtMs < TOLD_EVERY_MS) return
     toldAtMs = nowMs
     // A server that is gone hears nothing.
@@ -180,7 +182,7 @@ async function assertPairsTicked(told: ToldToSend | undefined, draft: Draft): Pr
   if (JSON.stringify(found) === JSON.stringify(told.pairs)) return
   throw new Fault(
     'refused',
-    'The look-alikes are not those that you ticked: the record has changed in the meantime. Nothing was recorded and nothing was sent. Check the file again.',
+    'The look-alikes are no longer those that you ticked: the record has changed since. Nothing was recorded and nothing was sent. Check the file again.',
   )
 }
 

@@ -20,7 +20,7 @@ export interface FoundRow {
   readonly cells: readonly string[]
 }
 
-/** What may be absent is not in checks of earlier versions. */
+/** Optional fields are missing in checks of earlier versions. */
 interface FoundMoney {
   readonly amount?: string | null
   readonly currency?: string | null
@@ -28,7 +28,7 @@ interface FoundMoney {
 }
 
 export interface FoundLookalike extends FoundMoney {
-  /** By which it is told from all others. */
+  /** Identifies the pair. */
   readonly pair?: string
   readonly line: number
   readonly reference: string

@@ -302,13 +302,9 @@ describe('a check', () => {
         ends.push(() => resolve(found(asking, {})))
       })
     const [first, second] = [await uploaded(), await uploaded()]
-    await vi.waitFor(async () => expect((await get(first)).body).toContain('It is being read to its end.'))
+    await vi.waitFor(async () => expect((await get(first)).body).toContain('Reading the file.'))
     const waiting = (await get(second)).body
-    for (const shown of [
-      'It waits to be read.',
-      '<meta http-equiv="refresh" content="1">',
-      'Nothing has been recorded',
-    ])
+    for (const shown of ['Waiting to be read.', '<meta http-equiv="refresh" content="1">', 'Nothing has been recorded'])
       expect(waiting).toContain(shown)
     await vi.waitFor(() => expect(ends).toHaveLength(1))
     ends.shift()?.()
@@ -346,7 +342,7 @@ describe('a check', () => {
       expect(page).toContain(shown)
     for (const not of ['/submit', '/again', '<script>']) expect(page).not.toContain(not)
     tellPage({ rows: 1000, of: 1000, first: [first] })
-    expect((await get(at)).body).toContain('All 1000 rows are read. They are compared with what is recorded.')
+    expect((await get(at)).body).toContain('All 1000 rows read. Comparing them with the record.')
     end()
     await vi.waitFor(async () => expect((await get(at)).body).toContain('Hand in 2 refunds'))
   })
@@ -569,7 +565,7 @@ describe('handing in', () => {
   test('takes more than 50 look-alikes by their number, and shows them by the hundred', async () => {
     const lookalikes = Array.from({ length: 101 }, (_, i) => ({ ...PAIR, pair: `${i} B-0 3 same`, line: i + 2 }))
     const check = await checked(alike(101), { lookalikes })
-    expect(check.page.body).toContain('Every one of the 101 look-alikes is meant beside the other: type 101')
+    expect(check.page.body).toContain('All 101 look-alikes are meant: type 101')
     expect(check.page.body).not.toContain('name="pair_')
     expect(check.page.body).toContain('Line 101: ')
     const [, next = ''] = /\?alike=(\d+)/.exec(check.page.body) ?? []

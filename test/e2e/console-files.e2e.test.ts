@@ -10,7 +10,7 @@ import { CLI, type Office, openOffice, until } from '../fixtures/cli.ts'
 import { formIn, visitorAt } from '../fixtures/console-visitor.ts'
 import { preparationFor, refundRow, refunds, toCsv } from '../fixtures/files.ts'
 import { serveOffice } from '../fixtures/http-office.ts'
-import { newSchemaName, sharedCluster } from '../fixtures/postgres.ts'
+import { ENGINES, openOfficeOn } from '../fixtures/office-on.ts'
 
 let office: Office
 afterEach(() => office.close())
@@ -84,51 +84,35 @@ test('bad rows are left out by their number, and a column is read as another fie
   expect(await office.tranche('status', only?.batch ?? '', '--json')).toMatchObject({ last: { rows: 4 } })
 })
 
-const ENGINES = {
-  SQLite: () => openOffice(),
-  PostgreSQL: async () => {
-    const { url } = await sharedCluster()
-    const made = await openOffice({
-      made: false,
-      env: { TRANCHE_LEDGER_URL: url, TRANCHE_LEDGER_SCHEMA: newSchemaName() },
-    })
-    expect((await made.tranche('init')).code).toBe(0)
-    return made
-  },
-} as const
-
-test.each(Object.keys(ENGINES) as (keyof typeof ENGINES)[])(
-  'what a person hands in waits for somebody else, whoever runs the server, on %s',
-  async (engine) => {
-    office = await ENGINES[engine]()
-    office.settings.TRANCHE_CONFIG = await office.put('config.yaml', 'approvals:\n  four_eyes: true\n')
-    const rows = refunds(2)
-    office.sandbox.prepare(preparationFor(rows))
-    const http = await serveOffice(office)
-    const both = await visitorAt(office, http.url, 'mio', 'submitter,approver')
-    const held = { rows: '2', totals: 'EUR 3.02', run_key: 'nov', canary: '1', max_declined: '10' }
-    const check = await both.upload(csv(toCsv(rows)), held)
-    expect(check.body).toContain('Hand in for approval: 2 refunds, EUR 3.02')
-    const made = await both.send(check.at, `${check.at}/submit`)
-    expect([made.status, await stateOf(idIn(made.to))]).toEqual([303, 'awaiting_approval'])
-    const sheet = (await both.get(made.to)).body
-    for (const shown of ['Submitted ', 'by person mio', 'Run key nov', 'Stops after the first 1 row', 'more than 10 %'])
-      expect(sheet).toContain(shown)
-    const approve = `${made.to}/approve`
-    let own = await both.send(made.to, approve, { total: '3.02', reason: 'mine' })
-    // A server of PostgreSQL that was started a moment ago decides nothing.
-    await until('the ledger decides', async () => {
-      if (own.status === 503) own = await both.send(made.to, approve, { total: '3.02', reason: 'mine' })
-      return own.status !== 503
-    })
-    expect([own.status, own.body]).toEqual([422, expect.stringContaining('somebody else must approve it')])
-    const ken = await visitorAt(office, http.url, 'ken', 'approver')
-    expect((await ken.send(made.to, approve, { total: '3.02', reason: 'looked' })).status).toBe(303)
-    await office.worker()
-    await until('it stops behind its first row', async () => (await stateOf(idIn(made.to))) === 'paused')
-    expect(office.sandbox.received()).toBe(1)
-  },
-)
+test.each(ENGINES)('what a person hands in waits for somebody else, whoever runs the server, on %s', async (engine) => {
+  office = await openOfficeOn(engine)
+  office.settings.TRANCHE_CONFIG = await office.put('config.yaml', 'approvals:\n  four_eyes: true\n')
+  const rows = refunds(2)
+  office.sandbox.prepare(preparationFor(rows))
+  const http = await serveOffice(office)
+  const both = await visitorAt(office, http.url, 'mio', 'submitter,approver')
+  const held = { rows: '2', totals: 'EUR 3.02', run_key: 'nov', canary: '1', max_declined: '10' }
+  const check = await both.upload(csv(toCsv(rows)), held)
+  expect(check.body).toContain('Hand in for approval: 2 refunds, EUR 3.02')
+  const made = await both.send(check.at, `${check.at}/submit`)
+  expect([made.status, await stateOf(idIn(made.to))]).toEqual([303, 'awaiting_approval'])
+  const sheet = (await both.get(made.to)).body
+  for (const shown of ['Submitted ', 'by person mio', 'Run key nov', 'Stops after the first 1 row', 'more than 10 %'])
+    expect(sheet).toContain(shown)
+  const approve = `${made.to}/approve`
+  let own = await both.send(made.to, approve, { total: '3.02', reason: 'mine' })
+  // A server of PostgreSQL that was started a moment ago decides nothing.
+  await until('the ledger decides', async () => {
+    if (own.status === 503) own = await both.send(made.to, approve, { total: '3.02', reason: 'mine' })
+    return own.status !== 503
+  })
+  expect([own.status, own.body]).toEqual([422, expect.stringContaining('somebody else must approve it')])
+  const ken = await visitorAt(office, http.url, 'ken', 'approver')
+  expect((await ken.send(made.to, approve, { total: '3.02', reason: 'looked' })).status).toBe(303)
+  await office.worker()
+  await until('it stops behind its first row', async () => (await stateOf(idIn(made.to))) === 'paused')
+  expect(office.sandbox.received()).toBe(1)
+})
 
 test('a file with card data is not kept, and the page says where they are', async () => {
   office = await openOffice()
@@ -183,7 +167,7 @@ test('look-alikes are ticked one by one, and a tick is for the pair that was sho
   expect((await office.tranche('cancel', first, '--reason', 'twice')).code).toBe(0)
   const second = await submitted('X-2')
   const stale = await mio.send(check.at, submit, { total: '3.00', pair_0: pairIn(check.body) })
-  expect([stale.status, stale.body]).toEqual([422, expect.stringContaining('are not those that you ticked')])
+  expect([stale.status, stale.body]).toEqual([422, expect.stringContaining('are no longer those that you ticked')])
   expect(await batches()).toHaveLength(2)
   const again = await mio.read((await mio.send(check.at, `${check.at}/again`)).to)
   expect(again.body).toContain(`/batches/${second}`)
@@ -192,19 +176,20 @@ test('look-alikes are ticked one by one, and a tick is for the pair that was sho
 })
 
 describe('tranche ingest', () => {
-  test('tells how far it is and the first rows before it says what it found', async () => {
+  test('reports progress and the first rows before it says what it found, and of a small file only what it found', async () => {
     office = await openOffice()
-    const http = await serveOffice(office)
     const { key } = (await office.tranche('keys', 'add', 'check', '--scopes', 'files:write', '--json')).last
-    expect(http.url).toContain('127.0.0.1')
-    const rows = [refundRow(1, { amount: 'ten' }), ...refunds(3_000, 2)]
-    const path = await office.put('long.csv', toCsv(rows))
-    const child = fork(CLI, ['ingest'], { env: office.settings, silent: true })
-    const told: IngestProgress[] = []
-    child.on('message', (progress) => told.push(progress as IngestProgress))
     const caller = { kind: 'key', secret: String(key) }
-    child.send({ act: 'check', caller, address: '127.0.0.1', path, name: 'in.csv', given: { operation: 'REFUND' } })
-    await new Promise((resolve) => child.once('close', resolve))
+    const reported = async (rows: Parameters<typeof toCsv>[0]) => {
+      const path = await office.put('in.csv', toCsv(rows))
+      const child = fork(CLI, ['ingest'], { env: office.settings, silent: true })
+      const progress: IngestProgress[] = []
+      child.on('message', (one) => progress.push(one as IngestProgress))
+      child.send({ act: 'check', caller, address: '127.0.0.1', path, name: 'in.csv', given: { operation: 'REFUND' } })
+      expect(await new Promise((resolve) => child.once('close', resolve))).not.toBe(1)
+      return progress
+    }
+    const told = await reported([refundRow(1, { amount: 'ten' }), ...refunds(3_000, 2)])
     expect(told[0]?.first).toHaveLength(10)
     expect(told[0]?.first[0]).toMatchObject({ line: 2, bad: true, reference: 'R-1', amount: null })
     expect(told[0]?.first[1]).toEqual({
@@ -212,6 +197,7 @@ describe('tranche ingest', () => {
       ...{ order_id: '70000002', vault_id: null },
     })
     expect(told.at(-1)).toMatchObject({ rows: 3_001, of: 3_001 })
+    expect(await reported(refunds(20))).toEqual([])
   })
 
   test('records nothing for a session that nobody has, or whose person may not', async () => {

@@ -9,29 +9,18 @@ import { cardSales } from '../fixtures/cards.ts'
 import { CLI, type Office, openOffice, until } from '../fixtures/cli.ts'
 import { preparationFor, refundRow, refunds, toCsv } from '../fixtures/files.ts'
 import { type HttpOffice, newKey, serveOffice } from '../fixtures/http-office.ts'
-import { newSchemaName, sharedCluster } from '../fixtures/postgres.ts'
+import { ENGINES, openOfficeOn } from '../fixtures/office-on.ts'
 import { partsOf, zip } from '../ingest/sheets.ts'
 
 let office: Office
 afterEach(() => office.close())
 
-const ENGINES = {
-  SQLite: () => openOffice(),
-  PostgreSQL: async () => {
-    const { url } = await sharedCluster()
-    const env = { TRANCHE_LEDGER_URL: url, TRANCHE_LEDGER_SCHEMA: newSchemaName() }
-    const made = await openOffice({ made: false, env })
-    expect((await made.tranche('init')).code).toBe(0)
-    return made
-  },
-} as const
-
 const batches = async () => (await office.tranche('status', '--json')).last.batches as { batch: string }[]
 const spooled = () => readdirSync(join(office.dataDir, 'spool'))
 
-describe.each(Object.keys(ENGINES) as (keyof typeof ENGINES)[])('on %s', (engine) => {
+describe.each(ENGINES)('on %s', (engine) => {
   test('a file is uploaded, checked, handed in once, sent and reconciled', async () => {
-    office = await ENGINES[engine]()
+    office = await openOfficeOn(engine)
     const rows = refunds(5)
     office.sandbox.prepare(preparationFor(rows))
     const http = await serveOffice(office)

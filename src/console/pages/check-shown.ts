@@ -13,25 +13,23 @@ import { batchPath, checkPath } from '../ways.ts'
 
 const NOTHING_YET = 'Nothing has been recorded and nothing has been sent.'
 
-/** Until the file is read to its end. `progress`: null: it has not told any. */
+/** Until the file is read to its end. `progress`: null: none was reported yet. */
 export function openText(check: Check, place: number | null, progress: IngestProgress | null): Html {
   const { state, file, startedAtMs } = check
   const before =
     place === null || place === 0 ? 'It is the next one.' : `${plural(place, 'file comes', 'files come')} before it.`
-  const what = state === 'queued' ? html`It waits to be read. ${before}` : html`${readingText(progress)}`
+  const what = state === 'queued' ? html`Waiting to be read. ${before}` : html`${readingText(progress)}`
   const rows = progress === null ? NOTHING : firstRows(progress)
-  return html`<p role="status">${what} ${file.bytes} bytes, since ${moment(startedAtMs)}. This page asks again by itself.</p><p>${NOTHING_YET}</p>${rows}`
+  return html`<p role="status">${what} ${file.bytes} bytes, since ${moment(startedAtMs)}. This page reloads by itself.</p><p>${NOTHING_YET}</p>${rows}`
 }
 
 function readingText(progress: IngestProgress | null): string {
-  if (progress === null) return 'It is being read to its end.'
+  if (progress === null) return 'Reading the file.'
   const { rows, of } = progress
-  return rows < of
-    ? `Reading row ${rows} of ${of}.`
-    : `All ${of} rows are read. They are compared with what is recorded.`
+  return rows < of ? `Reading row ${rows} of ${of}.` : `All ${of} rows read. Comparing them with the record.`
 }
 
-/** By what each of them is alone; whether it can be sent is known at the end. */
+/** Each row judged alone; whether it can be sent is known at the end. */
 function firstRows({ first }: IngestProgress): Html {
   const columns = [
     { name: 'Line', kind: 'number' },
@@ -40,13 +38,13 @@ function firstRows({ first }: IngestProgress): Html {
     { name: 'Amount', kind: 'number' },
     { name: 'Currency' },
     { name: 'Order or customer' },
-    { name: 'By itself', kind: 'word' },
+    { name: 'Row alone', kind: 'word' },
   ] as const
   const rows = first.map((row) => [
     ...[html`${row.line}`, html`${row.reference}`, html`${row.operation ?? '–'}`, html`${row.amount ?? '–'}`],
     ...[html`${row.currency ?? ''}`, html`${row.order_id ?? row.vault_id ?? ''}`, html`${row.bad ? 'bad' : 'good'}`],
   ])
-  return html`<h2 id="rows">First rows</h2>${table('As they were understood', columns, rows)}`
+  return html`<h2 id="rows">First rows</h2>${table('As read', columns, rows)}`
 }
 
 export function refusedNote(check: Check): Html {

@@ -35,16 +35,16 @@ interface OfCheck {
 const AGAIN_AFTER_S = 2
 const AGAIN_SOON_S = 1
 const SOON_MS = 5_000
-/** The page of a new check waits so long for its first rows: of most files it shows the verdict then. */
-const HELD_MS = 800
+/** The page of a new check waits so long for its first rows, or for the verdict of a small file. */
+const WAITS_MS = 800
 
 export function addCheckPages(pages: Pages, door: ConsoleDoor): void {
   pages.get<OfCheck>('/checks/:check', { config: { page: 'check' } }, async (request, reply) => {
     const before = await findOwn(door, request, request.params.check)
     const isNew = door.app.clock.nowMs() - before.startedAtMs < SOON_MS
-    const isHeld = isNew && isOpenCheck(before)
-    if (isHeld) await door.queue.heardOf(before.id, HELD_MS)
-    const check = isHeld ? await findOwn(door, request, request.params.check) : before
+    const waits = isNew && isOpenCheck(before)
+    if (waits) await door.queue.waitForProgress(before.id, WAITS_MS)
+    const check = waits ? await findOwn(door, request, request.params.check) : before
     const isOpen = isOpenCheck(check)
     const found = foundIn(check)
     const main = isOpen

@@ -21,7 +21,7 @@ import { actElsewhereOnce } from '../once.ts'
 import { form, moment, NOTHING, note } from '../parts.ts'
 import { filesCaller } from '../uploading.ts'
 import { batchPath, checkPath } from '../ways.ts'
-import { pairsTicked, pairsToTick, tickedIn } from './pairs.ts'
+import { pairsForm, pairsToTick, tickedIn } from './pairs.ts'
 
 type OwnCheck = Check & { readonly path: string }
 type FindCheck = (door: ConsoleDoor, request: FastifyRequest, id: string) => Promise<OwnCheck>
@@ -170,7 +170,7 @@ export async function handInForm(
   const what = askedText(sumsIn(found).totals)
   const asked = form(request, door, {
     action: `${checkPath(check.id)}/submit`,
-    fields: html`${leftOutField(found)}${pairs === null ? alikeField(found) : pairsTicked(pairs)}${told.approval ? waitsText() : totalField(found)}`,
+    fields: html`${leftOutField(found)}${pairs === null ? alikeField(found) : pairsForm(pairs)}${told.approval ? waitsText() : totalField(found)}`,
     button: told.approval ? `Hand in for approval: ${what}` : `Hand in ${what}`,
   })
   return { shown: html`<h2>Hand in</h2>${asked}`, hasPairs: pairs !== null }
@@ -200,8 +200,8 @@ function leftOutField(found: CheckFound): Html {
 function alikeField({ lookalikes }: CheckFound): Html {
   return numberField(
     'lookalikes',
-    `Every one of the ${lookalikes} look-alikes is meant beside the other: type ${lookalikes}`,
-    'They stand below. So many are not ticked one by one: all are let through together or none. Take out of the file what was entered twice.',
+    `All ${lookalikes} look-alikes are meant: type ${lookalikes}`,
+    'They are listed below. With this many, you accept all or none. Remove from the file what was entered twice.',
   )
 }
 

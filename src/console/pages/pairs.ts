@@ -10,7 +10,7 @@ import type { Fields } from '../forms.ts'
 import { facts, idText, moment, NOTHING } from '../parts.ts'
 import { batchPath, checkPath } from '../ways.ts'
 
-/** Whoever has more of them has a file to look into, and no list to tick. */
+/** Above this, a person must look into the file: a list this long would be ticked blindly. */
 const TICKED_MOST = 50
 
 /** null: there are too many, or an earlier version made the check: their number is typed. */
@@ -21,7 +21,7 @@ export async function pairsToTick(path: string, found: CheckFound): Promise<read
   return items.length === found.lookalikes && items.every(({ pair }) => pair !== undefined) ? items : null
 }
 
-/** As they are told to whoever records; throws unless each was ticked, and nothing else. */
+/** The pairs as passed to the ingest process; throws unless exactly these are ticked. */
 export function tickedIn(fields: Fields, pairs: readonly FoundLookalike[]): readonly string[] {
   const ticked = pairs.flatMap(({ pair }, i) => (pair !== undefined && fields[nameOf(i)] === pair ? [pair] : []))
   const named = Object.keys(fields).filter((name) => name.startsWith('pair_')).length
@@ -33,7 +33,7 @@ export function tickedIn(fields: Fields, pairs: readonly FoundLookalike[]): read
       : 'More look-alikes are ticked than there are.'
   throw new PageError(
     422,
-    `${what} Nothing was recorded and nothing was sent. Go back, and look at each pair: take out of the file what was entered twice, and hand that file in.`,
+    `${what} Nothing was recorded and nothing was sent. Go back, and look at each pair: remove from the file what was entered twice, and hand in the corrected file.`,
   )
 }
 
@@ -41,11 +41,11 @@ function nameOf(i: number): string {
   return `pair_${i}`
 }
 
-export function pairsTicked(pairs: readonly FoundLookalike[]): Html {
+export function pairsForm(pairs: readonly FoundLookalike[]): Html {
   if (pairs.length === 0) return NOTHING
   const tick = (pair: FoundLookalike, i: number) =>
     html`<p class="choice"><label><input type="checkbox" name="${nameOf(i)}" value="${pair.pair ?? ''}" required> Two different ${nounsOf(pair.operation ?? '')}: both are meant</label></p>`
-  return html`<h3 id="alike">${plural(pairs.length, 'look-alike')}</h3><p>Tick a pair only if both of it are meant. What was entered twice is executed twice: take it out of the file, and hand that file in.</p>${pairs.map((pair, i) => pairShown(pair, i + 1, pairs.length, tick(pair, i)))}`
+  return html`<h3 id="alike">${plural(pairs.length, 'look-alike')}</h3><p>Tick a pair only if you mean both rows. A row entered twice is executed twice: remove it from the file and hand in the corrected file.</p>${pairs.map((pair, i) => pairShown(pair, i + 1, pairs.length, tick(pair, i)))}`
 }
 
 /** A page of them, to be looked at only. */

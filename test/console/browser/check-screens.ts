@@ -117,7 +117,7 @@ async function reading(desk: Desk, rows: number): Promise<string> {
       ...{ order_id: desk.text(`70${i}`), vault_id: null },
     }),
   )
-  const isTold = desk.door.queue.heardOf(id, 5_000)
+  const isTold = desk.door.queue.waitForProgress(id, 5_000)
   void desk.door.queue.run(id, (signal, tell) => {
     tell({ rows, of: 100_000, first })
     return new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))

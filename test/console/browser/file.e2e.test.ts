@@ -3,39 +3,27 @@
 
 import { afterEach, describe, expect, test } from 'vitest'
 import { MAY_SKIP_BROWSER, useBrowser } from '../../fixtures/browser.ts'
-import { type Office, openOffice, until } from '../../fixtures/cli.ts'
+import { type Office, until } from '../../fixtures/cli.ts'
 import { visitorAt } from '../../fixtures/console-visitor.ts'
 import { preparationFor, refunds, toCsv } from '../../fixtures/files.ts'
 import { serveOffice } from '../../fixtures/http-office.ts'
+import { ENGINES, openOfficeOn } from '../../fixtures/office-on.ts'
 import { PASSWORD } from '../../fixtures/pages.ts'
-import { newSchemaName, sharedCluster } from '../../fixtures/postgres.ts'
 import { byKeys, byMouse } from './hands.ts'
-
-const ENGINES = {
-  SQLite: () => openOffice(),
-  PostgreSQL: async () => {
-    const { url } = await sharedCluster()
-    const env = { TRANCHE_LEDGER_URL: url, TRANCHE_LEDGER_SCHEMA: newSchemaName() }
-    const made = await openOffice({ made: false, env })
-    expect((await made.tranche('init')).code).toBe(0)
-    return made
-  },
-} as const
 
 describe.skipIf(MAY_SKIP_BROWSER)('the life of a file', { timeout: 120_000 }, () => {
   const open = useBrowser()
   let office: Office
   afterEach(() => office.close())
 
-  const engines = Object.keys(ENGINES) as (keyof typeof ENGINES)[]
   const ways = [
     ['by keys alone', byKeys, true],
     ['without scripts', byMouse, false],
   ] as const
-  test.each(engines.flatMap((engine) => ways.map(([way, ...how]) => [way, engine, ...how] as const)))(
+  test.each(ENGINES.flatMap((engine) => ways.map(([way, ...how]) => [way, engine, ...how] as const)))(
     'is led %s from its upload to its end on %s',
     async (_, engine, handsOf, scripts) => {
-      office = await ENGINES[engine]()
+      office = await openOfficeOn(engine)
       const rows = refunds(2)
       office.sandbox.prepare(preparationFor(rows))
       const path = await office.put('refunds.csv', toCsv(rows))
