@@ -116,7 +116,7 @@ function assertThere(name: string, how: string): void {
   if (how === 'provided')
     throw new Fault(
       'usage',
-      `${name} comes in by the identity provider, with the roles of the groups there and no password here. Nothing was changed. Change the groups there; to keep ${name} out at once: tranche people revoke ${name} --reason TEXT`,
+      `${name} signs in with the identity provider: roles come from groups there, and there is no password here. Nothing was changed. Change the groups there; to block ${name} now: tranche people revoke ${name} --reason TEXT`,
     )
   if (how === 'revoked') throw new Fault('usage', `${name} was revoked. Nothing was changed. Add another person.`)
 }

@@ -15,6 +15,8 @@ import type { App } from '../app.ts'
 import { KEY_LIVES_MOST_MS, SCOPES } from '../domain/api-key.ts'
 import { messageOf } from '../domain/errors.ts'
 import { Fault } from '../domain/fault.ts'
+import { comesInBy } from '../domain/identity.ts'
+import { isLoopback } from '../files/networks.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import type { Door } from '../server/door.ts'
@@ -61,12 +63,12 @@ interface Asked {
 }
 
 async function parseAsked({ config }: App, given: ServeArguments): Promise<Asked> {
-  const { assertMayListen, hostsOf, isOwnMachine } = await import('../server/hosts.ts')
+  const { assertMayListen, hostsOf } = await import('../server/hosts.ts')
   const host = given.host ?? '127.0.0.1'
   const tls = readTls(given)
   const parts = { host, certificate: tls?.cert ?? null, ...config.serving }
   assertMayListen(parts)
-  if (!isOwnMachine(host)) assertKnownAddress(config)
+  if (!isLoopback(host)) assertKnownAddress(config)
   return {
     host,
     port: parsePort(given.port),
@@ -77,12 +79,12 @@ async function parseAsked({ config }: App, given: ServeArguments): Promise<Asked
   }
 }
 
-/** The provider sends browsers back to one address: a name that a browser wrote is none. */
+/** The provider sends browsers back to one fixed address, never to a name that a browser sent. */
 function assertKnownAddress({ identityProvider, serving }: App['config']): void {
   if (identityProvider === null || serving.publicUrl !== null) return
   throw new Fault(
     'usage',
-    `People who sign in with ${identityProvider.name} must be sent back to one address. Nothing was started. Set TRANCHE_PUBLIC_URL=https://…, as browsers reach this server, and register that address with /sign-in/provider/return behind it at the provider.`,
+    `People who sign in with ${identityProvider.name} must return to one fixed address. Nothing was started. Set TRANCHE_PUBLIC_URL=https://…, as browsers reach this server, and register that address followed by /sign-in/provider/return at the provider.`,
   )
 }
 
@@ -170,7 +172,7 @@ async function consoleBeside(
 
 /** On a ledger without people, whoever reads this output becomes the first administrator. */
 async function tellFirstLink(app: App, ledger: Ledger, listensAt: string, terminal: Terminal): Promise<void> {
-  if (app.config.identityProvider?.localSignIn === false) return // a password would open nothing
+  if (!comesInBy(null, app.config.identityProvider)) return // a password would open nothing
   const secret = await firstLink(ledger, app.clock.nowMs())
   if (secret === null) return
   const url = invitationUrl(app.config.serving.publicUrl ?? listensAt, secret)

@@ -3,6 +3,7 @@
 import { parseRedisTarget, type RedisTarget } from '../domain/redis-target.ts'
 import { Secret } from '../domain/secret.ts'
 import { defaultOf } from '../domain/settings.ts'
+import { isLoopback } from '../files/networks.ts'
 import type { Settings } from './setting-readers.ts'
 
 /** The gateway's base address in one spelling, so that one account is not taken for two. */
@@ -54,8 +55,4 @@ export function redisPrefixFrom(settings: Settings): string {
     settings.note('TRANCHE_REDIS_PREFIX', 'must be 1 to 100 ASCII characters without blanks')
   }
   return prefix
-}
-
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '[::1]' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host)
 }

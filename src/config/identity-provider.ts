@@ -5,15 +5,17 @@ import type { ProviderSettings } from '../domain/identity.ts'
 import { exclusionIn, GRANTS, parseGrant } from '../domain/person.ts'
 import { Secret } from '../domain/secret.ts'
 import { didYouMean } from '../domain/similar.ts'
-import { isLoopback } from './address.ts'
-import { ELLIPSIS, isEllipsis, passwordProblem } from './limits.ts'
+import { isLoopback } from '../files/networks.ts'
+import { ELLIPSIS, isEllipsis } from './limits.ts'
 import { issueProblems } from './merchant-entry.ts'
 import { type ExposedFile, readSecretFile } from './secret-files.ts'
 
 const NAME_LONGEST = 60
 const GROUPS_CLAIM = 'groups'
+/** Cookies are signed with it: a shorter one could be found by trying. */
+const SECRET_SHORTEST = 16
 
-/** undefined: it has mistakes, of which `complain` was told. `directory`: to which paths are relative. */
+/** undefined: it has mistakes, reported to `complain`. `directory`: base of relative paths. */
 export async function identityProviderFrom(
   content: unknown,
   directory: string,
@@ -64,7 +66,7 @@ async function providerSchema(directory: string, exposed: ExposedFile[]) {
     .min(1, 'gives no role: take the group out')
     .refine(
       (names) => exclusionIn(names) === null,
-      'gives admin together with a role that moves money: whoever makes people moves no money. Use two groups',
+      'gives admin together with a role that moves money: an administrator may not move money. Use two groups',
     )
   const words = z.array(text.regex(/^\S+$/, 'holds a blank')).min(1)
   return z.strictObject({
@@ -92,14 +94,15 @@ function parseIssuer(text: string, complain: (problem: string) => void): string 
   else if (url.pathname.includes('/.well-known/'))
     complain('must be the issuer, without /.well-known/ and what follows')
   else if (url.protocol === 'http:' && !isLoopback(url.hostname))
-    complain('must begin with https://: over plain http anybody on the way could say who signs in')
+    complain('must begin with https://: over plain http, anyone on the network could forge a sign-in')
   else return text
   return undefined
 }
 
 function readClientSecret(path: string, complain: (problem: string) => void, exposed: ExposedFile[]) {
   const secret = readSecretFile(path, complain, exposed)
-  const problem = secret === undefined ? null : passwordProblem(secret)
+  const isShort = secret !== undefined && secret.length < SECRET_SHORTEST
+  const problem = isShort ? `has fewer than ${SECRET_SHORTEST} characters: have the provider make one` : null
   if (problem !== null) complain(problem)
   return problem === null ? secret : undefined
 }

@@ -3,7 +3,7 @@
 import { Fault } from '../domain/fault.ts'
 import { Secret } from '../domain/secret.ts'
 import { defaultOf } from '../domain/settings.ts'
-import { isLoopback } from './address.ts'
+import { isLoopback } from '../files/networks.ts'
 import { createSettings, type Settings } from './setting-readers.ts'
 import { readPem } from './trust.ts'
 

@@ -4,6 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import { sha256Of } from '../app/people.ts'
 import { messageOf } from '../domain/errors.ts'
 import { Fault } from '../domain/fault.ts'
+import { comesInBy } from '../domain/identity.ts'
 import { html } from '../present/html.ts'
 import { addAssets } from './assets.ts'
 import { secretIn } from './cookie.ts'
@@ -148,7 +149,9 @@ async function recognise(request: FastifyRequest, door: ConsoleDoor): Promise<vo
   const secret = secretIn(request, door)
   const nowMs = door.app.clock.nowMs()
   const found = secret === null ? null : await door.ledger.visit(sha256Of(secret), nowMs, !isByItself(request))
-  request.visitor = found === null ? null : visitorBy(found.person, found.session, request.ip, nowMs)
+  // A session that was opened in a way that is configured no more ends with it.
+  const isIn = found !== null && comesInBy(found.person.issuer, door.app.config.identityProvider)
+  request.visitor = !isIn ? null : visitorBy(found.person, found.session, request.ip, nowMs)
 }
 
 function answerErrors(pages: Pages, door: ConsoleDoor): void {

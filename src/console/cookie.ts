@@ -1,5 +1,5 @@
-// The cookie that holds the secret of a session, and one for the way to an identity provider and back. A browser sends one with that
-// name, and two are none.
+// The cookie that holds the secret of a session, and one for a sign-in that is pending at the identity provider. A browser sends one with
+// that name, and two are none.
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ConsoleDoor } from './door.ts'
@@ -23,34 +23,41 @@ function onlyOne({ headers }: FastifyRequest, name: string): string {
 }
 
 export function setSecret(reply: FastifyReply, door: Pick<ConsoleDoor, 'isSecure'>, secret: string): void {
-  const attributes = `Path=/; HttpOnly; SameSite=Lax${door.isSecure ? '; Secure' : ''}`
-  reply.header('set-cookie', `${cookieName(door)}=${secret}; ${attributes}`)
+  setCookie(reply, door, cookieName(door), secret)
 }
 
 export function clearSecret(reply: FastifyReply, door: Pick<ConsoleDoor, 'isSecure'>): void {
-  const attributes = `Path=/; Max-Age=0; HttpOnly; SameSite=Lax${door.isSecure ? '; Secure' : ''}`
-  reply.header('set-cookie', `${cookieName(door)}=; ${attributes}`)
+  setCookie(reply, door, cookieName(door), '', 0)
 }
 
-const WAY_LASTS_S = 600
+const PENDING_LASTS_S = 600
 
-function wayName(door: Pick<ConsoleDoor, 'isSecure'>): string {
-  return `${cookieName(door)}-way`
+function pendingName(door: Pick<ConsoleDoor, 'isSecure'>): string {
+  return `${cookieName(door)}-sign-in`
 }
 
 /** null: there is none. */
-export function sealedWayIn(request: FastifyRequest, door: Pick<ConsoleDoor, 'isSecure'>): string | null {
-  const sealed = onlyOne(request, wayName(door))
-  return sealed === '' ? null : sealed
+export function pendingIn(request: FastifyRequest, door: Pick<ConsoleDoor, 'isSecure'>): string | null {
+  const signed = onlyOne(request, pendingName(door))
+  return signed === '' ? null : signed
 }
 
-/** Lax, because the browser comes back from another site. */
-export function setWay(reply: FastifyReply, door: Pick<ConsoleDoor, 'isSecure'>, sealed: string): void {
-  const attributes = `Path=/; Max-Age=${WAY_LASTS_S}; HttpOnly; SameSite=Lax${door.isSecure ? '; Secure' : ''}`
-  reply.header('set-cookie', `${wayName(door)}=${sealed}; ${attributes}`)
+export function setPending(reply: FastifyReply, door: Pick<ConsoleDoor, 'isSecure'>, signed: string): void {
+  setCookie(reply, door, pendingName(door), signed, PENDING_LASTS_S)
 }
 
-export function clearWay(reply: FastifyReply, door: Pick<ConsoleDoor, 'isSecure'>): void {
-  const attributes = `Path=/; Max-Age=0; HttpOnly; SameSite=Lax${door.isSecure ? '; Secure' : ''}`
-  reply.header('set-cookie', `${wayName(door)}=; ${attributes}`)
+export function clearPending(reply: FastifyReply, door: Pick<ConsoleDoor, 'isSecure'>): void {
+  setCookie(reply, door, pendingName(door), '', 0)
+}
+
+/** Lax: the browser comes back from the identity provider with it. `maxAgeS`: 0 takes it away; absent: until the browser is closed. */
+function setCookie(
+  reply: FastifyReply,
+  { isSecure }: Pick<ConsoleDoor, 'isSecure'>,
+  name: string,
+  value: string,
+  maxAgeS?: number,
+): void {
+  const age = maxAgeS === undefined ? '' : `; Max-Age=${maxAgeS}`
+  reply.header('set-cookie', `${name}=${value}; Path=/${age}; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`)
 }

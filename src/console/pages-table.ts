@@ -7,7 +7,7 @@ export interface PageEntry {
   readonly path: string
   /** `anybody`: without being signed in. `own`: whoever is. */
   readonly permission: Permission | 'anybody'
-  /** A password not older than a few minutes. */
+  /** Needs a password or a sign-in from the last five minutes. */
   readonly stepUp?: true
   /** A file comes with the form: the page reads it, and the token of the form first. */
   readonly hasFile?: true

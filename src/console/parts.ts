@@ -60,11 +60,16 @@ export function note(kind: NoteKind, what: Html): Html {
   return html`<div class="note ${kind}">${what}</div>`
 }
 
-/** What takes a password that was shown a moment ago; else the way there. `to`: where to go on. */
+/** Forms that need a step-up of the last minutes; else the link to it. `to`: where to go on. */
 export function freshly(request: FastifyRequest, to: string, forms: () => Html): Html {
   if (visitorOf(request).isFresh) return forms()
-  const way = html`<a href="/step-up?to=${encodeURIComponent(to)}">show your password again</a>`
-  return note('plain', html`<p>Before you can do that, ${way}.</p>`)
+  return note('plain', html`<p>Before you can do that, ${stepUpLink(request, to)}.</p>`)
+}
+
+/** In the words of a sentence, by what the visitor signs in with. */
+export function stepUpLink(request: FastifyRequest, to: string): Html {
+  const again = visitorOf(request).person.issuer === null ? 'show your password again' : 'sign in again'
+  return html`<a href="/step-up?to=${encodeURIComponent(to)}">${again}</a>`
 }
 
 const REASON_LONGEST = 500

@@ -11,7 +11,7 @@ export interface Visitor {
   readonly session: Session
   readonly actor: DoorActor
   may(permission: Permission): boolean
-  /** Whether the password was shown within the last minutes. */
+  /** Whether they proved who they are within the last five minutes. */
   readonly isFresh: boolean
 }
 

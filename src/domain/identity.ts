@@ -7,7 +7,7 @@ import type { Secret } from './secret.ts'
 export interface ProviderSettings {
   /** For people, on the page where they sign in. */
   readonly name: string
-  /** As it calls itself, to the last sign. */
+  /** Exactly as the provider publishes it. */
   readonly issuer: string
   readonly clientId: string
   readonly clientSecret: Secret
@@ -17,14 +17,14 @@ export interface ProviderSettings {
   readonly scopes: readonly string[]
   /** Group → roles. */
   readonly roles: ReadonlyMap<string, readonly GrantName[]>
-  /** Ways of authentication of which one is asked for and must be told; empty: any. */
+  /** Requested `acr` values, one of which the ID token must have; empty: any. */
   readonly acrValues: readonly string[]
   /** Whether passwords of this server open anything beside it. */
   readonly localSignIn: boolean
 }
 
 /** What a provider told of somebody, after its signature was verified. */
-export interface Told {
+export interface ProviderIdentity {
   readonly issuer: string
   /** Never given twice by that issuer; the only thing a person is known by. */
   readonly subject: string
@@ -34,6 +34,11 @@ export interface Told {
   /** When they last proved who they are; null: it does not say. */
   readonly authTimeMs: number | null
   readonly acr: string | null
+}
+
+/** Whether people of that issuer come in here; null: by a password of this server. `provider`: as configured; null: there is none. */
+export function comesInBy(issuer: string | null, provider: ProviderSettings | null): boolean {
+  return issuer === null ? (provider?.localSignIn ?? true) : issuer === provider?.issuer
 }
 
 /** Of all groups together, each role once. */
@@ -69,7 +74,7 @@ const SKEW_MS = 30_000
 export type Proof = { readonly kind: 'proved'; readonly atMs: number } | { readonly kind: 'unsaid' | 'old' | 'ahead' }
 
 /** Whether they proved who they are a moment ago. A page on the way can take the request for that away: the answer counts. */
-export function proofOf({ authTimeMs }: Pick<Told, 'authTimeMs'>, nowMs: number): Proof {
+export function proofOf({ authTimeMs }: Pick<ProviderIdentity, 'authTimeMs'>, nowMs: number): Proof {
   if (authTimeMs === null) return { kind: 'unsaid' }
   if (authTimeMs > nowMs + SKEW_MS) return { kind: 'ahead' }
   return nowMs - authTimeMs > STEP_UP_MS ? { kind: 'old' } : { kind: 'proved', atMs: Math.min(authTimeMs, nowMs) }

@@ -48,7 +48,8 @@ export const APPROVES_AFTER_MS = 24 * 3_600_000
 /** Since the first person joined. */
 export const FIRST_SETUP_MS = 3_600_000
 
-const MONEY: readonly GrantName[] = ['submitter', 'approver', 'operator']
+/** Roles with which money is moved. */
+export const MONEY: readonly GrantName[] = ['submitter', 'approver', 'operator']
 
 /** Hands in, approves, steers or resolves. */
 export function movesMoney({ grants, revokedAtMs }: Pick<Person, 'grants' | 'revokedAtMs'>): boolean {
@@ -79,18 +80,21 @@ export function mayDo(
   return permission === 'own' || grants.some(({ name }) => GIVES[name].includes(permission))
 }
 
-export type UnfitPerson = 'no-approver' | 'approver-too-new' | 'made-by-the-submitter'
+export type UnfitPerson = 'no-approver' | 'approver-too-new' | 'made-by-the-submitter' | 'other-account'
 
-/** null: they may approve what the submitter handed in. */
+/** null: they may approve what the submitter handed in. `others`: the people who submitted it, or approved it before. */
 export function unfitPerson(
-  person: Pick<Person, 'grants' | 'revokedAtMs'> | null,
+  person: Pick<Person, 'grants' | 'revokedAtMs' | 'issuer'> | null,
   submitters: readonly string[],
+  others: readonly Pick<Person, 'issuer'>[],
   nowMs: number,
 ): UnfitPerson | null {
   const grant = person?.grants.find(({ name }) => name === 'approver')
   if (person === null || person.revokedAtMs !== null || grant === undefined) return 'no-approver'
   if (!grant.first && nowMs - grant.atMs < APPROVES_AFTER_MS) return 'approver-too-new'
-  return submitters.includes(grant.by) ? 'made-by-the-submitter' : null
+  if (submitters.includes(grant.by)) return 'made-by-the-submitter'
+  // One human may have a password here and an account there: nothing shows that the two are two people.
+  return others.some(({ issuer }) => issuer !== person.issuer) ? 'other-account' : null
 }
 
 /** What was given before keeps its moment and its giver. */

@@ -204,14 +204,16 @@ function sumText({ operation, currency, count, amount }: ToldToSend['totals'][nu
 }
 
 /**
- * What a person answers for who says that both are meant: the two rows, and the reason why they were asked. The file is known by its
+ * What a person answers for who says that both are meant: the two rows, the reason why they were asked, and whether the other is in trouble. The file is known by its
  * bytes and recorded rows by their numbers, so that this says which rows they are. Plain letters and digits.
  */
-export function pairOf({ rowNo, like, lost, changedFrom, refundedBefore }: Lookalike): string {
+export function pairOf({ rowNo, like, lost, changedFrom, refundedBefore, moneyWarning }: Lookalike): string {
   const sumOfPair = changedFrom ?? refundedBefore
   const why = lost ? 'lost' : changedFrom !== null ? 'changed' : refundedBefore !== null ? 'refunded' : 'same'
   const sum = sumOfPair === null ? [] : [sumOfPair.amountMinor, sumOfPair.currency ?? 'several']
-  return [rowNo, like.batchId ?? 'file', like.rowNo, why, ...sum].join(' ')
+  // That it is in doubt, or that money differs, is what somebody looks at before they tick.
+  const trouble = [like.state === 'IN_DOUBT' ? 'doubt' : [], moneyWarning === null ? [] : 'warned'].flat()
+  return [rowNo, like.batchId ?? 'file', like.rowNo, why, ...sum, ...trouble].join(' ')
 }
 
 /** The bytes are those of a batch that reads them otherwise. */

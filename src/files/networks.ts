@@ -28,3 +28,10 @@ export function isWithin(list: BlockList, address: string): boolean {
   const family = isIP(address)
   return family !== 0 && list.check(address, family === 4 ? 'ipv4' : 'ipv6')
 }
+
+const LOOPBACK = networkList(['127.0.0.0/8', '::1'])
+
+/** Whether only this machine can reach it there. `host`: a name or an address, of version 6 also in brackets. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || isWithin(LOOPBACK, host.replace(/^\[|\]$/g, ''))
+}

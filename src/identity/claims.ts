@@ -1,8 +1,8 @@
 // The claims of an ID token, read as what a stranger wrote.
 
-import type { ProviderSettings, Told } from '../domain/identity.ts'
+import type { ProviderIdentity, ProviderSettings } from '../domain/identity.ts'
 import { holdsControls } from '../domain/visible.ts'
-import { NotTold } from '../ports/identity-provider.ts'
+import { SignInRejected } from '../ports/identity-provider.ts'
 
 const SUBJECT_LONGEST = 255
 const TEXT_LONGEST = 300
@@ -10,14 +10,13 @@ const GROUPS_MOST = 2_000
 
 type Claims = Readonly<Record<string, unknown>>
 
-export function readClaims(claims: Claims, { issuer, groupsClaim, acrValues }: ProviderSettings): Told {
+export function readClaims(claims: Claims, { issuer, groupsClaim, acrValues }: ProviderSettings): ProviderIdentity {
   const { sub, iss, auth_time: authTime } = claims
-  if (iss !== issuer) throw new NotTold('issuer', null)
+  if (iss !== issuer) throw new SignInRejected('issuer', null)
   if (typeof sub !== 'string' || sub === '' || sub.length > SUBJECT_LONGEST || holdsControls(sub))
-    throw new NotTold('subject', null)
+    throw new SignInRejected('subject', null)
   const acr = textIn(claims.acr)
-  if (acrValues.length > 0 && (acr === null || !acrValues.includes(acr)))
-    throw new NotTold('acr', 'it was asked for a stronger way of signing in than the one that was used')
+  if (acrValues.length > 0 && (acr === null || !acrValues.includes(acr))) throw new SignInRejected('acr', null)
   return {
     ...{ issuer, subject: sub, acr },
     names: [claims.preferred_username, claims.email, sub].flatMap((name) => textIn(name) ?? []),

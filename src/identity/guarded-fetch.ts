@@ -2,6 +2,17 @@
 
 const ANSWER_MOST = 1024 * 1024
 
+/** Not for want of an answer. */
+class NotFetched extends Error {
+  readonly code: string
+
+  constructor(code: string) {
+    super(`the identity provider was not asked, or not read to the end: ${code}`)
+    this.name = 'NotFetched'
+    this.code = code
+  }
+}
+
 export interface GuardedFetch {
   /** Follows no redirect, and reads no endless answer. */
   readonly fetch: (url: string, options: object) => Promise<Response>
@@ -14,8 +25,8 @@ export function createGuardedFetch(issuer: URL): GuardedFetch {
   const isOfIssuer = (url: URL) => url.origin === issuer.origin && url.pathname.includes('/.well-known/')
   return {
     async fetch(url, options) {
-      if (!allowed.has(url) && !isOfIssuer(new URL(url)))
-        throw new TypeError('an address was asked for that the issuer did not name')
+      const asked = new URL(url)
+      if (!allowed.has(asked.href) && !isOfIssuer(asked)) throw new NotFetched('ADDRESS_NOT_NAMED')
       return bounded(await fetch(url, { ...options, redirect: 'manual' }))
     },
     allow(urls) {
@@ -27,7 +38,7 @@ export function createGuardedFetch(issuer: URL): GuardedFetch {
         )
       }
       if (!urls.every(isGood)) return false
-      for (const url of urls.filter(isGood)) allowed.add(url)
+      for (const url of urls.filter(isGood)) allowed.add(new URL(url).href)
       return true
     },
   }
@@ -38,10 +49,10 @@ async function bounded(answer: Response): Promise<Response> {
   let length = 0
   for await (const part of answer.body ?? []) {
     length += part.length
-    if (length > ANSWER_MOST) throw new TypeError('an answer is too long')
+    if (length > ANSWER_MOST) throw new NotFetched('ANSWER_TOO_LONG')
     parts.push(part)
   }
   const { status, headers } = answer
-  const hasBody = status !== 204 && status !== 304
+  const hasBody = ![204, 205, 304].includes(status)
   return new Response(hasBody ? Buffer.concat(parts) : null, { status, headers })
 }

@@ -2,7 +2,7 @@
 
 import { Fault } from '../domain/fault.ts'
 import type { ProviderSettings } from '../domain/identity.ts'
-import { type Asking, type IdentityProvider, NotTold } from '../ports/identity-provider.ts'
+import { type AuthorizationRequest, type IdentityProvider, SignInRejected } from '../ports/identity-provider.ts'
 import { readClaims } from './claims.ts'
 import { createGuardedFetch } from './guarded-fetch.ts'
 
@@ -11,7 +11,7 @@ type Configuration = import('openid-client').Configuration
 type ClientAuth = import('openid-client').ClientAuth
 
 const TIMEOUT_S = 10
-/** Keys are looked up anew when one is met that is not known; addresses hardly ever change. */
+/** Keys are fetched again when an unknown key id appears; addresses hardly ever change. */
 const METADATA_KEPT_MS = 3_600_000
 /** As asked for; the answer is held against our own clock. */
 const MAX_AGE_S = 300
@@ -31,7 +31,7 @@ export function createProvider(settings: ProviderSettings, now: () => number): I
   }
 
   return {
-    async wayThere({ redirectUri, state, nonce, verifier }, again) {
+    async authorizationUrl({ redirectUri, state, nonce, verifier }, again) {
       const client = await import('openid-client')
       const parameters = {
         ...{ redirect_uri: redirectUri, response_type: 'code', state, nonce },
@@ -42,7 +42,7 @@ export function createProvider(settings: ProviderSettings, now: () => number): I
       }
       return client.buildAuthorizationUrl(await configuration(), parameters).href
     },
-    async whoCame(asking, query) {
+    async identityFrom(asking, query) {
       const found = await configuration()
       return readClaims(await claimsFor(found, asking, query), settings)
     },
@@ -68,13 +68,13 @@ async function discover(settings: ProviderSettings): Promise<Configuration> {
   if (said.issuer !== settings.issuer)
     throw new Fault(
       'unavailable',
-      `The identity provider calls itself ${said.issuer}, and the configuration calls it ${settings.issuer}. Nobody was signed in. Whoever runs this server writes the right one as oidc.issuer in the file of TRANCHE_CONFIG, if it is the right one.`,
+      `The identity provider's issuer is ${said.issuer}, but the configuration has ${settings.issuer}. You were not signed in. If the first is right, the administrator of this server sets it as oidc.issuer in the file of TRANCHE_CONFIG.`,
     )
   const { authorization_endpoint, token_endpoint, jwks_uri } = said
   if (!guarded.allow([authorization_endpoint, token_endpoint, jwks_uri]))
     throw new Fault(
       'unavailable',
-      `The identity provider ${settings.name} names addresses that do not begin with https://, or none. Nobody was signed in. Whoever runs this server looks at what stands under its /.well-known/openid-configuration.`,
+      `The identity provider ${settings.name} publishes endpoints that are missing or not https://. You were not signed in. The administrator of this server should check its /.well-known/openid-configuration.`,
     )
   return found
 }
@@ -88,7 +88,7 @@ function authenticating(client: Client, secret: string): ClientAuth {
   }
 }
 
-async function claimsFor(found: Configuration, asking: Asking, query: URLSearchParams) {
+async function claimsFor(found: Configuration, asking: AuthorizationRequest, query: URLSearchParams) {
   const client = await import('openid-client')
   const cameTo = new URL(`${asking.redirectUri}?${query.toString()}`)
   try {
@@ -105,25 +105,26 @@ async function claimsFor(found: Configuration, asking: Asking, query: URLSearchP
 /** Its words and its code alone: what else an error holds may be the answer itself, with its tokens. */
 function notTold(client: Client, error: unknown): Error {
   if (error instanceof client.AuthorizationResponseError)
-    return new NotTold(error.error, error.error_description ?? error.error)
-  if (error instanceof client.ResponseBodyError) return new NotTold(error.error, error.error_description ?? error.error)
+    return new SignInRejected(error.error, error.error_description ?? error.error)
+  if (error instanceof client.ResponseBodyError)
+    return new SignInRejected(error.error, error.error_description ?? error.error)
   if (isSilence(error))
     return new Fault(
       'unavailable',
-      'The identity provider does not answer. Nobody was signed in. Try again in a moment; where a password of this server is asked for, it still works.',
+      'The identity provider does not answer. You were not signed in. Try again in a moment; a password of this server, if you have one, still works.',
     )
-  return new NotTold(codeOf(error), null)
+  return new SignInRejected(codeOf(error), null)
 }
 
 function unreachable({ name }: ProviderSettings, client: Client, error: unknown): Error {
   if (error instanceof Fault) return error
   const why =
     error instanceof client.ClientError && !isSilence(error)
-      ? `what it answers is not understood (${codeOf(error)})`
+      ? `its answer is not valid (${codeOf(error)})`
       : 'it does not answer'
   return new Fault(
     'unavailable',
-    `The identity provider ${name} cannot be asked: ${why}. Nobody was signed in. Try again in a moment; where a password of this server is asked for, it still works.`,
+    `The identity provider ${name} cannot be used: ${why}. You were not signed in. Try again in a moment; a password of this server, if you have one, still works.`,
   )
 }
 

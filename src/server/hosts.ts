@@ -3,9 +3,8 @@
 import { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import { Fault } from '../domain/fault.ts'
-import { isWithin, networkList } from '../files/networks.ts'
+import { isLoopback } from '../files/networks.ts'
 
-const LOOPBACK = networkList(['127.0.0.0/8', '::1'])
 const WILDCARDS = ['0.0.0.0', '::']
 
 export interface HostParts {
@@ -18,17 +17,12 @@ export interface HostParts {
 
 /** Keys would go over the network as they are: another address than this machine's own needs TLS, here or in a proxy that is named. */
 export function assertMayListen({ host, certificate, publicUrl, trustedProxies }: HostParts): void {
-  if (isOwnMachine(host) || certificate !== null) return
+  if (isLoopback(host) || certificate !== null) return
   if (publicUrl !== null && trustedProxies.length > 0) return
   throw new Fault(
     'usage',
     `On ${host} keys and instructions would go over the network as plain text. Nothing was started. Give the server a certificate (options tls-cert and tls-key), or put a proxy before it that speaks TLS, and set TRANCHE_PUBLIC_URL=https://… and TRANCHE_TRUSTED_PROXIES to the networks of that proxy.`,
   )
-}
-
-/** Whether others cannot reach it there. */
-export function isOwnMachine(host: string): boolean {
-  return host === 'localhost' || isWithin(LOOPBACK, host)
 }
 
 /** Whoever makes a browser believe that another name is this machine does not get through. */

@@ -2,6 +2,7 @@
 
 import type { LightMyRequestResponse } from 'fastify'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { ProviderSettings } from '../../src/domain/identity.ts'
 import { STEP_UP_MS } from '../../src/domain/person.ts'
 import { HOSTILE_TEXTS } from '../fixtures/hostile-texts.ts'
 import { openProviderServer, type Provider, type ProviderFaults } from '../fixtures/identity-provider.ts'
@@ -88,11 +89,12 @@ describe('a person of the company', () => {
   test('is in the record by the provider, which gave the roles', async () => {
     provider.says(ANN)
     await browser().enter()
-    const [added, signedIn] = (await acts()).slice(-2)
+    const [added, fourEyes, signedIn] = (await acts()).slice(-3)
     expect(added).toMatchObject({
       ...{ what: 'add-person', by: `provider Example (${provider.issuer}) from 127.0.0.1` },
       details: { name: 'ann', roles: 'approver results', subject: 'u-1' },
     })
+    expect(fourEyes).toMatchObject({ what: 'approval-policy', actor: { kind: 'provider' } })
     expect(signedIn).toMatchObject({ what: 'sign-in', actor: { kind: 'person', name: 'ann' } })
     expect((await served.ledger.people())[0]).toMatchObject({ issuer: provider.issuer, joined: true })
   })
@@ -122,7 +124,7 @@ describe('a person of the company', () => {
     const ann = browser()
     await expectNobody(ann, await ann.enter(), 403, 'None of your groups at Example has a role here')
     provider.says({ sub: 'u-1' })
-    await expectNobody(ann, await ann.enter(), 403, 'It names no groups of yours')
+    await expectNobody(ann, await ann.enter(), 403, 'It sent no groups')
   })
 
   test('whose groups have roles that exclude each other does not come in', async () => {
@@ -163,13 +165,13 @@ describe('a person of the company', () => {
     await browser().enter()
     const max = await served.as('max', ['admin'])
     const { body } = await max.get('/people/ann')
-    expect(body).toContain('Comes in by the identity provider')
+    expect(body).toContain('Signs in with the identity provider')
     expect(body).not.toContain('/people/ann/link')
     const form = /name="form" value="([^"]+)"/.exec(body)?.[1] ?? ''
     const refused = await max.post('/people/ann/link', { form })
     expect([refused.statusCode, refused.body]).toEqual([
       422,
-      expect.stringContaining('comes in by the identity provider'),
+      expect.stringContaining('signs in with the identity provider'),
     ])
     expect((await max.send('/people/ann', '/revoke', { reason: 'left' })).statusCode).toBe(303)
   })
@@ -180,12 +182,12 @@ describe('a return that is no answer to what this browser began', () => {
     provider.says(ANN)
     const [ann, eve] = [browser(), browser()]
     const back = await ann.away()
-    await expectNobody(eve, await eve.get(back), 400, 'no answer to a sign-in')
+    await expectNobody(eve, await eve.get(back), 400, 'not the answer to a sign-in')
     const other = new URL(await eve.away(), 'http://x').searchParams.get('state') ?? ''
     const swapped = new URL(back, 'http://x')
     swapped.searchParams.set('state', other)
-    await expectNobody(ann, await ann.get(`${BACK}${swapped.search}`), 400, 'no answer to a sign-in')
-    await expectNobody(eve, await eve.get(`${BACK}?code=x`), 400, 'no answer to a sign-in')
+    await expectNobody(ann, await ann.get(`${BACK}${swapped.search}`), 400, 'not the answer to a sign-in')
+    await expectNobody(eve, await eve.get(`${BACK}?code=x`), 400, 'not the answer to a sign-in')
   })
 
   test('opens nothing a second time, also where the cookie is there again', async () => {
@@ -207,18 +209,18 @@ describe('a return that is no answer to what this browser began', () => {
     const ann = browser()
     const back = await ann.away()
     served.ahead(10 * 60_000)
-    await expectNobody(ann, await ann.get(back), 400, 'within the last ten minutes')
+    await expectNobody(ann, await ann.get(back), 400, 'in the last ten minutes')
   })
 
   test('opens nothing by a cookie that we did not make', async () => {
     provider.says(ANN)
     const ann = browser()
     const back = await ann.away()
-    const [text = '', seal] = (ann.cookies.get('tranche-way') ?? '').split('.')
+    const [text = '', seal] = (ann.cookies.get('tranche-sign-in') ?? '').split('.')
     const way = JSON.parse(Buffer.from(text, 'base64url').toString())
     const made = Buffer.from(JSON.stringify({ ...way, to: 'https://evil.example' })).toString('base64url')
-    ann.cookies.set('tranche-way', `${made}.${seal}`)
-    await expectNobody(ann, await ann.get(back), 400, 'no answer to a sign-in')
+    ann.cookies.set('tranche-sign-in', `${made}.${seal}`)
+    await expectNobody(ann, await ann.get(back), 400, 'not the answer to a sign-in')
   })
 
   test.each([
@@ -242,7 +244,7 @@ describe('a return that is no answer to what this browser began', () => {
       provider.says(ANN, faults)
       const ann = browser()
       const answer = await ann.enter()
-      await expectNobody(ann, answer, answer.statusCode, 'Nobody was signed in')
+      await expectNobody(ann, answer, answer.statusCode, 'You were not signed in')
       expect([401, 503]).toContain(answer.statusCode)
     },
   )
@@ -269,14 +271,14 @@ describe('an identity provider', () => {
     provider.says(ANN, { metadata })
     const ann = browser()
     const answer = await ann.get('/sign-in/provider')
-    await expectNobody(ann, answer, 503, 'Nobody was signed in')
+    await expectNobody(ann, answer, 503, 'You were not signed in')
     expect(provider.requests).toEqual(['/.well-known/openid-configuration'])
   })
 
   test('that is down is said to be, and a password of this server still works', async () => {
     await provider.stop()
     const ann = browser()
-    await expectNobody(ann, await ann.get('/sign-in/provider'), 503, 'Example cannot be asked: it does not answer')
+    await expectNobody(ann, await ann.get('/sign-in/provider'), 503, 'Example cannot be used: it does not answer')
     const local = await served.as('bob', ['viewer'])
     expect((await local.get('/')).statusCode).toBe(200)
   })
@@ -298,7 +300,7 @@ describe('an identity provider', () => {
     provider.says(ANN, { claims: { nonce: 'another' } })
     await browser().enter()
     const log = JSON.stringify(lines, (_, value) => (value instanceof Error ? String(value.stack) : value))
-    expect(log).toContain('recognised nobody')
+    expect(log).toContain('rejected a sign-in')
     for (const text of [...provider.given, provider.secret]) expect(log).not.toContain(text)
   })
 
@@ -358,11 +360,10 @@ describe('somebody who signs in again', () => {
   })
 
   test.each([
-    ['does not say when', { auth_time: undefined }, 'does not say when you signed in'],
-    ['saw them too long ago', { auth_time: 1_700_000_000 }, 'more than five minutes ago'],
+    ['does not say when', { auth_time: undefined }, 'does not send the time of your sign-in'],
+    ['saw them too long ago', { auth_time: 1_700_000_000 }, 'more than five minutes old'],
     ['saw them in the future', { auth_time: 9_999_999_999 }, 'The clocks of Example'],
-    ['saw somebody else', { sub: 'u-2' }, 'Somebody else signed in'],
-    ['saw two roles that exclude each other', { groups: ['pay-admin', 'pay-in'] }, 'admin and submitter'],
+    ['saw somebody else', { sub: 'u-2' }, 'as a different person'],
   ])('is not believed where the provider %s', async (_, claims, text) => {
     const answer = await again({}, { claims })
     expect([answer.statusCode, answer.body]).toEqual([403, expect.stringContaining(text)])
@@ -371,8 +372,19 @@ describe('somebody who signs in again', () => {
     expect((await people()).length).toBe(1)
   })
 
-  test('is signed out where the groups have changed', async () => {
-    const answer = await again({ groups: ['pay-see'] })
+  test('is signed out where the groups give two roles that exclude each other, and has none then', async () => {
+    const answer = await again({}, { claims: { groups: ['pay-admin', 'pay-in'] } })
+    expect([answer.statusCode, answer.body]).toEqual([403, expect.stringContaining('admin and submitter')])
+    expect((await ann.get('/sessions')).statusCode).toBe(303)
+    expect(await people()).toEqual([['ann', []]])
+  })
+
+  test.each([
+    ['fresh', {}],
+    ['too old', { auth_time: 1_700_000_000 }],
+    ['of no known time', { auth_time: undefined }],
+  ])('is signed out where the groups have changed, by a sign-in that is %s', async (_, claims) => {
+    const answer = await again({ groups: ['pay-see'] }, { claims })
     expect([answer.statusCode, answer.body]).toEqual([403, expect.stringContaining('have changed')])
     expect((await ann.get('/sessions')).statusCode).toBe(303)
     expect(await people()).toEqual([['ann', ['viewer']]])
@@ -381,11 +393,11 @@ describe('somebody who signs in again', () => {
   test('is the one who went away, not who sits there now', async () => {
     provider.says({ ...ANN, groups: ['pay-admin'], auth_time: atS(), exp: atS(300_000) })
     const back = await ann.away('/step-up/provider')
-    const way = ann.cookies.get('tranche-way') ?? ''
+    const way = ann.cookies.get('tranche-sign-in') ?? ''
     provider.says({ sub: 'u-2', groups: ['pay-see'], exp: atS(300_000) })
     const bob = browser()
     await bob.enter()
-    bob.cookies.set('tranche-way', way)
+    bob.cookies.set('tranche-sign-in', way)
     expect((await bob.get(back)).statusCode).toBe(401)
   })
 
@@ -406,15 +418,13 @@ describe('somebody who signs in again', () => {
   })
 })
 
-describe('two people who come by the provider', () => {
-  test('make every batch wait for one of them, as soon as they could pay alone', async () => {
-    provider.says(ANN)
-    await browser().enter()
-    expect(await served.ledger.approvalPolicy()).toBeNull()
-    provider.says({ sub: 'u-2', preferred_username: 'bob', groups: ['pay-in'] })
-    await browser().enter()
-    expect(await served.ledger.approvalPolicy()).not.toBeNull()
-  })
+test('every batch waits for an approver from the first person on who comes by the provider and moves money', async () => {
+  provider.says({ sub: 'u-3', preferred_username: 'cid', groups: ['pay-see'] })
+  await browser().enter()
+  expect(await served.ledger.approvalPolicy()).toBeNull()
+  provider.says({ sub: 'u-2', preferred_username: 'bob', groups: ['pay-in'] })
+  await browser().enter()
+  expect(await served.ledger.approvalPolicy()).not.toBeNull()
 })
 
 describe('settings', () => {
@@ -439,6 +449,27 @@ describe('settings', () => {
       headers,
     })
     expect([answer.statusCode, answer.body]).toEqual([403, expect.stringContaining('are turned off')])
+    const join = await browser().get('/join/aa')
+    expect([join.statusCode, join.body]).toEqual([403, expect.stringContaining('are turned off')])
+  })
+
+  test('that change end the sessions of people who may come in so no more', async () => {
+    const local = await served.as('bob', ['viewer'])
+    provider.says(ANN)
+    const ann = browser()
+    await ann.enter()
+    const both = async () => [(await local.get('/sessions')).statusCode, (await ann.get('/sessions')).statusCode]
+    expect(await both()).toEqual([200, 200])
+    const { app } = served
+    const configured = app.config.identityProvider as ProviderSettings
+    const reconfigured = (identityProvider: ProviderSettings | null) =>
+      Object.assign(app, { config: { ...app.config, identityProvider } })
+    reconfigured({ ...configured, localSignIn: false })
+    expect(await both()).toEqual([303, 200])
+    reconfigured({ ...configured, issuer: 'https://other.example' })
+    expect(await both()).toEqual([200, 303])
+    reconfigured(null)
+    expect(await both()).toEqual([200, 303])
   })
 
   test('ask for a stronger way of signing in, which the provider must tell', async () => {
@@ -448,7 +479,7 @@ describe('settings', () => {
     served = await openPages({ env: provider.env })
     provider.says({ ...ANN, acr: 'password' })
     const ann = browser()
-    await expectNobody(ann, await ann.enter(), 401, 'a stronger way of signing in')
+    await expectNobody(ann, await ann.enter(), 401, 'without the authentication method that this server requires')
     expect(provider.asked[0]?.get('acr_values')).toBe('mfa')
     expect(provider.asked[0]?.get('scope')).toBe('openid profile email groups')
     provider.says({ ...ANN, acr: 'mfa' })

@@ -94,7 +94,7 @@ function assertSet(name: string, how: string): void {
   if (how === 'provided')
     throw new PageError(
       422,
-      `${name} comes in by the identity provider: roles are those of the groups there, and there is no password here. Nothing was changed. Change the groups there; to keep ${name} out at once, revoke here.`,
+      `${name} signs in with the identity provider: roles come from groups there, and there is no password here. Nothing was changed. Change the groups there; to block ${name} now, revoke them here.`,
     )
   if (how === 'revoked' || how === 'unknown')
     throw new PageError(422, `${name} can no longer sign in. Nothing was changed. Add another person.`)
@@ -154,7 +154,7 @@ function onePerson(request: FastifyRequest, door: ConsoleDoor, person: Person): 
   if (person.revokedAtMs !== null)
     return html`${state}${has}<p>Can no longer sign in, since ${moment(person.revokedAtMs)}.</p>`
   if (person.issuer !== null)
-    return html`${state}<p>Comes in by the identity provider ${idText(person.issuer)}: the roles are those of the groups there, and change with the next sign-in.</p>${has}${freshly(request, path, () => revoking(request, door, person, path))}`
+    return html`${state}<p>Signs in with the identity provider ${idText(person.issuer)}. Roles come from the groups there and are updated at each sign-in.</p>${has}${freshly(request, path, () => revoking(request, door, person, path))}`
   return html`${state}${has}${freshly(request, path, () => changes(request, door, person, path))}`
 }
 

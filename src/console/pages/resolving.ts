@@ -13,7 +13,7 @@ import { type Html, html } from '../../present/html.ts'
 import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
 import { fieldsOf, reasonIn } from '../forms.ts'
 import { actOnce } from '../once.ts'
-import { form, moment, note, reasonField } from '../parts.ts'
+import { form, moment, note, reasonField, stepUpLink } from '../parts.ts'
 import { visitorOf } from '../visit.ts'
 import { doubtPath, instructionPath, pageWays } from '../ways.ts'
 
@@ -109,9 +109,6 @@ function choiceOf(request: FastifyRequest, { app }: ConsoleDoor, doubt: DoubtRow
       html`<strong>${name}</strong>: not before ${moment(restUntilMs)}. A request that was given up may still be executed. Look again then.`,
     )
   if (finding === 'send-again' && !visitorOf(request).isFresh)
-    return note(
-      'plain',
-      html`<strong>${name}</strong>: for this, <a href="/step-up?to=${doubtPath(doubt.rowId)}">show your password again</a>.`,
-    )
+    return note('plain', html`<strong>${name}</strong>: for this, ${stepUpLink(request, doubtPath(doubt.rowId))}.`)
   return html`<div class="choice"><label><input type="radio" name="found" value="${finding}" required> <strong>${name}</strong>. ${meaningOf(finding, doubt)}</label></div>`
 }

@@ -2,6 +2,7 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { hashPassword, newPersonId, passwordFault, sha256Of, signIn, stepUp } from '../../app/people.ts'
+import { comesInBy } from '../../domain/identity.ts'
 import { parsePersonName } from '../../domain/person.ts'
 import { type Html, html } from '../../present/html.ts'
 import { secretIn, setSecret } from '../cookie.ts'
@@ -54,10 +55,10 @@ export function addSignInPages(pages: Pages, door: ConsoleDoor): void {
   addJoining(pages, door)
 }
 
-/** The configuration may let nobody in by a password of this server. */
+/** Password sign-in may be turned off. */
 function assertLocal({ app }: ConsoleDoor): void {
   const { identityProvider } = app.config
-  if (identityProvider === null || identityProvider.localSignIn) return
+  if (identityProvider === null || comesInBy(null, identityProvider)) return
   throw new PageError(
     403,
     `Passwords of this server are turned off: sign in with ${identityProvider.name}. Nothing was changed.`,
@@ -80,9 +81,9 @@ function alertOf(text: string | null): Html | null {
 function showSignIn(door: ConsoleDoor, reply: FastifyReply, to: string, refused: string | null): FastifyReply {
   const provider = providerLink(door, '/sign-in', to)
   const { identityProvider } = door.app.config
-  if (identityProvider?.localSignIn === false)
+  if (!comesInBy(null, identityProvider))
     return showBare(door, reply, { title: 'Sign in', main: html`${alertOf(refused)}${provider}` })
-  const others = provider === null ? null : html`${provider}<h2>Or with a name and a password of this server</h2>`
+  const others = provider === null ? null : html`${provider}<h2>Or with a name and password</h2>`
   const main = html`${alertOf(refused)}${others}<form method="post" action="/sign-in"><input type="hidden" name="to" value="${to}"><div class="field"><label>Name <input name="name" autocomplete="username" required maxlength="64"></label></div><div class="field"><label>Password <input name="password" type="password" autocomplete="current-password" required maxlength="200"></label></div><p><button>Sign in</button></p></form>`
   return showBare(door, reply, { title: 'Sign in', main: html`${rehearsalPeopleOf(door, to)}${main}` })
 }
@@ -105,7 +106,7 @@ function showStepUp(
 ) {
   const title = 'Your password again'
   if (request.visitor?.person.issuer != null) {
-    const main = html`<p>This takes a sign-in that is not older than five minutes. Nothing was changed. You go back to the page then: fill it in, and press its button again.</p>${providerLink(door, '/step-up', to)}`
+    const main = html`<p>This needs a sign-in from the last five minutes. Nothing was changed. You will come back to the page: fill it in and press the button again.</p>${providerLink(door, '/step-up', to)}`
     return showScreen(door, request, reply, { title: 'Sign in again', main })
   }
   const own = door.rehearsalPeople.find(({ name }) => name === request.visitor?.person.name)
@@ -121,6 +122,7 @@ function addJoining(pages: Pages, door: ConsoleDoor): void {
     '/join/:invitation',
     { config: { page: 'joinPage' } },
     async ({ params }, reply) => {
+      assertLocal(door)
       const invited = await ledger.invited(sha256Of(params.invitation), app.clock.nowMs())
       if (invited === null) throw noInvitation()
       return showJoin(door, reply, params.invitation, invited.name, null)
@@ -130,6 +132,7 @@ function addJoining(pages: Pages, door: ConsoleDoor): void {
     '/join/:invitation',
     { config: { page: 'join', ...SELDOM } },
     async (request, reply) => {
+      assertLocal(door)
       const { invitation } = request.params
       const invitationSha256 = sha256Of(invitation)
       const invited = await ledger.invited(invitationSha256, app.clock.nowMs())

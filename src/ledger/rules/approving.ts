@@ -63,6 +63,8 @@ function whyUnfit(batchId: string, unfit: Unfit, actor: Actor): string {
       return `${actorText(actor)} has had the role approver for less than 24 hours, so another person must decide on batch ${batchId}.`
     case 'made-by-the-submitter':
       return `The submitter of batch ${batchId} made ${actorText(actor)} an approver, so another person must decide on it.`
+    case 'other-account':
+      return `${actorText(actor)} signs in another way than who submitted or approved batch ${batchId}: one by the identity provider, the other by a password or another provider. They may be one person, so somebody who signs in the same way must decide on it.`
     case 'the-submitter':
       return `You (${actorText(actor)}) submitted batch ${batchId}, so somebody else must approve it.`
     case 'maker-of-its-key':

@@ -46,6 +46,8 @@ export interface Provided {
   readonly newId: string
   /** As their groups say now. */
   readonly grants: readonly GrantName[]
+  /** Whether the configuration has a group of approvers: four eyes begin with the first person who moves money. */
+  readonly hasApprovers: boolean
   readonly address: string | null
   readonly nowMs: number
 }
@@ -63,8 +65,9 @@ export type Entered =
  * - `over`: there is no such session any more
  * - `other-person`: than the one whose session it is; nothing was changed
  * - `other-roles`, `no-roles`: they were given, and the session ended by it
+ * - `not-fresh`: person and roles are the same, and the session stays as it was
  */
-export type EnteredAgain = 'renewed' | 'over' | 'other-person' | 'other-roles' | 'no-roles'
+export type EnteredAgain = 'renewed' | 'over' | 'other-person' | 'other-roles' | 'no-roles' | 'not-fresh'
 
 /** - `wait`: nobody looks at a password of that name before `untilMs` */
 export type SignInTry = { readonly kind: 'try' } | { readonly kind: 'wait'; readonly untilMs: number }
@@ -124,10 +127,13 @@ export interface PeopleLedger {
     provided: Provided,
     session: { readonly sha256: string; readonly id: string; readonly provedAtMs: number },
   ): Promise<Entered>
-  /** The person of a session proved again who it is: another id from now on, where person and roles are the same. */
+  /**
+   * The person of a session signed in again: it has another secret from now on, where person and roles are the same. `provedAtMs`: null:
+   * the provider does not say when, or not lately; the roles that it says hold all the same.
+   */
   enterAgain(
     provided: Provided,
-    session: { readonly from: string; readonly to: string; readonly provedAtMs: number },
+    session: { readonly from: string; readonly to: string; readonly provedAtMs: number | null },
   ): Promise<EnteredAgain>
   /** Another id from now on, for the password was shown again. null: there is no such session any more. */
   renewSession(oldSha256: string, newSha256: string, nameSha256: string, nowMs: number): Promise<Session | null>

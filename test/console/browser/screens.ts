@@ -86,7 +86,7 @@ const PROVIDED_ALONE = byProvider('  local_sign_in: false\n')
 /** Somebody who came by the provider, and proved who it is long ago. */
 async function provided({ ledger }: Desk, sha256: string, grants: readonly GrantName[] = VIEWER): Promise<void> {
   const person = { issuer: PROVIDER, providerName: 'Example', subject: 'u1', name: 'ann.smith', newId: 'p9' }
-  const coming = { ...person, grants, address: '192.0.2.7', nowMs: Date.now() }
+  const coming = { ...person, grants, hasApprovers: false, address: '192.0.2.7', nowMs: Date.now() }
   await ledger.enter(coming, { sha256, id: 's9', provedAtMs: 0 })
 }
 

@@ -12,7 +12,7 @@ const BOSS = personAt('boss')
 
 const ann = (over: Partial<Provided> = {}): Provided => ({
   ...{ issuer: ISSUER, providerName: 'Example', subject: 'u1', name: 'ann', newId: 'p1' },
-  ...{ grants: ['approver'], address: '127.0.0.1', nowMs: NOW },
+  ...{ grants: ['approver'], hasApprovers: false, address: '127.0.0.1', nowMs: NOW },
   ...over,
 })
 let sessions = 0
@@ -125,6 +125,38 @@ export function describeProvided(): void {
       expect(await ledger.approvalPolicy()).toEqual(FOUR_EYES)
     })
 
+    test('make every batch wait from the first of them on, where a group of approvers is configured', async () => {
+      await enter({ grants: ['viewer'], hasApprovers: true })
+      expect(await ledger.approvalPolicy()).toBeNull()
+      await enter({ subject: 'u2', newId: 'p2', name: 'bob', grants: ['submitter'], hasApprovers: true })
+      expect(await ledger.approvalPolicy()).toEqual(FOUR_EYES)
+    })
+
+    test('do not make batches wait where somebody decided on no policy', async () => {
+      await ledger.adoptPolicy(FOUR_EYES, 'test', CLERK, NOW)
+      await ledger.adoptPolicy(null, 'test', CLERK, NOW)
+      await enter({ hasApprovers: true })
+      expect(await ledger.approvalPolicy()).toBeNull()
+    })
+
+    test('approve nothing of somebody with a password or another issuer, who may be the same human', async () => {
+      await ledger.adoptPolicy(FOUR_EYES, 'test', CLERK, NOW)
+      const link = { sha256: '11'.repeat(32), untilMs: NOW }
+      await ledger.addPerson({ id: 'p0', name: 'ann', grants: ['submitter'] }, link, CLERK, NOW)
+      await enter()
+      await enter({ subject: 'u2', newId: 'p2', name: 'bob', grants: ['submitter'] })
+      await enter({ issuer: 'https://other.example', newId: 'p3', name: 'ann', grants: ['submitter'] })
+      const by = (id: string, name: string) => ({ kind: 'person', id, name, address: null }) as const
+      const approved = async (reference: string, submitter: ReturnType<typeof by>) => {
+        const batchId = await submit(ledger, accountId, [refund(reference)], {}, submitter)
+        const digest = (await ledger.approvalSheet(batchId))?.digest ?? ''
+        return ledger.approve({ batchId, digest, reason: 'seen', actor: by('p1', 'ann-2'), nowMs: NOW })
+      }
+      await expect(approved('A', by('p0', 'ann'))).rejects.toThrow('signs in another way')
+      await expect(approved('B', by('p3', 'ann-3'))).rejects.toThrow('signs in another way')
+      await expect(approved('C', by('p2', 'bob'))).resolves.toBeUndefined()
+    })
+
     test('approve a day after their groups said so first, however often they come in', async () => {
       const link = { sha256: '11'.repeat(32), untilMs: NOW }
       await ledger.addPerson({ id: 'p0', name: 'old', grants: ['viewer'] }, link, BOSS, NOW - FIRST_SETUP_MS)
@@ -161,6 +193,19 @@ export function describeProvided(): void {
       expect(await ledger.enterAgain(ann(over), renewal)).toBe(answer)
       expect(await ledger.visit(renewal.to, NOW)).toBeNull()
       expect((await ledger.visit(opening.sha256, NOW)) !== null).toBe(stays)
+    })
+
+    test.each([
+      ['the same roles and leaves the session as it was', {}, 'not-fresh', true],
+      ['other roles and ends the session', { grants: ['viewer'] }, 'other-roles', false],
+      ['no roles and ends the session', { grants: [] }, 'no-roles', false],
+    ] as const)('have, of a sign-in that is not fresh, %s', async (_, over, answer, stays) => {
+      const opening = session(5)
+      await ledger.enter(ann(), opening)
+      const renewal = { from: opening.sha256, to: '99'.repeat(32), provedAtMs: null }
+      expect(await ledger.enterAgain(ann(over), renewal)).toBe(answer)
+      expect(await ledger.visit(renewal.to, NOW)).toBeNull()
+      expect((await ledger.visit(opening.sha256, NOW))?.session.provedAtMs).toBe(stays ? 5 : undefined)
     })
 
     test('prove nothing for a session that is over', async () => {

@@ -1,11 +1,11 @@
 // Approving and rejecting: a person decides, in one transaction, on exactly what they were shown.
 
-import { type Actor, identitiesOf } from '../../../domain/actor.ts'
+import { type Actor, identitiesOf, identityOf } from '../../../domain/actor.ts'
 import { type ApprovalPolicy, unfitToApprove } from '../../../domain/approval.ts'
 import type { Hold } from '../../../domain/batch.ts'
 import { Fault } from '../../../domain/fault.ts'
 import type { BatchId } from '../../../domain/ids.ts'
-import { unfitPerson } from '../../../domain/person.ts'
+import { type Person, unfitPerson } from '../../../domain/person.ts'
 import type { ApprovalLedger, Decision } from '../../../ports/ledger/approvals.ts'
 import { changedRecordFault, closedFault, otherBatchFault, unfitFault } from '../../rules/approving.ts'
 import { personById } from '../doors/people.ts'
@@ -119,9 +119,25 @@ function* unfitFaultOf(
   const unfit =
     unfitToApprove(actor, submitter, approved, policy ?? { osUsers: true }) ??
     (actor.kind === 'person'
-      ? unfitPerson(yield* personById(actor.id), submitter === null ? [] : identitiesOf(submitter), nowMs)
+      ? unfitPerson(
+          yield* personById(actor.id),
+          submitter === null ? [] : identitiesOf(submitter),
+          yield* peopleOf([...(submitter === null ? [] : [identityOf(submitter)]), ...approved]),
+          nowMs,
+        )
       : null)
   return unfit === null ? null : unfitFault(batchId, unfit, actor)
+}
+
+/** Those of these identities that are people. */
+function* peopleOf(identities: readonly string[]): Script<readonly Person[]> {
+  const people: Person[] = []
+  for (const identity of identities) {
+    const [kind, id = ''] = identity.split(':')
+    const person = kind === 'person' ? yield* personById(id) : null
+    if (person !== null) people.push(person)
+  }
+  return people
 }
 
 const CANCEL = "UPDATE batch SET hold = 'cancelled', hold_reason = :why WHERE id = :batchId"

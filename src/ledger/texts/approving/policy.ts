@@ -35,10 +35,10 @@ export function* agreeOnPolicy(
 
 const EVER_DECIDED = "SELECT 1 FROM act WHERE what = 'approval-policy'"
 
-/** Two people who could pay alone are there: from now on one approves what the other hands in, unless somebody has decided on a policy, or on none. */
-export function* beginFourEyes(actor: Actor, nowMs: number): Script<void> {
+/** From now on one person approves what another hands in, unless somebody has decided on a policy, or on none. */
+export function* beginFourEyes(reason: string, actor: Actor, nowMs: number): Script<void> {
   if ((yield* policyText()) !== null || (yield* exists(EVER_DECIDED))) return
-  yield* adoptPolicy(FOUR_EYES, 'two people have roles that move money', actor, nowMs)
+  yield* adoptPolicy(FOUR_EYES, reason, actor, nowMs)
 }
 
 /** In a transaction that writes. */

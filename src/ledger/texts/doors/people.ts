@@ -87,7 +87,7 @@ export function* agreeOnFourEyes(actor: Actor, nowMs: number): Script<void> {
   const people = (yield* all<PersonColumns>(PERSON)).map(personOf)
   const movers = people.filter(movesMoney)
   const canApprove = movers.some(({ grants }) => grants.some(({ name }) => name === 'approver'))
-  if (movers.length >= 2 && canApprove) yield* beginFourEyes(actor, nowMs)
+  if (movers.length >= 2 && canApprove) yield* beginFourEyes('two people have roles that move money', actor, nowMs)
 }
 
 export function assertTogether(names: readonly GrantName[]): void {

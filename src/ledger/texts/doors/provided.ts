@@ -2,8 +2,9 @@
 
 import { type DoorActor, identityOf } from '../../../domain/actor.ts'
 import { numberedName } from '../../../domain/identity.ts'
-import { type GrantName, type Person, regranted } from '../../../domain/person.ts'
+import { type GrantName, MONEY, type Person, regranted } from '../../../domain/person.ts'
 import type { Entered, EnteredAgain, PeopleLedger, Provided } from '../../../ports/ledger/people.ts'
+import { beginFourEyes } from '../approving/policy.ts'
 import { type Engine, FAULTING } from '../engine.ts'
 import { byOf, recordAct } from '../record/acts.ts'
 import { change, exists, one, type Script } from '../script.ts'
@@ -39,8 +40,10 @@ function* enterAgain(provided: Provided, asked: Parameters<PeopleLedger['enterAg
   if (visit === null) return 'over'
   const found = yield* personBySubject(provided)
   if (found === null || found.id !== visit.person.id) return 'other-person'
-  if (found.revokedAtMs !== null) return 'over' // a revoked person has no session
-  if (yield* giveRoles(found, provided)) return grants.length === 0 ? 'no-roles' : 'other-roles'
+  const isChanged = yield* giveRoles(found, provided)
+  if (grants.length === 0) return 'no-roles'
+  if (isChanged) return 'other-roles'
+  if (asked.provedAtMs === null) return 'not-fresh'
   yield* renewTo({ from: asked.from, to: asked.to, provedAtMs: asked.provedAtMs, nowMs })
   return 'renewed'
 }
@@ -70,7 +73,7 @@ function* addProvided(provided: Provided): Script<Person> {
   yield* change(ADD, { id, name, grants, nowMs, by: byOf(actor), issuer, subject })
   const details = { person: id, name, roles: wordsOf(provided.grants), issuer, subject }
   yield* recordAct({ what: 'add-person', atMs: nowMs, actor, details })
-  yield* agreeOnFourEyes(actor, nowMs)
+  yield* agreeOnFourEyesWith(provided)
   return (yield* personById(id))!
 }
 
@@ -98,8 +101,17 @@ function* giveRoles(person: Person, provided: Provided): Script<boolean> {
   }
   const reason = `the groups at ${providerName} have changed`
   yield* recordAct({ what: 'set-roles', atMs: nowMs, actor, reason, details })
-  yield* agreeOnFourEyes(actor, nowMs)
+  yield* agreeOnFourEyesWith(provided)
   return true
+}
+
+/** Approvers of whom the configuration speaks are not here before they sign in: whoever comes first pays no more alone than who comes last. */
+function* agreeOnFourEyesWith(provided: Provided): Script<void> {
+  const { grants, hasApprovers, nowMs } = provided
+  const actor = actorOf(provided)
+  if (hasApprovers && grants.some((name) => MONEY.includes(name)))
+    yield* beginFourEyes('groups of the identity provider have roles that move money', actor, nowMs)
+  yield* agreeOnFourEyes(actor, nowMs)
 }
 
 function wordsOf(names: readonly GrantName[]): string {
