@@ -1,14 +1,11 @@
 // OpenID Connect: the authorization code with PKCE, state and nonce, and an ID token whose signature is verified. No token is kept.
 
+import * as client from 'openid-client'
 import { Fault } from '../domain/fault.ts'
 import type { ProviderSettings } from '../domain/identity.ts'
 import { type AuthorizationRequest, type IdentityProvider, SignInRejected } from '../ports/identity-provider.ts'
 import { readClaims } from './claims.ts'
 import { createGuardedFetch } from './guarded-fetch.ts'
-
-type Client = typeof import('openid-client')
-type Configuration = import('openid-client').Configuration
-type ClientAuth = import('openid-client').ClientAuth
 
 const TIMEOUT_S = 10
 /** Keys are fetched again when an unknown key id appears; addresses hardly ever change. */
@@ -17,10 +14,10 @@ const METADATA_KEPT_MS = 3_600_000
 const MAX_AGE_S = 300
 
 export function createProvider(settings: ProviderSettings, now: () => number): IdentityProvider {
-  let known: { readonly configuration: Promise<Configuration>; readonly atMs: number } | null = null
+  let known: { readonly configuration: Promise<client.Configuration>; readonly atMs: number } | null = null
 
   /** What the provider says of itself. A failure is not kept. */
-  function configuration(): Promise<Configuration> {
+  function configuration(): Promise<client.Configuration> {
     if (known !== null && now() - known.atMs < METADATA_KEPT_MS) return known.configuration
     const asked = { configuration: discover(settings), atMs: now() }
     known = asked
@@ -32,7 +29,6 @@ export function createProvider(settings: ProviderSettings, now: () => number): I
 
   return {
     async authorizationUrl({ redirectUri, state, nonce, verifier }, again) {
-      const client = await import('openid-client')
       const parameters = {
         ...{ redirect_uri: redirectUri, response_type: 'code', state, nonce },
         scope: ['openid', 'profile', 'email', ...settings.scopes].join(' '),
@@ -49,19 +45,18 @@ export function createProvider(settings: ProviderSettings, now: () => number): I
   }
 }
 
-async function discover(settings: ProviderSettings): Promise<Configuration> {
-  const client = await import('openid-client')
+async function discover(settings: ProviderSettings): Promise<client.Configuration> {
   const issuer = new URL(settings.issuer)
   const isPlain = issuer.protocol === 'http:' // on this machine alone, as the configuration has it
   const guarded = createGuardedFetch(issuer)
   const found = await client
-    .discovery(issuer, settings.clientId, {}, authenticating(client, settings.clientSecret.reveal()), {
+    .discovery(issuer, settings.clientId, {}, authenticating(settings.clientSecret.reveal()), {
       timeout: TIMEOUT_S,
       execute: [client.enableNonRepudiationChecks, ...(isPlain ? [client.allowInsecureRequests] : [])],
       [client.customFetch]: guarded.fetch,
     })
     .catch((error: unknown) => {
-      throw unreachable(settings, client, error)
+      throw unreachable(settings, error)
     })
   const said = found.serverMetadata()
   // One address may speak for many: only the one that was written down says who comes in here.
@@ -80,7 +75,7 @@ async function discover(settings: ProviderSettings): Promise<Configuration> {
 }
 
 /** Without a word of the provider a secret goes into the header, and not into the body. */
-function authenticating(client: Client, secret: string): ClientAuth {
+function authenticating(secret: string): client.ClientAuth {
   const [inBody, inHeader] = [client.ClientSecretPost(secret), client.ClientSecretBasic(secret)]
   return (server, ...rest) => {
     const { token_endpoint_auth_methods_supported: ways = ['client_secret_basic'] } = server
@@ -88,8 +83,7 @@ function authenticating(client: Client, secret: string): ClientAuth {
   }
 }
 
-async function claimsFor(found: Configuration, asking: AuthorizationRequest, query: URLSearchParams) {
-  const client = await import('openid-client')
+async function claimsFor(found: client.Configuration, asking: AuthorizationRequest, query: URLSearchParams) {
   const cameTo = new URL(`${asking.redirectUri}?${query.toString()}`)
   try {
     const tokens = await client.authorizationCodeGrant(found, cameTo, {
@@ -98,12 +92,12 @@ async function claimsFor(found: Configuration, asking: AuthorizationRequest, que
     })
     return tokens.claims() ?? {}
   } catch (error) {
-    throw notTold(client, error)
+    throw rejected(error)
   }
 }
 
 /** Its words and its code alone: what else an error holds may be the answer itself, with its tokens. */
-function notTold(client: Client, error: unknown): Error {
+function rejected(error: unknown): Error {
   if (error instanceof client.AuthorizationResponseError)
     return new SignInRejected(error.error, error.error_description ?? error.error)
   if (error instanceof client.ResponseBodyError)
@@ -116,7 +110,7 @@ function notTold(client: Client, error: unknown): Error {
   return new SignInRejected(codeOf(error), null)
 }
 
-function unreachable({ name }: ProviderSettings, client: Client, error: unknown): Error {
+function unreachable({ name }: ProviderSettings, error: unknown): Error {
   if (error instanceof Fault) return error
   const why =
     error instanceof client.ClientError && !isSilence(error)
