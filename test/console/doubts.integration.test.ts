@@ -105,7 +105,9 @@ test('to have it sent once more takes a password that was shown a moment ago', a
   await rested()
   const form = { ...formsIn((await olga.get(at())).body).at(-1)?.fields, ...found({ found: 'send-again' }) }
   served.ahead(STEP_UP_MS + 1)
-  expect((await olga.get(at())).body).toContain(`<a href="/step-up?to=${at()}">show your password again</a>`)
+  expect((await olga.get(at())).body).toContain(
+    `<a href="/step-up?to=${encodeURIComponent(at())}">show your password again</a>`,
+  )
   expect((await olga.post(`${at()}/resolve`, form)).headers.location).toBe(`/step-up?to=${encodeURIComponent(at())}`)
   expect(await now('R-3')).toMatchObject({ state: 'IN_DOUBT' })
   served.ahead(0)

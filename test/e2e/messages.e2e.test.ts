@@ -1,7 +1,6 @@
 // Instructions that other services put into the queue with plain BullMQ.
 
 import { type ChildProcess, spawn } from 'node:child_process'
-import { type AddressInfo, createServer } from 'node:net'
 import { type Job, Queue, QueueEvents } from 'bullmq'
 import { Redis } from 'ioredis'
 import { afterEach, expect, test } from 'vitest'
@@ -9,6 +8,7 @@ import { findRedisServer } from '../../src/queues/private-redis.ts'
 import { booksOf, compareBooks, countsIn, query, recordedIn } from '../fixtures/books.ts'
 import { type Office, openOffice, until } from '../fixtures/cli.ts'
 import { orderOf } from '../fixtures/files.ts'
+import { freePort } from '../fixtures/ports.ts'
 
 let office: Office
 const closing: (() => Promise<unknown>)[] = []
@@ -300,14 +300,4 @@ async function openRedisServer(): Promise<{ port: number }> {
       }),
   )
   return { port }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer().once('error', reject)
-    probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as AddressInfo
-      probe.close(() => resolve(port))
-    })
-  })
 }

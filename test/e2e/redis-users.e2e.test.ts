@@ -1,8 +1,7 @@
 // The users that examples/redis/users.acl gives a Redis: enough for a worker and a producer, and nothing more.
 
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { type AddressInfo, connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { Queue, QueueEvents } from 'bullmq'
 import { Redis } from 'ioredis'
@@ -10,6 +9,7 @@ import { afterEach, expect, test } from 'vitest'
 import { findRedisServer } from '../../src/queues/private-redis.ts'
 import { type Office, openOffice, until } from '../fixtures/cli.ts'
 import { orderOf, preparationFor, refunds, toCsv } from '../fixtures/files.ts'
+import { freePort } from '../fixtures/ports.ts'
 
 const USERS = fileURLToPath(new URL('../../examples/redis/users.acl', import.meta.url))
 
@@ -19,14 +19,6 @@ afterEach(async () => {
   for (const close of closing.splice(0).toReversed()) await close()
   await office.close()
 })
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
 
 function isListening(port: number): Promise<boolean> {
   return new Promise((resolve) => {

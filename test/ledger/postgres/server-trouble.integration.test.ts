@@ -20,6 +20,7 @@ import {
   statesIn,
   submit,
 } from '../../fixtures/ledgers.ts'
+import { freePort } from '../../fixtures/ports.ts'
 import { openCluster, query } from '../../fixtures/postgres.ts'
 import { LANE_HERE } from '../../fixtures/postgres-places.ts'
 import { openProxy } from '../../fixtures/proxy.ts'
@@ -166,7 +167,7 @@ test('a reading whose connection was ended while it waited for its turn begins a
 })
 
 test('a machine that is gone lets go of its locks within half a minute', async () => {
-  const cluster = openCluster({ port: 40_000 + (process.pid % 20_000) })
+  const cluster = openCluster({ port: await freePort() })
   onTestFinished(() => cluster.remove())
   const { port } = new URL(cluster.url)
   const session = await openSession({ url: `postgres://tranche@127.0.0.1:${port}/postgres`, schema: 'x' })
