@@ -2,6 +2,7 @@
 // must notice. A guard whose absence no test notices is no guard that can be relied on.
 //   npm run mutate                 every guard
 //   npm run mutate -- fence order  those whose name holds one of the words
+//   npm run mutate -- --new        those that no test is known to notice
 // Which test noticed is kept in noticed-by.json, and is run alone the next time: the others only where it passes.
 
 import { spawn, spawnSync } from 'node:child_process'
@@ -132,8 +133,14 @@ function keep(noticedBy: ReadonlyMap<string, TestName>): void {
 }
 
 const words = process.argv.slice(2)
-const chosen = GUARDS.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)))
 const noticedBy = new Map<string, TestName>(Object.entries(JSON.parse(readFileSync(NOTICED_BY, 'utf8'))))
+const isChosen = ({ name }: Guard) =>
+  words.length === 0 || words.some((word) => (word === '--new' ? !noticedBy.has(name) : name.includes(word)))
+const chosen = GUARDS.filter(isChosen)
+if (chosen.length === 0) {
+  say('No guard is chosen by these words.')
+  process.exit(2)
+}
 const copies = Array.from({ length: Math.min(COPIES, chosen.length) }, copyProject)
 try {
   const files = [...new Set(chosen.flatMap(({ tests }) => tests))]
