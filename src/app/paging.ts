@@ -27,15 +27,21 @@ interface PageAsked<Item, Position> {
   readonly fits: ((item: Item) => boolean) | null
 }
 
+export type RowsAsked = ResultStatus | 'warned' | null
+
 const EFFORT: Effort = { most: 10_000, atOnce: 500 }
 
-/** Rows of a batch, in the order in which they came. `status` null: whatever became of them. */
+/** Rows of a batch, in the order in which they came. `only` null: whatever became of them; 'warned': with a warning. */
 export function rowsPage(
   ledger: Pick<Ledger, 'rowsAfter'>,
   batchId: BatchId,
-  { after, limit, status }: { readonly after: number; readonly limit: number; readonly status: ResultStatus | null },
+  { after, limit, only }: { readonly after: number; readonly limit: number; readonly only: RowsAsked },
 ): Promise<Found<ReconciliationRow, number>> {
-  const fits = status === null ? null : ({ state }: ReconciliationRow) => resultStatusOf(state) === status
+  const fits =
+    only === null
+      ? null
+      : ({ state, warning }: ReconciliationRow) =>
+          only === 'warned' ? warning !== null : resultStatusOf(state) === only
   return findPage(
     (last, most) => ledger.rowsAfter(batchId, last ?? 0, most),
     { after, limit, fits },

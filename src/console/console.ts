@@ -5,7 +5,7 @@ import { sha256Of } from '../app/people.ts'
 import { messageOf } from '../domain/errors.ts'
 import { Fault } from '../domain/fault.ts'
 import { comesInBy } from '../domain/identity.ts'
-import { html } from '../present/html.ts'
+import { type Html, html } from '../present/html.ts'
 import { addAssets } from './assets.ts'
 import { secretIn } from './cookie.ts'
 import { type ConsoleDoor, PageError, type Pages } from './door.ts'
@@ -31,8 +31,8 @@ import { addRowPages } from './pages/rows.ts'
 import { addSessionPages } from './pages/sessions.ts'
 import { addSignInPages } from './pages/sign-in.ts'
 import { addSteering } from './pages/steering.ts'
-import { PAGES, type PageEntry, type PageName, pageEntry } from './pages-table.ts'
-import { note } from './parts.ts'
+import { PAGES, type PageEntry, type PageName, pageEntry, pageOfForm } from './pages-table.ts'
+import { NOTHING, note } from './parts.ts'
 import { visitorBy } from './visit.ts'
 import { pageWays } from './ways.ts'
 
@@ -125,13 +125,7 @@ async function admit(request: FastifyRequest, door: ConsoleDoor, entry: PageEntr
   }
   if (!request.visitor.may(entry.permission))
     throw new PageError(403, 'Your roles do not allow that. Nothing was changed. An administrator gives roles.')
-  return entry.stepUp === true && !request.visitor.isFresh ? asking('/step-up', pageOfForm(request.url)) : null
-}
-
-/** Where the form stands whose act that is: a page of the thing, or the list. */
-function pageOfForm(url: string): string {
-  const parts = url.split('/')
-  return parts.length > 2 ? parts.slice(0, -1).join('/') : url
+  return entry.stepUp === true && !request.visitor.isFresh ? asking('/step-up', pageOfForm(entry, request.url)) : null
 }
 
 /** With where to go on afterwards. */
@@ -159,9 +153,7 @@ function answerErrors(pages: Pages, door: ConsoleDoor): void {
   pages.setErrorHandler(async (error: unknown, request, reply) => {
     const { status, text } = told(error, app.scrub)
     if (status >= 500) app.log.error({ err: error, request_id: request.id }, 'a page failed')
-    // A page without its frame would lead nowhere.
-    const on = request.visitor === null ? html`<p><a href="/">Overview, or sign in</a></p>` : null
-    const main = html`${note('refused', html`<p>${text}</p>`)}${on}<p class="quiet">Request ${request.id}</p>`
+    const main = html`${note('refused', html`<p>${text}</p>`)}${wayOn(request)}<p class="quiet">Request ${request.id}</p>`
     const screen = { title: status === 500 ? 'It is not known whether this was done' : 'Not done', main }
     const { retryAfterS = null } = error as { readonly retryAfterS?: number | null }
     if (retryAfterS !== null) reply.header('retry-after', String(retryAfterS))
@@ -170,6 +162,15 @@ function answerErrors(pages: Pages, door: ConsoleDoor): void {
       ? showBare(door, reply.code(status), screen)
       : showScreen(door, request, reply.code(status), screen)
   })
+}
+
+/** From a page that says what was not done. */
+function wayOn({ visitor, method, url, routeOptions }: FastifyRequest): Html {
+  // A page without its frame would lead nowhere.
+  if (visitor === null) return html`<p><a href="/">Overview, or sign in</a></p>`
+  const { page } = routeOptions.config
+  if (method !== 'POST' || page === undefined) return NOTHING
+  return html`<p><a href="${pageOfForm(pageEntry(page as PageName), url)}">Back to the page, as it is now</a></p>`
 }
 
 function told(error: unknown, scrub: (text: string) => string): { readonly status: number; readonly text: string } {

@@ -73,3 +73,15 @@ export type PageName = keyof typeof PAGES
 export function pageEntry(name: PageName): PageEntry {
   return PAGES[name]
 }
+
+/** Where the form of an act stands: the nearest page above it. */
+export function pageOfForm({ path }: PageEntry, url: string): string {
+  const pages: readonly PageEntry[] = Object.values(PAGES)
+  const asked = url.split('?')[0]?.split('/') ?? []
+  for (let parts = path.split('/'); parts.length > 1; parts = parts.slice(0, -1)) {
+    const above = parts.join('/')
+    if (pages.some((page) => page.method === 'GET' && page.path === above))
+      return asked.slice(0, parts.length).join('/')
+  }
+  return '/'
+}

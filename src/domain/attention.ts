@@ -2,7 +2,7 @@
 
 import type { Alarm } from './alarm.ts'
 import { isAwaiting } from './approval.ts'
-import type { BatchView } from './batch.ts'
+import type { BatchView, Total } from './batch.ts'
 import { countIn, standingOf, type Why } from './batch-status.ts'
 import type { BatchId } from './ids.ts'
 import type { Endpoint } from './webhook.ts'
@@ -17,7 +17,15 @@ export type Attention =
   /** The account is stopped, or held for its doubts. */
   | { readonly code: 'stopped' | 'held'; readonly merchant: string; readonly reason: string }
   | { readonly code: 'paused'; readonly batchId: BatchId; readonly reason: string | null }
-  | { readonly code: 'awaiting-approval'; readonly batchId: BatchId; readonly needed: number; readonly given: number }
+  | {
+      readonly code: 'awaiting-approval'
+      readonly batchId: BatchId
+      readonly fileName: string | null
+      readonly needed: number
+      readonly given: number
+      /** What the approval would let go. */
+      readonly totals: readonly Total[]
+    }
   /** It is told nothing more. */
   | { readonly code: 'endpoint-disabled'; readonly endpoint: Endpoint }
   | { readonly code: 'silent'; readonly worker: WorkerView }
@@ -53,9 +61,11 @@ export function attentionIn({ alarm, batches, accounts, workers, endpoints = [],
     ...batches
       .filter((batch) => batch.hold === 'paused' && countIn(batch, 'READY') + countIn(batch, 'SENDING') > 0)
       .map(({ batchId, holdReason }) => ({ code: 'paused', batchId, reason: holdReason }) as const),
-    ...batches.flatMap(({ batchId, hold, approval }): Attention[] => {
+    ...batches.flatMap(({ batchId, fileName, hold, approval, totals }): Attention[] => {
       if (approval === null || !isAwaiting(approval) || hold === 'cancelled') return []
-      return [{ code: 'awaiting-approval', batchId, needed: approval.needed, given: approval.given }]
+      const { needed, given } = approval
+      const asked = totals.filter(({ state }) => state === 'READY')
+      return [{ code: 'awaiting-approval', batchId, fileName, needed, given, totals: asked }]
     }),
     ...endpoints
       .filter(({ disabledAtMs }) => disabledAtMs !== null)

@@ -90,19 +90,32 @@ export function toBeSent(totals: ApprovalSheet['totals']): string {
 }
 
 /** What a person types who has looked at the sum: of one operation and currency the amount, else how many rows there are. */
-export function totalToType({ totals }: Pick<ApprovalSheet, 'totals'>): string {
+export function totalToType(sheet: Pick<ApprovalSheet, 'totals'>): string {
+  return waysToType(sheet)[0]
+}
+
+export function isTotalTyped(typed: string, sheet: Pick<ApprovalSheet, 'totals'>): boolean {
+  return waysToType(sheet).includes(typed.trim().replaceAll(/\s+/g, ' '))
+}
+
+/** As it is asked for, then how else people write it. */
+function waysToType({ totals }: Pick<ApprovalSheet, 'totals'>): readonly [string, ...string[]] {
   const sent = totals.filter(({ state }) => state === 'READY')
   const [first] = sent
-  if (
+  const isOneSum =
     first !== undefined &&
     first.currency !== '' &&
     sent.every((one) => one.currency === first.currency && one.operation === first.operation)
+  if (!isOneSum) {
+    const rows = sent.reduce((sum, { count }) => sum + count, 0)
+    return [plural(rows, 'row'), `${rows}`]
+  }
+  const { currency } = first
+  const sum = amountText(
+    sent.reduce((total, { amountMinor }) => total + amountMinor, 0n),
+    currency,
   )
-    return amountText(
-      sent.reduce((sum, { amountMinor }) => sum + amountMinor, 0n),
-      first.currency,
-    )
-  return `${sent.reduce((sum, { count }) => sum + count, 0)} rows`
+  return [sum, `${currency} ${sum}`, `${sum} ${currency}`]
 }
 
 export function approveCommand({ batchId, digest }: Pick<ApprovalSheet, 'batchId' | 'digest'>): string {

@@ -4,6 +4,7 @@ import { sayAlarm } from '../domain/alarm.ts'
 import type { Attention } from '../domain/attention.ts'
 import { spell, type Text, words } from '../domain/words.ts'
 import { approvalsText } from './approval.ts'
+import { askedText } from './asked.ts'
 import { commandLine } from './command-line.ts'
 import { EXIT } from './exit-codes.ts'
 import { whyWords } from './standing.ts'
@@ -83,11 +84,13 @@ export function attentionWords(one: Attention, ledgerPath: string): { readonly w
         says: words`batch ${one.batchId} is paused${why}. When you have looked: ${{ act: 'resume-batch', batchId: one.batchId }}`,
       }
     }
-    case 'awaiting-approval':
+    case 'awaiting-approval': {
+      const asked = one.totals.length === 0 ? '' : `: ${askedText(one.totals)}`
       return {
         what: `batch ${one.batchId}`,
-        says: words`batch ${one.batchId} waits for ${approvalsText(one)}. See what it would send: ${{ act: 'approve-batch', batchId: one.batchId }}`,
+        says: words`${named(one)} waits for ${approvalsText(one)}${asked}. See what it would send: ${{ act: 'approve-batch', batchId: one.batchId }}`,
       }
+    }
     case 'unsent':
       return {
         what: `batch ${one.batchId}`,
@@ -101,4 +104,8 @@ export function attentionWords(one: Attention, ledgerPath: string): { readonly w
     case 'silent':
       return { what: 'worker', says: workerText(one.worker) }
   }
+}
+
+function named({ batchId, fileName }: { readonly batchId: string; readonly fileName: string | null }): string {
+  return fileName === null ? `batch ${batchId}` : `batch ${batchId} (${fileName})`
 }

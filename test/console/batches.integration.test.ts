@@ -69,12 +69,16 @@ async function formOf(visiting: Visiting): Promise<Record<string, string>> {
 
 test('an approver reads everything that the approval is of, types the total, and approves it once', async () => {
   const ann = await signedIn('ann', ['approver'])
-  expect((await get('/', ann)).body).toContain('waits for 1 approval')
+  expect((await get('/', ann)).body).toContain(') waits for 1 approval: 2 refunds, EUR 20.00.')
   const page = await get(at(), ann)
   for (const shown of ['2 refunds, EUR 20.00', 'clerk@desk', 'Type 20.00', fieldIn(page, 'digest')])
     expect(page.body).toContain(shown)
   const form = await formOf(ann)
-  expect((await post(`${at()}/approve`, { ...form, total: '21.00' }, ann)).statusCode).toBe(422)
+  const refused = await post(`${at()}/approve`, { ...form, total: '21.00' }, ann)
+  expect([refused.statusCode, refused.body]).toEqual([
+    422,
+    expect.stringContaining(`<a href="${at()}">Back to the page`),
+  ])
   expect((await post(`${at()}/approve`, { ...form, digest: '0'.repeat(64) }, ann)).statusCode).toBe(422)
   expect((await post(`${at()}/approve`, { ...form, reason: ' ' }, ann)).statusCode).toBe(422)
   expect(await given()).toBe(0)

@@ -76,6 +76,19 @@ test('rows are shown by what became of them, with a doubt before everything else
   expect(await rowsOf('DECLINED')).toContain('No row is DECLINED here.')
 })
 
+test('rows with a warning are found from the batch, and are those alone', async () => {
+  const { ledger } = served
+  const warned = { warning: 'approved for 5.00 EUR, asked for 10.00', warnsOfMoney: true }
+  await work(ledger, batch, 'A', 'APPROVED')
+  await work(ledger, batch, 'B', 'APPROVED', warned)
+  const page = (await olga.get(at())).body
+  expect(page).toContain('1 approved row differs from what was asked')
+  expect(page).toContain(`<a href="${at()}/rows?warned=1">Look at the rows with a warning</a>`)
+  const rows = (await olga.get(`${at()}/rows?warned=1`)).body
+  expect(rows).toMatch(/\/instructions\/B\?/)
+  expect(rows).not.toMatch(/\/instructions\/[AC]\?/)
+})
+
 test('result files are for who may take them, and that one took them is kept', async () => {
   expect((await olga.get(`${at()}/results.csv`)).statusCode).toBe(403)
   const rita = await served.as('rita', ['viewer', 'results'])

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import type { ApprovalSheet } from '../../src/domain/approval.ts'
 import type { BatchId } from '../../src/domain/ids.ts'
 import { type Currency, parseCurrency } from '../../src/domain/money.ts'
-import { meaningText, sheetLines } from '../../src/present/approval.ts'
+import { isTotalTyped, meaningText, sheetLines, totalToType } from '../../src/present/approval.ts'
 
 const EUR = parseCurrency('EUR') as Currency
 const SHEET: ApprovalSheet = {
@@ -26,6 +26,25 @@ describe('the sentence before an approval', () => {
     [3, 2, 'sending begins at once'],
   ])('of %d approvals with %d given says: %s', (needed, given, says) => {
     expect(meaningText({ ...SHEET, needed, given })).toContain(says)
+  })
+})
+
+describe('the total that is typed', () => {
+  const [eur] = SHEET.totals as [ApprovalSheet['totals'][number]]
+  const dollars = { ...eur, currency: parseCurrency('USD') as Currency }
+  test('of one sum is its amount, with or without the currency, and no other amount', () => {
+    expect(totalToType(SHEET)).toBe('9.00')
+    for (const typed of ['9.00', ' 9.00 ', 'EUR 9.00', '9.00  EUR'])
+      expect(isTotalTyped(typed, SHEET), typed).toBe(true)
+    for (const typed of ['', '9', '9.01', '9.00 USD', '900', '2', '2 rows', '9.00 EUR EUR'])
+      expect(isTotalTyped(typed, SHEET), typed).toBe(false)
+  })
+
+  test('of several sums is how many rows there are, with or without the word', () => {
+    const sheet = { totals: [eur, { ...dollars, count: 3 }, { ...eur, state: 'INVALID' as const, count: 7 }] }
+    expect(totalToType(sheet)).toBe('5 rows')
+    for (const typed of ['5 rows', '5']) expect(isTotalTyped(typed, sheet), typed).toBe(true)
+    for (const typed of ['', '12', '4', '18.00', 'rows', '5 EUR']) expect(isTotalTyped(typed, sheet), typed).toBe(false)
   })
 })
 

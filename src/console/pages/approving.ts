@@ -5,7 +5,7 @@ import type { ApprovalSheet } from '../../domain/approval.ts'
 import type { BatchView } from '../../domain/batch.ts'
 import { countIn } from '../../domain/batch-status.ts'
 import type { BatchId } from '../../domain/ids.ts'
-import { approvalsText, meaningText, sheetLines, toBeSent, totalToType } from '../../present/approval.ts'
+import { approvalsText, isTotalTyped, meaningText, sheetLines, toBeSent, totalToType } from '../../present/approval.ts'
 import { askedText } from '../../present/asked.ts'
 import { type Html, html } from '../../present/html.ts'
 import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
@@ -23,7 +23,7 @@ export function addApproving(pages: Pages, door: ConsoleDoor): void {
     const { digest = '', total = '' } = fieldsOf(request)
     const sheet = await ledger.approvalSheet(batchId)
     if (sheet === null) throw new PageError(409, 'This batch needs no approval. Nothing was changed.')
-    if (total.trim() !== totalToType(sheet))
+    if (!isTotalTyped(total, sheet))
       throw new PageError(
         422,
         `The total that you typed is not that of this batch. Nothing was approved: go back, and compare.`,

@@ -116,17 +116,18 @@ function totalsOf(batch: BatchView): Html {
   return html`${table(`What became of its ${plural(batch.rows, 'row')}`, columns, rows)}<p><a href="${batchPath(batch.batchId)}/rows">All rows</a></p>`
 }
 
-function warningsOf({ moneyWarnings, lateAnswers }: BatchView): Html {
+function warningsOf({ batchId, moneyWarnings, lateAnswers }: BatchView): Html {
+  const warned = html`<a href="${batchPath(batchId)}/rows?warned=1">Look at the rows with a warning</a>`
   const lines = [
     ...(moneyWarnings === 0
       ? []
       : [
-          `${plural(moneyWarnings, 'approved row differs', 'approved rows differ')} from what was asked, in the amount for example: look at the rows.`,
+          html`${plural(moneyWarnings, 'approved row differs', 'approved rows differ')} from what was asked, in the amount for example. ${warned}.`,
         ]),
     ...(lateAnswers === 0
       ? []
       : [
-          `${plural(lateAnswers, 'answer')} came after another outcome had been recorded for the row: money may have moved although it says it did not. Look at the rows, then resume the batch.`,
+          html`${plural(lateAnswers, 'answer')} came after another outcome had been recorded for the row: money may have moved although it says it did not. ${warned}, then resume the batch.`,
         ]),
   ]
   return lines.length === 0 ? NOTHING : note('warn', html`${lines.map((line) => html`<p>${line}</p>`)}`)

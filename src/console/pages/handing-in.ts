@@ -10,7 +10,7 @@ import { toIdentifier } from '../../domain/identifier.ts'
 import type { ToldToSend } from '../../domain/ingest.ts'
 import type { Fingerprint } from '../../domain/interpretation.ts'
 import { formatAmount } from '../../domain/money.ts'
-import { totalToType } from '../../present/approval.ts'
+import { isTotalTyped, totalToType } from '../../present/approval.ts'
 import { askedText } from '../../present/asked.ts'
 import { type Html, html } from '../../present/html.ts'
 import { plural } from '../../present/text.ts'
@@ -87,7 +87,7 @@ function answeredIn(fields: Fields, found: CheckFound, told: ToldToSend): Record
       422,
       `Type how many rows are left out: it is another number than the one that you typed. ${NOTHING_SENT} Go back, and compare.`,
     )
-  if (!told.approval && typed('total') !== typedTotal(found))
+  if (!told.approval && !isTotalTyped(typed('total'), toSend(found)))
     throw new PageError(
       422,
       `The total that you typed is not what would be sent, or sending would begin at once, which you were not asked about. ${NOTHING_SENT} Go back, load the page again, and compare.`,
@@ -107,8 +107,8 @@ function asks({ refusals }: CheckFound, kind: string): boolean {
   return refusals.some((refusal) => refusal.kind === kind)
 }
 
-function typedTotal(found: CheckFound): string {
-  return totalToType({ totals: sumsIn(found).totals.map((total) => ({ ...total, state: 'READY' as const })) })
+function toSend(found: CheckFound): Parameters<typeof totalToType>[0] {
+  return { totals: sumsIn(found).totals.map((total) => ({ ...total, state: 'READY' })) }
 }
 
 function recordedAs(handed: HandedIn): { readonly batch: string } {
@@ -214,7 +214,7 @@ function waitsText(): Html {
 }
 
 function totalField(found: CheckFound): Html {
-  return html`<p><strong>Sending begins when you press the button. What was executed cannot be called back.</strong></p><div class="field"><label>Type ${typedTotal(found)} <input name="total" required autocomplete="off" maxlength="200"></label></div>`
+  return html`<p><strong>Sending begins when you press the button. What was executed cannot be called back.</strong></p><div class="field"><label>Type ${totalToType(toSend(found))} <input name="total" required autocomplete="off" maxlength="200"></label></div>`
 }
 
 /** The batch of the same bytes that is not over; null: there is none. */

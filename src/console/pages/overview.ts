@@ -31,7 +31,7 @@ export function addOverview(pages: Pages, door: ConsoleDoor): void {
     const latest = await ledger.batchesAfter(null, SHOWN_MOST, null)
     const standing = (batch: BatchView) => standingNow(app, batch, now.workers)
     const running = latest.filter((batch) => standing(batch).state === 'running')
-    const main = html`${needsOf(now, app.paths.ledger)}${runningOf(running)}${latestOf(latest, standing)}`
+    const main = html`${needsOf(now, app.paths.ledger)}${runningOf(running)}${latestOf(latest, standing, visitorOf(request).may('submit'))}`
     const live = { watch: '', shape: shapeOf(now, latest, standing) }
     return showScreen(door, request, reply, { ...screen, main, now, live })
   })
@@ -89,8 +89,11 @@ function runningOf(batches: readonly BatchView[]): Html {
   return html`<h2>Running</h2><ul>${lines}</ul>`
 }
 
-function latestOf(batches: readonly BatchView[], standing: (batch: BatchView) => Standing): Html {
-  if (batches.length === 0) return html`<h2>Batches</h2><p>No batch was handed in yet.</p>`
+function latestOf(batches: readonly BatchView[], standing: (batch: BatchView) => Standing, maySubmit: boolean): Html {
+  if (batches.length === 0) {
+    const first = maySubmit ? html` <a href="/new">Hand a file in</a>: it is checked before anything is sent.` : NOTHING
+    return html`<h2>Batches</h2><p>No batch was handed in yet.${first}</p>`
+  }
   const caption = batches.length < SHOWN_MOST ? 'All batches' : `The latest ${SHOWN_MOST} batches`
   const columns = [
     { name: 'Batch' },

@@ -1,6 +1,6 @@
 // The rows of a batch, in the order of the file, a page at a time.
 
-import { rowsPage } from '../../app/paging.ts'
+import { type RowsAsked, rowsPage } from '../../app/paging.ts'
 import type { BatchView } from '../../domain/batch.ts'
 import type { BatchId } from '../../domain/ids.ts'
 import type { ReconciliationRow } from '../../domain/reconciliation.ts'
@@ -19,40 +19,43 @@ const STATUSES: readonly ResultStatus[] = [
   ...(['CANCELLED', 'INVALID', 'DUPLICATE', 'PENDING'] as const),
 ]
 
-type Asked = OfBatch & { readonly Querystring: { readonly status?: string; readonly after?: string } }
+const CHOICES: readonly { readonly only: NonNullable<RowsAsked>; readonly query: string; readonly name: string }[] = [
+  ...STATUSES.map((status) => ({ only: status, query: `status=${status}`, name: status.replace('_', ' ') })),
+  { only: 'warned', query: 'warned=1', name: 'With a warning' },
+]
+type Choice = (typeof CHOICES)[number]
+
+type Asked = OfBatch & {
+  readonly Querystring: { readonly status?: string; readonly warned?: string; readonly after?: string }
+}
 
 export function addRowPages(pages: Pages, door: ConsoleDoor): void {
   const { ledger } = door
   pages.get<Asked>('/batches/:batch/rows', { config: { page: 'rows' } }, async (request, reply) => {
     const batch = await findBatch(door, request.params.batch)
-    const status = STATUSES.find((one) => one === request.query.status) ?? null
+    const { status, warned } = request.query
+    const chosen = CHOICES.find(({ only }) => only === (warned === '1' ? 'warned' : status)) ?? null
     const after = /^\d{1,9}$/.test(request.query.after ?? '') ? Number(request.query.after) : 0
-    const { data, next } = await rowsPage(ledger, batch.batchId, { after, limit: SHOWN, status })
-    const main = html`${choicesOf(batch, status)}${rowsOf(batch.batchId, data, status, next !== null)}${pagesOf(batch, status, after, next)}`
+    const { data, next } = await rowsPage(ledger, batch.batchId, { after, limit: SHOWN, only: chosen?.only ?? null })
+    const main = html`${choicesOf(batch, chosen)}${rowsOf(batch.batchId, data, chosen, next !== null)}${pagesOf(batch, chosen, after, next)}`
     return showScreen(door, request, reply, { title: `Rows of ${nameOf(batch)}`, main })
   })
 }
 
-function choicesOf({ batchId }: BatchView, status: ResultStatus | null): Html {
+function choicesOf({ batchId }: BatchView, chosen: Choice | null): Html {
   const path = `${batchPath(batchId)}/rows`
   const link = (name: string, href: string, isNow: boolean) =>
     isNow
       ? html`<li><a href="${href}" aria-current="page">${name}</a></li>`
       : html`<li><a href="${href}">${name}</a></li>`
-  const choices = STATUSES.map((one) => link(one.replace('_', ' '), `${path}?status=${one}`, one === status))
-  return html`<p><a href="${batchPath(batchId)}">Back to the batch</a></p><nav aria-label="Which rows"><ul class="pages">${link('All', path, status === null)}${choices}</ul></nav>`
+  const choices = CHOICES.map((one) => link(one.name, `${path}?${one.query}`, one === chosen))
+  return html`<p><a href="${batchPath(batchId)}">Back to the batch</a></p><nav aria-label="Which rows"><ul class="pages">${link('All', path, chosen === null)}${choices}</ul></nav>`
 }
 
-function rowsOf(
-  batchId: BatchId,
-  rows: readonly ReconciliationRow[],
-  status: ResultStatus | null,
-  hasMore: boolean,
-): Html {
+function rowsOf(batchId: BatchId, rows: readonly ReconciliationRow[], chosen: Choice | null, hasMore: boolean): Html {
   if (rows.length === 0 && hasMore)
-    return html`<p>None of the rows that were looked at is ${status?.replace('_', ' ') ?? ''}: go on to the next rows.</p>`
-  if (rows.length === 0)
-    return html`<p>${status === null ? 'It has no rows' : `No row is ${status.replace('_', ' ')}`} here.</p>`
+    return html`<p>None of the rows that were looked at ${fitsText(chosen)}: go on to the next rows.</p>`
+  if (rows.length === 0) return html`<p>${chosen === null ? 'It has no rows' : `No row ${fitsText(chosen)}`} here.</p>`
   const columns = [
     { name: 'Row', kind: 'number' },
     { name: 'Line', kind: 'number' },
@@ -69,6 +72,11 @@ function rowsOf(
     columns,
     rows.map((row) => rowOf(batchId, row)),
   )
+}
+
+function fitsText(chosen: Choice | null): string {
+  if (chosen === null) return 'fits'
+  return chosen.only === 'warned' ? 'has a warning' : `is ${chosen.name}`
 }
 
 function rowOf(batchId: BatchId, row: ReconciliationRow): readonly Html[] {
@@ -88,9 +96,9 @@ function rowOf(batchId: BatchId, row: ReconciliationRow): readonly Html[] {
   ]
 }
 
-function pagesOf({ batchId }: BatchView, status: ResultStatus | null, after: number, next: number | null): Html {
+function pagesOf({ batchId }: BatchView, chosen: Choice | null, after: number, next: number | null): Html {
   const path = `${batchPath(batchId)}/rows`
-  const filter = status === null ? '' : `status=${status}&`
+  const filter = chosen === null ? '' : `${chosen.query}&`
   const first = after === 0 ? NOTHING : html`<a href="${path}?${filter}">From the first</a>`
   const more =
     next === null

@@ -24,7 +24,7 @@ export function addRows(server: Server, door: Door): void {
       const { batchId } = await findBatch(ledger, params.batch, callerOf(request).key)
       return answerPage<object, number>(door, request, query, async (after) => {
         const status = query.status ?? null
-        const found = await rowsPage(ledger, batchId, { after: after ?? 0, limit: query.limit, status })
+        const found = await rowsPage(ledger, batchId, { after: after ?? 0, limit: query.limit, only: status })
         return { ...found, data: found.data.map(toJsonRow) }
       })
     },
