@@ -1,8 +1,16 @@
-// The worklist of doubts: as a table for a person, and read again when it is filled in.
+// The worklist of doubts: as a table for a person, read again when it is filled in, and what was found recorded line by line.
 
+import type { App } from '../app.ts'
+import type { Actor } from '../domain/actor.ts'
+import type { Foreseen, Resolution, Resolved } from '../domain/doubt.ts'
+import { Fault } from '../domain/fault.ts'
+import { words } from '../domain/words.ts'
 import { WORKLIST_COLUMNS } from '../domain/worklist-columns.ts'
-import type { WorklistOptions } from '../ingest/worklist.ts'
+import type { WorklistEntry, WorklistOptions } from '../ingest/worklist.ts'
+import type { DoubtLedger } from '../ports/ledger/doubts.ts'
 import { openToRead } from './input-file.ts'
+
+export type { WorklistEntry } from '../ingest/worklist.ts'
 
 /** CSV as the results are written. */
 export async function toWorklistCsv(doubts: readonly Readonly<Record<string, string | number>>[]): Promise<string> {
@@ -21,4 +29,62 @@ export async function readWorklistFile(path: string, options: WorklistOptions) {
   } finally {
     await handle.close()
   }
+}
+
+type Configured = Pick<App, 'config'>
+
+function resolutionBy({ line: _, ...entry }: WorklistEntry, { config }: Configured): Resolution {
+  return { ...entry, restMs: config.doubtRestMs }
+}
+
+export interface Planned {
+  readonly entry: WorklistEntry
+  readonly foreseen: Foreseen
+}
+
+/** What would come of each line now. Changes nothing. */
+export async function planWorklist(
+  app: Configured & Pick<App, 'clock'>,
+  ledger: Pick<DoubtLedger, 'foresee'>,
+  actor: Actor,
+  entries: readonly WorklistEntry[],
+): Promise<readonly Planned[]> {
+  const resolutions = entries.map((entry) => resolutionBy(entry, app))
+  const foreseen = await ledger.foresee(resolutions, actor, app.clock.nowMs())
+  return entries.map((entry, i) => ({ entry, foreseen: foreseen[i] as Foreseen }))
+}
+
+export interface FoundByFile {
+  readonly entry: WorklistEntry
+  readonly answer: Resolved
+}
+
+/**
+ * Each line is recorded by itself and durably, so what came before trouble stands, and the fault says so. `resolve`: of the ledger, for
+ * that line; null: the line had its effect before.
+ */
+export async function* recordWorklist(
+  app: Configured & Pick<App, 'clock'>,
+  entries: readonly WorklistEntry[],
+  resolve: (entry: WorklistEntry, resolution: Resolution, nowMs: number) => Promise<Resolved | null>,
+): AsyncGenerator<FoundByFile> {
+  let resolved = 0
+  for (const entry of entries) {
+    const answer = await resolve(entry, resolutionBy(entry, app), app.clock.nowMs()).catch((error) => {
+      throw brokenOff(error, resolved)
+    })
+    if (answer === null) continue
+    if (answer.kind === 'resolved') resolved += 1
+    yield { entry, answer }
+  }
+}
+
+function brokenOff(error: unknown, resolved: number): unknown {
+  if (!(error instanceof Fault) || resolved === 0) return error
+  const rows = resolved === 1 ? '1 row was' : `${resolved} rows were`
+  return new Fault(
+    error.code,
+    words`${rows} resolved before this: ${error.text} Lines that were recorded are known then.`,
+    { cause: error },
+  )
 }

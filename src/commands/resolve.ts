@@ -1,7 +1,7 @@
 // tranche in-doubt resolve: records what a person found out about rows in doubt, one by one or by worklist.
 
 import { openLedger } from '../app/ledger.ts'
-import { readWorklistFile } from '../app/worklist.ts'
+import { readWorklistFile, recordWorklist } from '../app/worklist.ts'
 import type { App } from '../app.ts'
 import type { DoubtRow, Resolution, Resolved } from '../domain/doubt.ts'
 import { Fault } from '../domain/fault.ts'
@@ -10,7 +10,7 @@ import { FINDINGS, parseFinding, transactionIdProblem } from '../domain/resoluti
 import { resultStatusOf } from '../domain/states.ts'
 import { spell, words } from '../domain/words.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
-import { commandLine, errorText } from '../present/command-line.ts'
+import { commandLine } from '../present/command-line.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import { faultLine } from '../present/review.ts'
 import { leftOpenLines } from '../present/standing.ts'
@@ -138,31 +138,18 @@ async function resolveFile(
     const refused: { reference: string; line: number; reason: string }[] = []
     let resolved = 0
     let already = 0
-    for (const { line, ...entry } of worklist.entries) {
-      const answer = await ledger
-        .resolve({ ...entry, restMs: app.config.doubtRestMs }, app.actor, app.clock.nowMs())
-        .catch((error) => {
-          throw brokenOff(error, resolved)
-        })
-      terminal.object({ event: 'resolution', line, ...toJson(entry.reference, answer) })
+    const resolve = (_: unknown, resolution: Resolution, nowMs: number) => ledger.resolve(resolution, app.actor, nowMs)
+    for await (const { entry, answer } of recordWorklist(app, worklist.entries, resolve)) {
+      const { line, reference: named } = entry
+      terminal.object({ event: 'resolution', line, ...toJson(named, answer) })
       if (answer.kind === 'resolved') resolved += 1
       else if (answer.kind === 'already') already += 1
-      else refused.push({ reference: entry.reference, line, reason: spell(answer.reason, commandLine) })
+      else refused.push({ reference: named, line, reason: spell(answer.reason, commandLine) })
     }
     return await leave(app, ledger, { resolved, already, refused, open: worklist.open }, terminal)
   } finally {
     await ledger.close()
   }
-}
-
-/** Each line is recorded by itself: what came before the trouble stands. */
-function brokenOff(error: unknown, resolved: number): unknown {
-  if (!(error instanceof Fault) || resolved === 0) return error
-  return new Fault(
-    error.code,
-    `${plural(resolved, 'row was', 'rows were')} resolved before this: ${errorText(error)} Lines that were recorded are known then.`,
-    { cause: error },
-  )
 }
 
 async function leave(

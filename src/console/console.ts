@@ -31,6 +31,7 @@ import { addRowPages } from './pages/rows.ts'
 import { addSessionPages } from './pages/sessions.ts'
 import { addSignInPages } from './pages/sign-in.ts'
 import { addSteering } from './pages/steering.ts'
+import { addWorklistPages } from './pages/worklist.ts'
 import { PAGES, type PageEntry, type PageName, pageEntry, pageOfForm } from './pages-table.ts'
 import { NOTHING, note } from './parts.ts'
 import { visitorBy } from './visit.ts'
@@ -68,6 +69,7 @@ export function consoleOf(door: ConsoleDoor): (server: Pages) => Promise<void> {
       addInstructionPages(pages, door)
       addDoubtPages(pages, door)
       addResolving(pages, door)
+      await addWorklistPages(pages, door)
       addMerchantPages(pages, door)
       await addNewBatchPages(pages, door)
       addCheckPages(pages, door)

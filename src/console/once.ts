@@ -25,6 +25,24 @@ export async function actOnce(
   }
 }
 
+/** The same for one of several things that a form asks for, each of which has its effect by itself. null: it had it before. */
+export async function actPartOnce<T>(
+  { app, ledger }: ConsoleDoor,
+  request: FastifyRequest,
+  part: string,
+  act: (once: OnceLedger) => Promise<T>,
+): Promise<T | null> {
+  const whole = askedBy(request, app.clock.nowMs())
+  const asked = { ...whole, key: digestOf(`${whole.key} ${part}`) }
+  if ((await effectOf(ledger, asked)) !== null) return null
+  try {
+    return await act(ledger.once(asked))
+  } catch (error) {
+    if (error instanceof RequestRepeated) return null
+    throw error
+  }
+}
+
 type Subject = KeptRequest['subject']
 
 /** Those that are under way. A second press waits for what comes of the first. */

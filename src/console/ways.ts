@@ -93,6 +93,11 @@ export function doubtPath(rowId: RowId): string {
   return `/doubts/${rowId}`
 }
 
+/** Of a worklist that was filled in. */
+export function worklistPath(file: string): string {
+  return `/doubts/worklists/${encodeURIComponent(file)}`
+}
+
 export function checkPath(check: string): string {
   return `/checks/${encodeURIComponent(check)}`
 }

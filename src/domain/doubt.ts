@@ -73,3 +73,8 @@ export type Resolved =
       /** What it means and what to do, one sentence. */
       readonly reason: Text
     }
+
+/** What `resolve` would answer. */
+export type Foreseen =
+  | { readonly kind: 'would-resolve'; readonly doubt: DoubtRow; readonly state: State }
+  | Exclude<Resolved, { kind: 'resolved' }>

@@ -30,6 +30,7 @@ export interface WorklistEntry {
   readonly row: { readonly batchId: string; readonly rowNo: number } | null
   readonly finding: Finding
   readonly transactionId: string | null
+  /** Empty: the line gives none, and the one for all is asked for later. */
   readonly reason: string
 }
 
@@ -39,13 +40,15 @@ export interface Worklist {
   /** Lines whose resolution is empty: not looked up yet. */
   readonly open: number
   readonly faults: readonly RowFault[]
+  /** Somewhere in it is a card number or security code: it must not be kept. */
+  readonly holdsCards: boolean
 }
 
 /** More doubts than that are no work for a spreadsheet. */
 const ROWS_MOST = 100_000
 
 export interface WorklistOptions {
-  /** Stands in for lines that give none of their own. */
+  /** Stands in for lines that give none of their own. Empty: it is asked for later. null: there is none, so that such lines are faults. */
   readonly reason: string | null
   /** Of the door that asks. */
   readonly spelling: Spelling
@@ -77,7 +80,10 @@ async function readAs(
 ): Promise<Worklist | StructuralFault | 'not-text'> {
   const layout = sniffLayout(new TextDecoder(encoding).decode(head))
   if (isProblem(layout)) return refuse(layout, { line: 1 })
-  const found = { kind: 'worklist' as const, entries: [] as WorklistEntry[], open: 0, faults: [] as RowFault[] }
+  const found = {
+    ...{ kind: 'worklist' as const, entries: [] as WorklistEntry[], open: 0 },
+    ...{ faults: [] as RowFault[], holdsCards: false },
+  }
   const seen = new Map<string, number>()
   let places: Places | null = null
   let rowNo = 0
@@ -85,6 +91,7 @@ async function readAs(
   for await (const read of oneByOne(records)) {
     if (read.kind === 'not-text' || read.kind === 'odd-quotes') return 'not-text'
     if (read.kind === 'refused') return read
+    found.holdsCards ||= holdsCards(places, read.cells)
     if (places === null) {
       const header = placesIn(read.cells)
       if ('kind' in header) return header
@@ -105,6 +112,17 @@ async function readAs(
     }
   }
   return places === null ? (placesIn([]) as StructuralFault) : found
+}
+
+/** Their digits are ids, amounts and times. Whatever else is in the file somebody wrote. */
+const NO_TEXTS: readonly Column[] = [
+  ...(['reference', 'attempt', 'amount', 'order_id', 'vault_id', 'xtl_order_id', 'sent_at', 'merchant'] as const),
+  ...(['batch', 'row', 'resolution_transaction_id'] as const),
+]
+
+function holdsCards(places: Places | null, cells: readonly string[]): boolean {
+  const passed = new Set(NO_TEXTS.map((name) => places?.get(name)))
+  return cells.some((cell, i) => !passed.has(i) && holdsCardData(cell))
 }
 
 type Places = ReadonlyMap<string, number>

@@ -32,6 +32,7 @@ const PROVIDER = 'test/console/provider.integration.test.ts'
 const CLAIMS = 'test/identity/claims.test.ts'
 const IDENTITY = 'test/domain/identity.test.ts'
 const DOUBT_PAGES = 'test/console/doubts.integration.test.ts'
+const WORKLIST_PAGES = 'test/console/worklist.integration.test.ts'
 const SETTLING = 'test/ledger/rules/settling.test.ts'
 const PAUSING = 'test/ledger/rules/pausing.test.ts'
 const RESOLVING = 'test/ledger/rules/resolving.test.ts'
@@ -6969,7 +6970,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'whoever approves at a page has typed the total',
     file: 'src/console/pages/approving.ts',
-    guard: 'if (total.trim() !== totalToType(sheet))',
+    guard: 'if (!isTotalTyped(total, sheet))',
     without: 'if (false)',
     tests: ['test/console/batches.integration.test.ts'],
   },
@@ -7000,6 +7001,63 @@ export const GUARDS: readonly Guard[] = [
     guard: "if (resolved.kind === 'refused')",
     without: 'if (false)',
     tests: [DOUBT_PAGES],
+  },
+  {
+    name: 'what a file says was found is of the rows that the page showed',
+    file: 'src/console/pages/worklist.ts',
+    guard: 'return row === undefined ? [] : [{ ...entry, row }]',
+    without: 'return row === undefined ? [entry] : [entry]',
+    tests: [WORKLIST_PAGES],
+  },
+  {
+    name: 'to have rows of a file sent once more at a page takes a password that was shown a moment ago',
+    file: 'src/console/pages/worklist.ts',
+    guard: "finding === 'send-again') && !visitorOf(request).isFresh)",
+    without: "finding === 'send-again') && false)",
+    tests: [WORKLIST_PAGES],
+  },
+  {
+    name: 'a line of a file has its effect once, however often its form is sent',
+    file: 'src/console/once.ts',
+    guard:
+      'return await act(ledger.once(asked))\n  } catch (error) {\n    if (error instanceof RequestRepeated) return null',
+    without: 'return await act(ledger)\n  } catch (error) {\n    if (error instanceof RequestRepeated) return null',
+    tests: [WORKLIST_PAGES],
+  },
+  {
+    name: 'a file of findings that cannot be recorded as it is, is not kept',
+    file: 'src/console/pages/worklist.ts',
+    guard: '      await door.spool.removeUpload(taken.id)\n',
+    without: '',
+    tests: [WORKLIST_PAGES],
+  },
+  {
+    name: 'a file of findings with a card number in any text is refused at a page',
+    file: 'src/ingest/worklist.ts',
+    guard: 'found.holdsCards ||= holdsCards(places, read.cells)',
+    without: '',
+    tests: [WORKLIST_PAGES],
+  },
+  {
+    name: 'no reason with a card number is given to the lines of a file',
+    file: 'src/console/pages/worklist.ts',
+    guard: "isReasonLeft ? reasonIn(request) : ''",
+    without: "isReasonLeft ? (fieldsOf(request).reason ?? '') : ''",
+    tests: [WORKLIST_PAGES],
+  },
+  {
+    name: 'a page foresees that a transaction settles one of the rows of a file',
+    file: 'src/ledger/texts/work/doubts.ts',
+    guard: 'one.row.account_id === account_id && isSameTransaction',
+    without: 'one.row.account_id !== account_id && isSameTransaction',
+    tests: [WORKLIST_PAGES, RECORD],
+  },
+  {
+    name: 'a page foresees that a row moves once',
+    file: 'src/ledger/texts/work/doubts.ts',
+    guard: 'earlier.some((one) => one.row.id === row.id) ? undefined : ',
+    without: '',
+    tests: [RECORD],
   },
   {
     name: 'what was found by a door waits for the rest that is configured',
@@ -8170,7 +8228,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'where sending begins at once, the total is typed',
     file: 'src/console/pages/handing-in.ts',
-    guard: "if (!told.approval && typed('total') !== typedTotal(found))",
+    guard: "if (!told.approval && !isTotalTyped(typed('total'), toSend(found)))",
     without: "if (!told.approval && typed('total') === '?')",
     tests: [PAGES_OF_FILES],
   },

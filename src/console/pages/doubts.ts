@@ -17,6 +17,7 @@ import { type Visitor, visitorOf } from '../visit.ts'
 import { batchPath, doubtPath, instructionPath, linked, merchantPath } from '../ways.ts'
 import { movesTable } from './moves.ts'
 import { questionOf } from './resolving.ts'
+import { uploadForm } from './worklist-shown.ts'
 
 const SHOWN_MOST = 500
 
@@ -28,7 +29,7 @@ export function addDoubtPages(pages: Pages, door: ConsoleDoor): void {
   const { ledger, app } = door
   pages.get('/doubts', { config: { page: 'doubts' } }, async (request, reply) => {
     const [doubts, now] = [await ledger.doubts(), await lookAround(door)]
-    const main = html`${besideOf(now, doubts.length, app.paths.ledger)}${listOf(door, doubts)}${fileOf(visitorOf(request), doubts.length)}`
+    const main = html`${besideOf(now, doubts.length, app.paths.ledger)}${listOf(door, doubts)}${fileOf(visitorOf(request), doubts.length)}${fromFile(door, request, doubts.length)}`
     return showScreen(door, request, reply, { title: 'Doubts', section: 'Doubts', main, now })
   })
   pages.get('/doubts.csv', { config: { page: 'doubtsCsv' } }, async (request, reply) =>
@@ -122,7 +123,11 @@ function fileOf(visitor: Visitor, doubts: number): Html {
   if (doubts === 0) return NOTHING
   if (!visitor.may('results'))
     return html`<p>The worklist as a file holds names, so it needs a permission of its own (results). An administrator gives it.</p>`
-  return html`<p><a href="/doubts.csv">The worklist as a file</a>. Its last three columns are for what you find; the file, filled in, is recorded at the machine of the ledger.</p>`
+  return html`<p><a href="/doubts.csv">The worklist as a file</a>. Its last three columns are for what you find.</p>`
+}
+
+function fromFile(door: ConsoleDoor, request: FastifyRequest, doubts: number): Html {
+  return doubts === 0 || !visitorOf(request).may('operate') ? NOTHING : uploadForm(request, door)
 }
 
 // ───────────────────────────────────────────────────────────── One of them

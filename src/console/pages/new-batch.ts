@@ -73,7 +73,7 @@ function fileFault(door: ConsoleDoor, { fileName, taken }: FormWithFile, areOthe
   return fileFaults(door)[why]
 }
 
-function fileFaults({ app }: ConsoleDoor): Readonly<Record<WhyRefused, string>> {
+export function fileFaults({ app }: ConsoleDoor): Readonly<Record<WhyRefused, string>> {
   const most = app.config.serving.uploadBytesMost / 1024 / 1024
   return {
     'too-large': `The selected file must be smaller than ${most} MB`,

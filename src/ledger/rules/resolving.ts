@@ -260,6 +260,11 @@ export function movedMeanwhile(row: RowToResolve, resolution: Resolution): Refus
   return refused('not-in-doubt', `${nameOf(row, resolution)} has just moved on`)
 }
 
+/** Of several findings together: a row moves once. */
+export function judgedBefore(row: RowToResolve, resolution: Resolution): Refusal {
+  return refused('not-in-doubt', `${nameOf(row, resolution)} has a finding before this one: keep one of them`)
+}
+
 const THE_LIST = { act: 'list-doubts', toFile: false } as const
 
 function refused(why: Refusal['why'], reason: Text): Refusal {

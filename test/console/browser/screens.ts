@@ -10,6 +10,7 @@ import { CLERK, headerOf, NOW, refund, rowsIn, submit } from '../../fixtures/led
 import type { PagesWanted } from '../../fixtures/pages.ts'
 import { CHECK_SCREENS } from './check-screens.ts'
 import type { Desk } from './desk.ts'
+import { WORKLIST_SCREENS } from './worklist-screens.ts'
 
 export interface Screen {
   /** Also of its picture. */
@@ -268,6 +269,8 @@ export const SCREENS: readonly Screen[] = [
     at: async (desk) => inDoubt(desk).then(() => desk.doubtPath()),
     does: (page) => say(page, { transaction: 'TX', reason: 'in the portal' }),
   },
+  { name: 'doubts, an operator', as: OPERATOR, at: async (desk) => inDoubt(desk).then(() => '/doubts') },
+  ...WORKLIST_SCREENS,
   { name: 'merchants', as: VIEWER, at: async () => '/merchants' },
   {
     name: 'merchant with a wrong rate',

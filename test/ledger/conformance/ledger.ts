@@ -14,6 +14,7 @@ import { describeEvents } from './events.ts'
 import { describeFamilies } from './families.ts'
 import { describeFigures } from './figures.ts'
 import { describeFinding } from './finding.ts'
+import { describeForeseeing } from './foreseeing.ts'
 import { describeChanged } from './intake-changed.ts'
 import { describeCheckedRows } from './intake-checked-rows.ts'
 import { describeCorrections } from './intake-corrections.ts'
@@ -82,6 +83,7 @@ export function describeRecord(name: string, newPlace: NewPlace): void {
     describePeople()
     describeProvided()
     describeDoubts()
+    describeForeseeing()
     describeControl()
     describeQueries()
     describeFigures()

@@ -1,19 +1,21 @@
 // Rows that may have been executed: the worklist, and what a person found out about one of them.
 
 import type { Actor } from '../../../domain/actor.ts'
-import type { DoubtRow, Resolution, Resolved } from '../../../domain/doubt.ts'
+import type { DoubtRow, Foreseen, Resolution, Resolved } from '../../../domain/doubt.ts'
 import type { AccountId, RowId } from '../../../domain/ids.ts'
 import type { DoubtLedger } from '../../../ports/ledger/doubts.ts'
 import {
+  judgedBefore,
   movedMeanwhile,
   type Refusal,
+  type ResolvingStep,
   type RowToResolve,
   resolvingStep,
   rowFound,
   rowMeant,
   type SettledRow,
 } from '../../rules/resolving.ts'
-import { NO_FACTS } from '../../rules/settling.ts'
+import { isSameTransaction, NO_FACTS } from '../../rules/settling.ts'
 import { LAST_RESTORED_AT } from '../conditions.ts'
 import { type Engine, FAULTING } from '../engine.ts'
 import { fromColumns, INSTRUCTION_COLUMNS, type InstructionColumns } from '../instruction-columns.ts'
@@ -40,6 +42,7 @@ export type SetForward = (rowId: number) => Script<number>
 export function doubtsOn(engine: Engine, setForward: SetForward): DoubtLedger {
   return {
     doubts: () => engine.read(() => doubtsIn(setForward)),
+    foresee: (resolutions, actor, nowMs) => engine.read(() => foresee(setForward, resolutions, actor, nowMs)),
     resolve: (resolution, actor, nowMs) =>
       engine.write((book) => resolve(book, setForward, resolution, actor, nowMs), FAULTING),
   }
@@ -113,6 +116,34 @@ const RESOLVE = `
 /** A person has looked at this one. What is held stays so until they resume it. */
 const LOOKED = 'UPDATE account SET new_doubts = @greatest(0, new_doubts - 1) WHERE id = :accountId'
 
+interface Judging {
+  readonly setForward: SetForward
+  readonly resolution: Resolution
+  readonly actor: Actor
+  readonly nowMs: number
+}
+
+interface Judged {
+  readonly holder: FoundRow
+  readonly row: FoundRow & RowToResolve
+  readonly step: ResolvingStep
+}
+
+/** Which row is meant, and what the finding makes of it. `isTaken`: by a finding that is not recorded yet. Changes nothing. */
+function* judge(
+  { setForward, resolution, actor, nowMs }: Judging,
+  isTaken: (row: FoundRow) => SettledRow | null = () => null,
+): Script<Judged | Refusal> {
+  const holder = yield* findMeant(resolution)
+  if ('kind' in holder) return holder
+  const [, ...before] = yield* all<FoundRow>(WITH_RETRIED, { id: holder.id })
+  const found = holder.state === 'CANCELLED' ? rowFound([holder, ...before]) : holder
+  const leftByMs = found.leftByMs + (yield* setForward(found.id)) // as the clock tells it now
+  const row = { ...found, lastCauseBefore: lastCauseOfFound(before), leftByMs }
+  const taken = (yield* takenBy(row, resolution.transactionId)) ?? isTaken(row)
+  return { holder, row, step: resolvingStep(row, resolution, { taken, actor, nowMs }) }
+}
+
 function* resolve(
   book: Book,
   setForward: SetForward,
@@ -120,15 +151,11 @@ function* resolve(
   actor: Actor,
   nowMs: number,
 ): Script<Resolved> {
-  const holder = yield* findMeant(resolution)
-  if ('kind' in holder) return holder
-  const [, ...before] = yield* all<FoundRow>(WITH_RETRIED, { id: holder.id })
-  const found = holder.state === 'CANCELLED' ? rowFound([holder, ...before]) : holder
-  const leftByMs = found.leftByMs + (yield* setForward(found.id)) // as the clock tells it now
-  const row = { ...found, lastCauseBefore: lastCauseOfFound(before), leftByMs }
-  const { transactionId, reason } = resolution
-  const step = resolvingStep(row, resolution, { taken: yield* takenBy(row, transactionId), actor, nowMs })
+  const judged = yield* judge({ setForward, resolution, actor, nowMs })
+  if ('kind' in judged) return judged
+  const { holder, row, step } = judged
   if (step.kind !== 'move') return step
+  const { transactionId, reason } = resolution
   const { id, attempt, batchId, rowNo, hold } = row
   const { kind: _, ...values } = step
   const moved = yield* all(RESOLVE, { ...values, from: row.state, transactionId, id, attempt })
@@ -141,6 +168,36 @@ function* resolve(
   const cameToCount = row.state !== 'IN_DOUBT' && step.to === 'APPROVED'
   const paused = cameToCount ? yield* pauseAlike(row, nowMs) : []
   return { kind: 'resolved', batchId, rowNo, state: step.to, hold, paused }
+}
+
+/** Each by the same judgement, as if those before it were recorded: a row moves once, and a transaction settles one row. */
+function* foresee(
+  setForward: SetForward,
+  resolutions: readonly Resolution[],
+  actor: Actor,
+  nowMs: number,
+): Script<Foreseen[]> {
+  const doubts = new Map((yield* doubtsIn(setForward)).map((doubt) => [Number(doubt.rowId), doubt]))
+  const earlier: (SettledRow & { readonly row: FoundRow; readonly transactionId: string | null })[] = []
+  const answers: Foreseen[] = []
+  for (const resolution of resolutions) {
+    const { reference, transactionId } = resolution
+    const isTaken = ({ account_id }: FoundRow) =>
+      earlier.find((one) => one.row.account_id === account_id && isSameTransaction(one.transactionId, transactionId)) ??
+      null
+    const judged = yield* judge({ setForward, resolution, actor, nowMs }, isTaken)
+    if ('kind' in judged) answers.push(judged)
+    else if (judged.step.kind !== 'move') answers.push(judged.step)
+    else {
+      const { row, step } = judged
+      const doubt = earlier.some((one) => one.row.id === row.id) ? undefined : doubts.get(row.id)
+      answers.push(
+        doubt === undefined ? judgedBefore(row, resolution) : { kind: 'would-resolve', doubt, state: step.to },
+      )
+      earlier.push({ row, transactionId, reference, batchId: row.batchId, rowNo: row.rowNo })
+    }
+  }
+  return answers
 }
 
 function* findMeant(resolution: Resolution): Script<FoundRow | Refusal> {
