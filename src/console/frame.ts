@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type AttentionNow, attentionNow } from '../app/attention.ts'
 import type { Permission } from '../domain/person.ts'
-import { words } from '../domain/words.ts'
+import { atTerminal, words } from '../domain/words.ts'
 import { type Html, html } from '../present/html.ts'
 import { plural } from '../present/text.ts'
 import { assetPath } from './assets.ts'
@@ -166,6 +166,6 @@ function asOf({ app }: ConsoleDoor, now: AttentionNow | null): Html {
   const at = html`As of <span id="as-of">${moment(app.clock.nowMs())}</span>`
   const asked = html`<a href="/" data-live="needs">${needs}</a>`
   if (livingIn(now.workers) === 0)
-    return html`<p class="as-of still">${at}: no worker is running, so nothing is being sent. Start one at the machine of the ledger: ${linked(words`${START_WORKER}`)} · ${asked}</p>`
+    return html`<p class="as-of still">${at}: no worker is running, so nothing is being sent. ${linked(words`${atTerminal`Start one: ${START_WORKER}`}`)} · ${asked}</p>`
   return html`<p class="as-of">${at} · <span data-live="workers">${workers}</span> · ${asked}</p>`
 }

@@ -1,26 +1,42 @@
-// How pages spell what a person can do next: a link where a page does it, else the command for the machine of the ledger.
+// How pages spell what a person can do next: a link where a page does it; else whoever runs the server is asked, with the command.
 
 import type { RowId } from '../domain/ids.ts'
-import { type Setting, type SettingName, settingValue, type Text, type Way } from '../domain/words.ts'
+import { partsOf, type Setting, type SettingName, settingValue, spell, type Text, type Way } from '../domain/words.ts'
+import { askedFor, asking } from '../present/asking.ts'
 import { commandLine } from '../present/command-line.ts'
 import { type Html, html } from '../present/html.ts'
 
 /** For a sentence that stands in text. */
-export function pageWays(way: Way): string {
-  return pageOf(way)?.name ?? fieldOf(way) ?? commandLine(way)
+export function pageWays(way: Way): string | null {
+  return pageOf(way)?.name ?? mapped(spokenOf(way), (text) => spell(text, commandLine))
 }
 
 /** The same sentence with its links. */
 export function linked(text: Text): Html {
-  if (typeof text === 'string') return html`${text}`
-  return html`${text.parts.map((part) => (typeof part === 'string' ? html`${part}` : linkOf(part)))}`
+  return html`${partsOf(text).map((part) => (typeof part === 'string' ? html`${part}` : linkOf(part)))}`
 }
 
 function linkOf(way: Way): Html {
   const page = pageOf(way)
-  if (page !== null) return html`<a href="${page.href}">${page.name}</a>`
+  const shown = page === null ? mapped(spokenOf(way), withCommands) : html`<a href="${page.href}">${page.name}</a>`
+  return shown === null ? html`` : html`${'lead' in way ? way.lead : ''}${shown}`
+}
+
+/** What stands for a way that has no page: words in which whatever is a way is a command. null: it is left out. */
+function spokenOf(way: Way): Text | null {
+  if ('atTerminal' in way) return asking(way.atTerminal)
   const field = fieldOf(way)
-  return field === null ? html`<code>${commandLine(way)}</code>` : html`${field}`
+  if (field !== null) return field
+  if ('set' in way ? way.lead !== undefined : way.act === 'run-again') return null
+  return askedFor(way)
+}
+
+function withCommands(text: Text): Html {
+  return html`${partsOf(text).map((part) => (typeof part === 'string' ? html`${part}` : html`<code>${commandLine(part)}</code>`))}`
+}
+
+function mapped<From, To>(value: From | null, map: (value: From) => To): To | null {
+  return value === null ? null : map(value)
 }
 
 /** What a file is read with, as the fields of its form are called. */
@@ -41,7 +57,7 @@ const FIELDS: Partial<Readonly<Record<SettingName, string>>> = {
 
 /** null: no form has it. */
 function fieldOf(way: Way): string | null {
-  const name = 'act' in way ? undefined : FIELDS[way.set]
+  const name = 'set' in way ? FIELDS[way.set] : undefined
   if (name === undefined) return null
   const value = settingValue(way as Setting)
   return value === null ? `“${name}”` : `“${name}: ${value.replace('=', ' → ')}”`
@@ -62,6 +78,8 @@ function pageOf(way: Way): { readonly href: string; readonly name: string } | nu
       return { href: '/doubts', name: 'Doubts' }
     case 'resume-merchant':
       return { href: merchantPath(way.merchant), name: `resume merchant ${way.merchant}` }
+    case 'run-again':
+      return way.lead === undefined ? { href: '/new', name: 'hand the same file in again' } : null
     case 'show-history':
       return { href: `/find?q=${encodeURIComponent(way.reference)}`, name: `the history of ${way.reference}` }
     case 'write-results':

@@ -10,6 +10,7 @@ import type { Currency, Money } from './money.ts'
 import type { Pages } from './pages.ts'
 import type { NotAsked, Reattempt } from './reattempt.ts'
 import type { State } from './states.ts'
+import { words } from './words.ts'
 
 /** One thing wrong with one row, in words a person can act on. */
 export interface RowFault {
@@ -245,6 +246,6 @@ export function assertNotInterrupted(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true)
     throw new Fault(
       'interrupted',
-      'Interrupted. Nothing was recorded and nothing was sent. Run the same command again to start over.',
+      words`Interrupted. Nothing was recorded and nothing was sent. To start over: ${{ act: 'run-again', what: 'command' }}.`,
     )
 }

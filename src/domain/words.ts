@@ -2,7 +2,7 @@
 // of a request, a button. So the sentence holds the way itself, and the door spells it.
 
 /** What a person can do next, whatever the door. */
-export type Way = Setting | Act
+export type Way = Setting | Act | AtTerminal
 
 /** An option given with a file or a command. `lead`: words before it, left out by a door that has no such setting. */
 export type Setting = {
@@ -21,6 +21,7 @@ export type SettingName =
   | 'decimal'
   | 'exceptions'
   | 'format'
+  | 'give-up-after'
   | 'header-row'
   | 'map'
   | 'max-declined'
@@ -54,6 +55,8 @@ export type Act =
   | { readonly act: 'migrate' }
   | { readonly act: 'resume-batch'; readonly batchId: string }
   | { readonly act: 'resume-merchant'; readonly merchant: string }
+  /** What the sentence is about, once more: whoever reads it handed the file in, or gave the command. */
+  | { readonly act: 'run-again'; readonly what: 'file' | 'command'; readonly lead?: string }
   /** In the foreground, by the process that reads the file. */
   | { readonly act: 'run-file'; readonly lead?: string }
   | { readonly act: 'save-format'; readonly name: string }
@@ -65,6 +68,11 @@ export type Act =
   | { readonly act: 'verify-audit' }
   /** null: of a batch that the sentence does not name. */
   | { readonly act: 'write-results'; readonly batchId: string | null; readonly as: 'any' | 'csv' }
+
+/** An order in the imperative that only whoever has a terminal at the server can follow. Made by `atTerminal`. */
+export interface AtTerminal {
+  readonly atTerminal: Text
+}
 
 /** How one door spells a way; null: it has none. */
 export type Spelling = (way: Way) => string | null
@@ -96,6 +104,11 @@ export function words(texts: TemplateStringsArray, ...values: readonly (Text | n
   )
 }
 
+/** A template: words`No worker is running. ${atTerminal`Start one: ${{ act: 'start-worker', untilIdle: false }}`}`. */
+export function atTerminal(texts: TemplateStringsArray, ...values: readonly (Text | number | Way)[]): AtTerminal {
+  return { atTerminal: words(texts, ...values) }
+}
+
 /** The text as one door shows it. */
 export function spell(text: Text, spelling: Spelling): string {
   if (typeof text === 'string') return text
@@ -114,7 +127,7 @@ export function joined(texts: readonly Text[], separator: string): Words {
   return new Words(texts.flatMap((text, i) => [...(i === 0 ? [] : [separator]), ...partsOf(text)]))
 }
 
-function partsOf(text: Text): readonly (string | Way)[] {
+export function partsOf(text: Text): readonly (string | Way)[] {
   return typeof text === 'string' ? [text] : text.parts
 }
 
@@ -136,6 +149,7 @@ export function settingValue(setting: Setting): string | null {
 
 /** With all that tells one way from another: a ledger is adopted as moved, or as restored. */
 function plainly(way: Way): string {
+  if ('atTerminal' in way) return spell(way.atTerminal, plainly)
   const said = 'act' in way ? Object.values({ ...way, lead: null }) : [way.set, settingValue(way)]
   return said.filter((word) => typeof word === 'string').join(' ')
 }

@@ -15,7 +15,7 @@ export function policyLines(policy: ApprovalPolicy | null): string[] {
     ...policy.rules.flatMap(ruleLines),
     `A batch that nobody decides on is cancelled after ${plural(days, 'day')}.`,
     policy.osUsers
-      ? 'Users of the operating system may approve (tranche approve), each under their own name.'
+      ? 'Users of the operating system may approve at a terminal, each under their own name.'
       : 'Users of the operating system may not approve.',
   ]
 }

@@ -2,7 +2,7 @@
 
 import { sayAlarm } from '../domain/alarm.ts'
 import type { Attention } from '../domain/attention.ts'
-import { spell, type Text, words } from '../domain/words.ts'
+import { atTerminal, spell, type Text, words } from '../domain/words.ts'
 import { approvalsText } from './approval.ts'
 import { askedText } from './asked.ts'
 import { commandLine } from './command-line.ts'
@@ -10,7 +10,7 @@ import { EXIT } from './exit-codes.ts'
 import { whyWords } from './standing.ts'
 import { plural } from './text.ts'
 import { healthText } from './webhooks.ts'
-import { workerText } from './workers.ts'
+import { workerWords } from './workers.ts'
 
 /** 6 cannot go on · 5 in doubt · 4 approvals are missing · 0 nothing needs a person. */
 export function exitCodeOfAttention(all: readonly Attention[]): 0 | 4 | 5 | 6 {
@@ -60,7 +60,7 @@ export function attentionWords(one: Attention, ledgerPath: string): { readonly w
     case 'left-open':
       return {
         what: 'doubts',
-        says: words`${plural(one.rows, 'row was', 'rows were')} being sent when the worker ended, and may have been executed. Start a worker (${{ act: 'start-worker', untilIdle: false }}): it brings ${one.rows === 1 ? 'it' : 'them'} into doubt`,
+        says: words`${plural(one.rows, 'row was', 'rows were')} being sent when the worker ended, and may have been executed. ${atTerminal`Start a worker (${{ act: 'start-worker', untilIdle: false }})`}: it brings ${one.rows === 1 ? 'it' : 'them'} into doubt`,
       }
     case 'late-answers':
       return {
@@ -70,7 +70,7 @@ export function attentionWords(one: Attention, ledgerPath: string): { readonly w
     case 'stopped':
       return {
         what: `merchant ${one.merchant}`,
-        says: words`merchant ${one.merchant} is stopped (${one.reason}). Correct it, restart a running worker, then: ${{ act: 'resume-merchant', merchant: one.merchant }}`,
+        says: words`merchant ${one.merchant} is stopped (${one.reason}). ${atTerminal`Correct it, restart a running worker`}, then: ${{ act: 'resume-merchant', merchant: one.merchant }}`,
       }
     case 'held':
       return {
@@ -102,7 +102,7 @@ export function attentionWords(one: Attention, ledgerPath: string): { readonly w
         says: words`${one.endpoint.url} is ${healthText(one.endpoint)}. It is told nothing more, and nothing of it is lost. When it is mended: ${{ act: 'enable-endpoint', endpoint: one.endpoint.id }}`,
       }
     case 'silent':
-      return { what: 'worker', says: workerText(one.worker) }
+      return { what: 'worker', says: workerWords(one.worker) }
   }
 }
 

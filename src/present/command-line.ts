@@ -3,7 +3,7 @@
 
 import { messageOf } from '../domain/errors.ts'
 import { Fault } from '../domain/fault.ts'
-import { type Act, type SettingName, settingValue, type Way } from '../domain/words.ts'
+import { type Act, type SettingName, settingValue, spell, type Way } from '../domain/words.ts'
 
 type Text = string | undefined
 type Texts = readonly string[] | undefined
@@ -88,12 +88,13 @@ function quoted(word: string): string {
 
 /** A way as the command line has it. */
 export function commandLine(way: Way): string {
-  if ('act' in way) return `tranche ${actText(way)}`
+  if ('atTerminal' in way) return spell(way.atTerminal, commandLine)
+  if ('act' in way) return way.act === 'run-again' ? `run the same ${way.what} again` : `tranche ${actText(way)}`
   const value = settingValue(way)
   return value === null ? `--${way.set}` : `--${way.set} ${valueText(way.set, value)}`
 }
 
-function actText(act: Act): string {
+function actText(act: Exclude<Act, { readonly act: 'run-again' }>): string {
   switch (act.act) {
     case 'adopt':
       return `adopt --${act.as} --reason TEXT`

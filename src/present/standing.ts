@@ -2,7 +2,7 @@
 
 import { type BatchState, isoOf, type LeftOpen, type Why } from '../domain/batch-status.ts'
 import type { GatewayHealth } from '../domain/window.ts'
-import { joined, type Spelling, spell, type Text, words } from '../domain/words.ts'
+import { atTerminal, joined, type Spelling, spell, type Text, words } from '../domain/words.ts'
 import { approvalsText } from './approval.ts'
 import { commandLine } from './command-line.ts'
 import { durationText, plural } from './text.ts'
@@ -29,6 +29,8 @@ export function leftOpenLines(left: LeftOpen | null): string[] {
 
 const LIST_DOUBTS = { act: 'list-doubts', toFile: false } as const
 const START_WORKER = { act: 'start-worker', untilIdle: false } as const
+/** Where the command is at hand that hands a file in and sends it; elsewhere a worker does. */
+const OR_AGAIN = (what: 'file' | 'command', lead: string) => ({ act: 'run-again', what, lead }) as const
 
 function wordsOf(why: Why): Text {
   switch (why.code) {
@@ -37,17 +39,17 @@ function wordsOf(why: Why): Text {
     case 'as-said':
       return why.reason
     case 'account-stopped':
-      return words`${why.reason}. The rows that wait were not executed. Correct it, restart a running worker, then: ${{ act: 'resume-merchant', merchant: why.merchant }}`
+      return words`${why.reason}. The rows that wait were not executed. ${atTerminal`Correct it, restart a running worker`}, then: ${{ act: 'resume-merchant', merchant: why.merchant }}`
     case 'left-open': {
       const them = why.rows === 1 ? 'it' : 'them'
-      return words`${plural(why.rows, 'row was', 'rows were')} being sent when the worker ended and may have been executed. No worker is running: start one (${START_WORKER}), or run the same file again, to bring ${them} into doubt`
+      return words`${plural(why.rows, 'row was', 'rows were')} being sent when the worker ended and may have been executed. No worker is running: ${atTerminal`start one (${START_WORKER})`}${OR_AGAIN('file', ', or ')}, to bring ${them} into doubt`
     }
     case 'gateway-trouble':
       return troubleText(why.health, why.nextTryAtMs)
     case 'unserved':
-      return `the running worker was started without merchant ${why.merchant} and sends none of its rows. Restart that worker with the configuration that names ${why.merchant}; it sends them then`
+      return words`the running worker was started without merchant ${why.merchant} and sends none of its rows. ${atTerminal`Restart that worker with the configuration that names ${why.merchant}`}; it sends them then`
     case 'other-run':
-      return words`a run is working on this ledger, and a run sends no batch but its own. When it has ended, start a worker (${START_WORKER}); or run the same file now, which waits for its turn`
+      return words`a run is working on this ledger, and a run sends no batch but its own. When it has ended, ${atTerminal`start a worker (${START_WORKER})`}${OR_AGAIN('file', '; or, to wait for its turn, ')}`
     case 'not-configured':
       return `merchant ${why.merchant} is not configured here`
     case 'awaiting-approval':
@@ -55,15 +57,15 @@ function wordsOf(why: Why): Text {
     case 'behind':
       return words`${plural(why.rows, 'row waits', 'rows wait')} behind a row of the same order that is in doubt (${LIST_DOUBTS}), held, or in need of its file`
     case 'asked-to-wait':
-      return `the gateway asked to wait until ${isoOf(why.untilMs)}; a worker goes on then, and so does the same command, run again`
+      return words`the gateway asked to wait until ${isoOf(why.untilMs)}; a worker goes on then${OR_AGAIN('command', '; or ')}`
     case 'due-later':
       return why.isAll
         ? `the next row is due at ${isoOf(why.atMs)}`
         : `what else is left is due later, the next row at ${isoOf(why.atMs)}`
     case 'no-worker':
-      return words`no worker is running. Start one: ${START_WORKER}`
+      return words`no worker is running. ${atTerminal`Start one: ${START_WORKER}`}`
     case 'needs-file':
-      return `its rows have card details, which are nowhere but in its file. Run ${why.fileName ?? 'that file'} again as before: it goes on with them`
+      return words`its rows have card details, which are nowhere but in its file. ${atTerminal`Run ${why.fileName ?? 'that file'} again as before`}: it goes on with them`
     case 'in-doubt': {
       const them = why.rows === 1 ? 'it' : 'them'
       return words`${plural(why.rows, 'row is', 'rows are')} in doubt: look ${them} up at the gateway (${LIST_DOUBTS})`
@@ -71,9 +73,9 @@ function wordsOf(why: Why): Text {
     case 'late-answers':
       return words`${plural(why.answers, 'answer')} came after the row had been settled otherwise: see result_warning; when you have looked: ${{ act: 'resume-batch', batchId: why.batchId }}`
     case 'no-progress':
-      return `no row was settled for ${durationText(why.seconds)}${why.trouble === null ? '' : ` (${why.trouble})`}, so this command stopped waiting (--give-up-after). What is left stays PENDING; the same command, run again, goes on with it`
+      return words`no row was settled for ${durationText(why.seconds)}${why.trouble === null ? '' : ` (${why.trouble})`}, so this command stopped waiting${{ set: 'give-up-after', to: null, lead: ', as asked by ' }}. What is left stays PENDING; a worker goes on with it${OR_AGAIN('command', '; or ')}`
     case 'waits-for-batch':
-      return words`they wait for earlier rows of the same orders in batch ${why.batchId}, which this run does not work off. Finish that one first (${{ act: 'start-worker', untilIdle: true }}), or cancel it`
+      return words`they wait for earlier rows of the same orders in batch ${why.batchId}, which this run does not work off. ${atTerminal`Finish that one first (${{ act: 'start-worker', untilIdle: true }})`}, or cancel it`
   }
 }
 

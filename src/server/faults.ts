@@ -4,14 +4,18 @@ import type { FastifyError } from 'fastify'
 import { TooManyWait } from '../app/ingest-queue.ts'
 import { RequestRepeated } from '../domain/api-request.ts'
 import { Fault, type FaultCode } from '../domain/fault.ts'
-import type { Way } from '../domain/words.ts'
+import { spell, type Way } from '../domain/words.ts'
+import { asking } from '../present/asking.ts'
+import { commandLine } from '../present/command-line.ts'
 import { type ProblemCode, ProblemError, type ProblemPart } from './problems.ts'
 
 /** How the API spells what a person can do next. Most of it is done at the machine, by the commands of the same name. */
 export function httpWays(way: Way): string | null {
-  if ('act' in way)
-    return `${way.act.replaceAll('-', ' ')}${'as' in way && way.act === 'adopt' ? ` (${way.as})` : ''}, at the machine of the ledger`
-  return null
+  if ('atTerminal' in way) return spell(asking(way.atTerminal), commandLine)
+  if (!('act' in way)) return null
+  // As another way to do it, it is none of this door.
+  if (way.act === 'run-again') return way.lead === undefined ? 'hand the same file in again' : null
+  return `${way.act.replaceAll('-', ' ')}${'as' in way && way.act === 'adopt' ? ` (${way.as})` : ''}, at the machine of the ledger`
 }
 
 const OF_FAULTS = {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { Fault } from '../../src/domain/fault.ts'
 import { joined, spell, type Way, words } from '../../src/domain/words.ts'
 
-const inCapitals = (way: Way) => ('act' in way ? way.act : way.set).toUpperCase()
+const inCapitals = (way: Way) => ('act' in way ? way.act : 'set' in way ? way.set : 'ask').toUpperCase()
 
 describe('words', () => {
   test('hold their ways until a door spells them', () => {

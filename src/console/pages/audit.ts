@@ -2,7 +2,7 @@
 
 import { actsPage } from '../../app/paging.ts'
 import type { LogEntry, LogPosition } from '../../domain/acts.ts'
-import { words } from '../../domain/words.ts'
+import { atTerminal, words } from '../../domain/words.ts'
 import { logDetails } from '../../present/history.ts'
 import { type Html, html } from '../../present/html.ts'
 import type { ConsoleDoor, Pages } from '../door.ts'
@@ -26,7 +26,7 @@ export function addAuditPage(pages: Pages, door: ConsoleDoor): void {
     const after = positionIn(request.query.after)
     const fits = who === '' ? null : ({ by }: LogEntry) => by.includes(who)
     const { data, next } = await actsPage(ledger, Date.parse(since), { after, limit: SHOWN, fits })
-    const main = html`${filterOf(since, who)}${actsOf(data, who, next !== null)}${nextOf(since, who, next)}<h2>Head of the chain</h2><p>Written down elsewhere, it proves what was here. Verify it at the machine of the ledger: ${linked(words`${{ act: 'verify-audit' }}`)}.</p><p>${idText(await ledger.head())}</p>`
+    const main = html`${filterOf(since, who)}${actsOf(data, who, next !== null)}${nextOf(since, who, next)}<h2>Head of the chain</h2><p>Written down elsewhere, it proves what was here. ${linked(words`${atTerminal`Verify it: ${{ act: 'verify-audit' }}`}`)}</p><p>${idText(await ledger.head())}</p>`
     return showScreen(door, request, reply, { title: 'Audit', section: 'Audit', main })
   })
 }

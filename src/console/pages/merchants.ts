@@ -11,7 +11,7 @@ import type { Why } from '../../domain/batch-status.ts'
 import type { AccountFigures } from '../../domain/figures.ts'
 import type { AccountId } from '../../domain/ids.ts'
 import { shortUsername } from '../../domain/username.ts'
-import type { Text } from '../../domain/words.ts'
+import { atTerminal, type Text, words } from '../../domain/words.ts'
 import type { OnceLedger } from '../../ports/ledger/requests.ts'
 import { type Html, html } from '../../present/html.ts'
 import { rateText } from '../../present/rates.ts'
@@ -191,7 +191,7 @@ function stateOf(door: ConsoleDoor, seen: Seen, one: MerchantView): Html {
       : [
           note(
             'refused',
-            html`<strong>Stopped:</strong> ${stopped}. The rows that wait were not executed. Correct it, restart a running worker, then resume the merchant here.`,
+            html`<strong>Stopped:</strong> ${stopped}. The rows that wait were not executed. ${linked(words`${atTerminal`Correct it, restart a running worker`}`)}, then resume the merchant here.`,
           ),
         ]),
     ...(held === null

@@ -57,7 +57,7 @@ function throwAsDraftFault(error: unknown): never {
   if (whyNotWritten(error) !== 'full') throw error
   throw new Fault(
     'full',
-    'The disk of the PostgreSQL server is full. Nothing was recorded and nothing was sent. Free some space there and run it again.',
+    'The disk of the PostgreSQL server is full. Nothing was recorded and nothing was sent. Free some space there and try again.',
     { cause: error },
   )
 }
@@ -65,7 +65,7 @@ function throwAsDraftFault(error: unknown): never {
 function lostFault(cause?: unknown): Fault {
   return new Fault(
     'storage',
-    'The connection to the PostgreSQL server was lost while the file was read. Nothing was recorded and nothing was sent. Run it again.',
+    'The connection to the PostgreSQL server was lost while the file was read. Nothing was recorded and nothing was sent. Try again.',
     { cause },
   )
 }

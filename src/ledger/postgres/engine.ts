@@ -27,7 +27,7 @@ function isOfPeople({ mode }: Entry<Work>): boolean {
 }
 
 export const FULL_TEXT =
-  'The disk of the PostgreSQL server is full. Nothing was recorded and nothing was sent. Free some space there and run it again.'
+  'The disk of the PostgreSQL server is full. Nothing was recorded and nothing was sent. Free some space there and try again.'
 
 export function engineOn(lane: Lane, reads: Pick<Reads, 'read'>, turns: Turns): PostgresEngine {
   const { book, close, forget } = createBookkeeping(LINKED_LATER)

@@ -50,6 +50,6 @@ export async function lockSubmit(
 function stillUnderWay(): Fault {
   return new Fault(
     'stopped',
-    'Another submit into this ledger is still under way. Nothing was recorded or sent. Run it again when the other has ended.',
+    'Another submit into this ledger is still under way. Nothing was recorded or sent. Try again when the other has ended.',
   )
 }

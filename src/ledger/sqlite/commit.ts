@@ -32,7 +32,7 @@ export const SYSTEM_TIMING: Timing = {
 }
 
 const FULL =
-  'The disk of the data directory is full. Nothing was recorded and nothing was sent. Free some space and run it again.'
+  'The disk of the data directory is full. Nothing was recorded and nothing was sent. Free some space and try again.'
 
 /** `die` ends the process, after an error that leaves nothing to trust. */
 export function createCommitter(

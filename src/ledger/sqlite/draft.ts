@@ -52,7 +52,7 @@ function throwAsDraftFault(error: unknown): never {
   if (whyNotWritten(error) !== 'full') throw error
   throw new Fault(
     'full',
-    'The disk of temporary files is full (SQLITE_TMPDIR, TMPDIR, /var/tmp or /tmp). Nothing was recorded and nothing was sent. Free some space and run it again.',
+    'The disk of temporary files is full (SQLITE_TMPDIR, TMPDIR, /var/tmp or /tmp). Nothing was recorded and nothing was sent. Free some space and try again.',
     { cause: error },
   )
 }

@@ -258,7 +258,7 @@ async function lockSubmit(path: string | null, { signal, onWait }: WaitingToSubm
     if (Date.now() > until) {
       throw new Fault(
         'stopped',
-        'Another submit into this ledger is still under way. Nothing was recorded or sent. Run it again when the other has ended.',
+        'Another submit into this ledger is still under way. Nothing was recorded or sent. Try again when the other has ended.',
       )
     }
     await new Promise((resolve) => setTimeout(resolve, 25))

@@ -110,7 +110,7 @@ function openFault(path: string, error: unknown): Fault {
   if (error instanceof Fault) return error
   const why = whyNotWritten(error)
   if (why === 'full') {
-    return new Fault('full', `The disk of ${path} is full. Nothing was sent. Free some space and run it again.`, {
+    return new Fault('full', `The disk of ${path} is full. Nothing was sent. Free some space and try again.`, {
       cause: error,
     })
   }

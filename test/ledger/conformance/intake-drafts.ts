@@ -357,7 +357,7 @@ export function describeDrafts(): void {
       const { batchId } = await taken('other', { orderId: last.orderId })
       await expect(draft.record(CLERK)).rejects.toMatchObject({
         code: 'refused',
-        message: expect.stringContaining('Nothing was recorded and nothing was sent. Run it again'),
+        message: expect.stringContaining('Nothing was recorded and nothing was sent. Try again'),
       })
       await expectOnly(batchId)
       const again = await reviewed()

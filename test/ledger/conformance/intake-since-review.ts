@@ -56,7 +56,7 @@ async function expectRefused(draft: Draft): Promise<void> {
   const before = (await ledger.batches()).length
   await expect(draft.record(CLERK)).rejects.toMatchObject({
     code: 'refused',
-    message: expect.stringContaining('Nothing was recorded and nothing was sent. Run it again'),
+    message: expect.stringContaining('Nothing was recorded and nothing was sent. Try again'),
   })
   expect(await ledger.batches()).toHaveLength(before)
 }

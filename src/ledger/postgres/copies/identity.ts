@@ -50,7 +50,7 @@ export function whyUnsureOf(failover: Failover, lookedBackAfterMs: number): () =
     if (yield* exists(isSure)) return null
     return new Fault(
       'stopped',
-      'The PostgreSQL server of the ledger was started a moment ago, or another one took its place: what it lacks is not known yet. Nothing was changed. Run it again in 10 s.',
+      'The PostgreSQL server of the ledger was started a moment ago, or another one took its place: what it lacks is not known yet. Nothing was changed. Try again in 10 s.',
     )
   }
 }

@@ -62,14 +62,14 @@ export async function recordDraft(engine: Engine, header: DraftHeader, recording
 function takenFault(): Fault {
   return new Fault(
     'refused',
-    'After the file was read, a message arrived that repeats a row of it, looks like one, has its xtl_order_id or refunds the same order; or a recorded row on which the file bears was answered, cancelled or resolved. Nothing was recorded and nothing was sent. Run it again: it will then be compared.',
+    'After the file was read, a message arrived that repeats a row of it, looks like one, has its xtl_order_id or refunds the same order; or a recorded row on which the file bears was answered, cancelled or resolved. Nothing was recorded and nothing was sent. Try again: it will then be compared.',
   )
 }
 
 function overtakenFault(): Fault {
   return new Fault(
     'stopped',
-    'This submit was suspended, and another one deleted its draft. Nothing was recorded and nothing was sent. Run it again. Something may have removed submit.lock from the data directory: leave it there.',
+    'This submit was suspended, and another one deleted its draft. Nothing was recorded and nothing was sent. Try again. Something may have removed submit.lock from the data directory: leave it there.',
   )
 }
 
