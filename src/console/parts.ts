@@ -60,10 +60,10 @@ export function note(kind: NoteKind, what: Html): Html {
   return html`<div class="note ${kind}">${what}</div>`
 }
 
-/** Forms that need a step-up of the last minutes; else the link to it. `to`: where to go on. */
-export function freshly(request: FastifyRequest, to: string, forms: () => Html): Html {
+/** Forms that need a step-up of the last minutes; else the link to it. `to`: where to go on. `act`: what they are for. */
+export function freshly(request: FastifyRequest, to: string, forms: () => Html, act = 'do that'): Html {
   if (visitorOf(request).isFresh) return forms()
-  return note('plain', html`<p>Before you can do that, ${stepUpLink(request, to)}.</p>`)
+  return note('plain', html`<p>Before you can ${act}, ${stepUpLink(request, to)}.</p>`)
 }
 
 /** In the words of a sentence, by what the visitor signs in with. */

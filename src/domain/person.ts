@@ -97,6 +97,12 @@ export function unfitPerson(
   return others.some(({ issuer }) => issuer !== person.issuer) ? 'other-account' : null
 }
 
+/** From when on the role is old enough to approve; null: there is none, or it is the first of all. */
+export function approvesFromMs({ grants }: Pick<Person, 'grants'>): number | null {
+  const grant = grants.find(({ name }) => name === 'approver')
+  return grant === undefined || grant.first ? null : grant.atMs + APPROVES_AFTER_MS
+}
+
 /** What was given before keeps its moment and its giver. */
 export function regranted(
   before: readonly Grant[],

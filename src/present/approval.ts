@@ -1,6 +1,6 @@
 // What an approval is of, for whoever decides: everything in the digest, nothing folded away.
 
-import type { Approval, ApprovalSheet, AskedSum } from '../domain/approval.ts'
+import type { Approval, ApprovalSheet, AskedSum, Unfit } from '../domain/approval.ts'
 import { isoOf } from '../domain/batch-status.ts'
 import { statusOf } from '../domain/states.ts'
 import { shortUsername } from '../domain/username.ts'
@@ -82,6 +82,30 @@ export function meaningText({ totals, merchant, needed, given, digest }: Approva
       ? `Nothing is sent before ${others === 1 ? 'one more person has' : `${others} more people have`} approved it as well.`
       : 'Unless something else holds it, sending begins at once. What was executed cannot be called back.'
   return `By approving you let ${toBeSent(totals)} be sent to ${merchant}. ${begins} You approve these rows and no others: ${fingerprintOf(digest)}.`
+}
+
+/** To whoever it is about, before they try. */
+export function unfitText(why: Unfit): string {
+  switch (why) {
+    case 'no-approver':
+      return 'You do not have the role approver, so another person must decide.'
+    case 'approver-too-new':
+      return 'You have had the role approver for less than 24 hours, so another person must decide until then.'
+    case 'made-by-the-submitter':
+      return 'Whoever handed it in made you an approver, so another person must decide.'
+    case 'other-account':
+      return 'You sign in another way than who handed it in or approved it: one by the identity provider, the other by a password or another provider. You may be one person, so somebody who signs in the same way must decide.'
+    case 'the-submitter':
+      return 'You handed it in, so somebody else must approve it.'
+    case 'maker-of-its-key':
+      return 'You made the key with which it was handed in, so somebody else must approve it.'
+    case 'an-approver-already':
+      return 'You approved it already; it needs another person as well.'
+    case 'a-key':
+      return 'A key is no person, and only people approve.'
+    case 'not-by-users':
+      return 'The approval policy lets no user of the operating system approve.'
+  }
 }
 
 /** Of the rows that an approval lets go. */

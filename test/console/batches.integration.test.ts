@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { sha256Of } from '../../src/app/people.ts'
 import { consoleOf } from '../../src/console/console.ts'
 import type { BatchId } from '../../src/domain/ids.ts'
-import { type GrantName, STEP_UP_MS } from '../../src/domain/person.ts'
+import { APPROVES_AFTER_MS, FIRST_SETUP_MS, type GrantName, STEP_UP_MS } from '../../src/domain/person.ts'
 import type { Server } from '../../src/server/door.ts'
 import { buildServer } from '../../src/server/server.ts'
 import { CLERK, headerOf, personAt, refund, submit } from '../fixtures/ledgers.ts'
@@ -123,9 +123,28 @@ test('nobody else decides: not a viewer, not from another site, not by a role th
   expect((await post(`${at()}/approve`, form, ann, 'cross-site')).statusCode).toBe(403)
   expect((await post(`${at()}/approve`, { ...form, form: '' }, ann)).statusCode).toBe(403)
   const bob = await signedIn('bob', ['approver'], CLERK)
-  const refused = await post(`${at()}/approve`, await formOf(bob), bob)
-  expect(refused.statusCode).toBe(422)
+  const told = await get(at(), bob)
+  expect(told.body).toContain('You cannot approve it. Whoever handed it in made you an approver')
+  const refused = await post(`${at()}/approve`, { ...form, form: fieldIn(told, 'form') }, bob)
+  expect([refused.statusCode, refused.body]).toEqual([422, expect.stringContaining('The submitter of batch')])
   expect(await given()).toBe(0)
+})
+
+test('who may not approve yet is told why, and from when on, and may reject it', async () => {
+  const old = { id: 'p-old', name: 'old', grants: ['viewer'] } as const
+  const longAgoMs = Date.now() - FIRST_SETUP_MS - 1
+  await served.ledger.addPerson(old, { sha256: sha256Of('old'), untilMs: longAgoMs }, personAt('boss'), longAgoMs)
+  const ann = await signedIn('ann', ['approver'])
+  const page = await get(at(), ann)
+  expect(page.body).toContain('You have had the role approver for less than 24 hours')
+  const [, from = ''] = /You can from <time datetime="([^"]+)"/.exec(page.body) ?? []
+  expect(Date.parse(from) - Date.now()).toBeGreaterThan(APPROVES_AFTER_MS - 60_000)
+  expect(page.body).not.toContain(`action="${at()}/approve"`)
+  const digest = (await served.ledger.approvalSheet(batch))?.digest ?? ''
+  const form = { form: fieldIn(page, 'form'), digest, total: '20.00', reason: 'looked at' }
+  expect((await post(`${at()}/approve`, form, ann)).statusCode).toBe(422)
+  expect(await given()).toBe(0)
+  expect((await post(`${at()}/reject`, { ...form, reason: 'wrong month' }, ann)).statusCode).toBe(303)
 })
 
 test('five minutes after the password was shown, it is asked for again before anything is decided', async () => {

@@ -6907,7 +6907,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'only who is fit approves',
     file: 'src/ledger/texts/approving/approvals.ts',
-    guard: 'if (unfit !== null) return unfit\n',
+    guard: 'if (unfit !== null) return unfitFault(batchId, unfit, actor)\n',
     without: '',
     tests: [RECORD],
   },

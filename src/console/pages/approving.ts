@@ -5,13 +5,22 @@ import type { ApprovalSheet } from '../../domain/approval.ts'
 import type { BatchView } from '../../domain/batch.ts'
 import { countIn } from '../../domain/batch-status.ts'
 import type { BatchId } from '../../domain/ids.ts'
-import { approvalsText, isTotalTyped, meaningText, sheetLines, toBeSent, totalToType } from '../../present/approval.ts'
+import type { Unfitness } from '../../ports/ledger/approvals.ts'
+import {
+  approvalsText,
+  isTotalTyped,
+  meaningText,
+  sheetLines,
+  toBeSent,
+  totalToType,
+  unfitText,
+} from '../../present/approval.ts'
 import { askedText } from '../../present/asked.ts'
 import { type Html, html } from '../../present/html.ts'
 import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
 import { fieldsOf, reasonIn } from '../forms.ts'
 import { actElsewhereOnce } from '../once.ts'
-import { form, freshly, moment, note, reasonField, table } from '../parts.ts'
+import { form, freshly, moment, NOTHING, note, reasonField, table } from '../parts.ts'
 import { type Visitor, visitorOf } from '../visit.ts'
 import { batchPath } from '../ways.ts'
 import { backTo, findBatch, type OfBatch } from './batch.ts'
@@ -49,14 +58,14 @@ function decisionOf(request: FastifyRequest, batchId: BatchId, nowMs: number) {
 }
 
 /** Everything in the digest, nothing folded away. `earlier`: batches of the same merchant before this one. */
-export function waitingOf(
+export async function waitingOf(
   request: FastifyRequest,
   door: ConsoleDoor,
   sheet: ApprovalSheet,
   earlier: readonly BatchView[],
-): Html {
+): Promise<Html> {
   const lines = sheetLines(sheet).map((line) => html`${line}\n`)
-  return html`<p>It waits for ${approvalsText(sheet)}. <a href="${batchPath(sheet.batchId)}/rows">All its rows</a></p><pre>${lines}</pre>${earlierOf(earlier)}${formsOf(request, door, sheet)}`
+  return html`<p>It waits for ${approvalsText(sheet)}. <a href="${batchPath(sheet.batchId)}/rows">All its rows</a></p><pre>${lines}</pre>${earlierOf(earlier)}${await formsOf(request, door, sheet)}`
 }
 
 /** Whether this one is out of the ordinary. */
@@ -78,16 +87,29 @@ function earlierOf(batches: readonly BatchView[]): Html {
 }
 
 /** Nothing is missing without its reason. */
-function formsOf(request: FastifyRequest, door: ConsoleDoor, sheet: ApprovalSheet): Html {
+async function formsOf(request: FastifyRequest, door: ConsoleDoor, sheet: ApprovalSheet): Promise<Html> {
   const visitor = visitorOf(request)
   if (!visitor.may('approve'))
     return note('plain', html`Your roles do not let you decide on it: that takes an approver.`)
+  const { batchId } = sheet
+  const unfit = await door.ledger.unfitness({ batchId, actor: visitor.actor, nowMs: door.app.clock.nowMs() })
+  const reject = () => rejectForm(request, door, sheet, visitor)
+  // To reject, which sends nothing, nobody is unfit: not even who handed it in.
+  if (unfit !== null)
+    return html`<h2>Approve</h2>${unfitNote(unfit)}<h2>Reject</h2>${freshly(request, batchPath(batchId), reject, 'reject it')}`
   return freshly(
     request,
-    batchPath(sheet.batchId),
+    batchPath(batchId),
     () =>
-      html`<div class="beside"><section><h2>Approve</h2>${approveForm(request, door, sheet)}</section><section><h2>Reject</h2>${rejectForm(request, door, sheet, visitor)}</section></div>`,
+      html`<div class="beside"><section><h2>Approve</h2>${approveForm(request, door, sheet)}</section><section><h2>Reject</h2>${reject()}</section></div>`,
+    'decide on it',
   )
+}
+
+/** Known before anything is typed; the ledger asks the same once more when a form comes. */
+function unfitNote({ why, untilMs }: Unfitness): Html {
+  const from = untilMs === null ? NOTHING : html` You can from ${moment(untilMs)} on.`
+  return note('plain', html`<p>You cannot approve it. ${unfitText(why)}${from}</p>`)
 }
 
 function approveForm(request: FastifyRequest, door: ConsoleDoor, sheet: ApprovalSheet): Html {

@@ -76,6 +76,8 @@ export function describeApprovals(): void {
     test('waits for all the people that its sum asks for, whichever connection they use', async () => {
       const batchId = await submitUnder(TWO)
       await approve(batchId, ANN)
+      const told = (actor: Actor) => ledger.unfitness({ batchId, actor, nowMs: NOW })
+      expect([(await told(ANN))?.why, await told(BOB)]).toEqual(['an-approver-already', null])
       expect(await isSendable(batchId)).toBe(false)
       await approve(batchId, BOB, {}, place.open())
       expect(await isSendable(batchId)).toBe(true)
@@ -110,8 +112,11 @@ export function describeApprovals(): void {
   describe('approve', () => {
     test('refuses the submitter, on any host and under any claimed name', async () => {
       const batchId = await submitUnder(FOUR_EYES)
-      for (const actor of [CLERK, { ...personAt('clerk', 'Ann'), host: 'elsewhere' }])
+      for (const actor of [CLERK, { ...personAt('clerk', 'Ann'), host: 'elsewhere' }]) {
         await expect(approve(batchId, actor)).rejects.toThrow('somebody else must approve')
+        const told = await ledger.unfitness({ batchId, actor, nowMs: NOW })
+        expect(told).toEqual({ why: 'the-submitter', untilMs: null })
+      }
       expect(await isSendable(batchId)).toBe(false)
     })
 

@@ -228,7 +228,17 @@ export function describePeople(): void {
       const batchId = await submit(ledger, accountId, [refund(`A${submitted}`)])
       const digest = (await ledger.approvalSheet(batchId))?.digest ?? ''
       const actor = { kind: 'person', id, name: 'Ann', address: null } as const
-      await ledger.approve({ batchId, digest, reason: 'seen', actor, nowMs })
+      const told = await ledger.unfitness({ batchId, actor, nowMs })
+      const approved = ledger.approve({ batchId, digest, reason: 'seen', actor, nowMs })
+      // Whoever is told beforehand that they may not is refused, and nobody else is.
+      expect(
+        await approved.then(
+          () => null,
+          ({ code }) => code,
+        ),
+      ).toBe(told === null ? null : 'usage')
+      if (told?.untilMs != null) expect(await ledger.unfitness({ batchId, actor, nowMs: told.untilMs })).toBeNull()
+      await approved
     }
 
     test('with the role, when it is a day old', async () => {

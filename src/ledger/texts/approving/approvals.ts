@@ -1,12 +1,12 @@
 // Approving and rejecting: a person decides, in one transaction, on exactly what they were shown.
 
 import { type Actor, identitiesOf, identityOf } from '../../../domain/actor.ts'
-import { type ApprovalPolicy, unfitToApprove } from '../../../domain/approval.ts'
+import { type ApprovalPolicy, type Unfit, unfitToApprove } from '../../../domain/approval.ts'
 import type { Hold } from '../../../domain/batch.ts'
 import { Fault } from '../../../domain/fault.ts'
 import type { BatchId } from '../../../domain/ids.ts'
-import { type Person, unfitPerson } from '../../../domain/person.ts'
-import type { ApprovalLedger, Decision } from '../../../ports/ledger/approvals.ts'
+import { approvesFromMs, type Person, unfitPerson } from '../../../domain/person.ts'
+import type { ApprovalLedger, Decision, Unfitness } from '../../../ports/ledger/approvals.ts'
 import { changedRecordFault, closedFault, otherBatchFault, unfitFault } from '../../rules/approving.ts'
 import { personById } from '../doors/people.ts'
 import { type Engine, FAULTING, KEPT } from '../engine.ts'
@@ -34,6 +34,7 @@ export function approvalsOn(engine: Engine, ledgerId: string, { assertNewest, wh
         yield* askAgainOfWaiting(nowMs)
       }, FAULTING),
     approvalSheet: (batchId) => engine.read(() => sheetOf(ledgerId, batchId)),
+    unfitness: (who) => engine.read(() => unfitness(who)),
     async approve(decision) {
       await assertNewest()
       if (!(await isAsRecorded(engine, decision.batchId))) throw changedRecordFault(decision.batchId)
@@ -86,8 +87,8 @@ function* approve(ledgerId: string, { batchId, digest, reason, actor, nowMs }: D
   const closed = closedFault({ batchId, ...batch, nowMs })
   if (closed !== null) return closed
   const policy = yield* policyInForce()
-  const unfit = yield* unfitFaultOf(batchId, actor, { ...batch, nowMs }, policy)
-  if (unfit !== null) return unfit
+  const unfit = yield* unfitOf(batchId, actor, { ...batch, nowMs }, policy)
+  if (unfit !== null) return unfitFault(batchId, unfit, actor)
   const shown = yield* shownOf(ledgerId, batchId)
   if (shown?.digest !== digest) return otherBatchFault(batchId, shown?.source === 'queue' && shown.fileSha256 === null)
   const approved = yield* all(APPROVE, {
@@ -108,15 +109,27 @@ function* undecidedOf(batchId: BatchId): Script<Undecided> {
   return batch
 }
 
-function* unfitFaultOf(
+function* unfitness({
+  batchId,
+  actor,
+  nowMs,
+}: Pick<Decision, 'batchId' | 'actor' | 'nowMs'>): Script<Unfitness | null> {
+  const unfit = yield* unfitOf(batchId, actor, { ...(yield* undecidedOf(batchId)), nowMs }, yield* policyInForce())
+  if (unfit === null) return null
+  const person = unfit === 'approver-too-new' && actor.kind === 'person' ? yield* personById(actor.id) : null
+  return { why: unfit, untilMs: person === null ? null : approvesFromMs(person) }
+}
+
+/** null: nothing about them stands against it. */
+function* unfitOf(
   batchId: BatchId,
   actor: Actor,
   { parts, nowMs }: Pick<Undecided, 'parts'> & { readonly nowMs: number },
   policy: ApprovalPolicy | null,
-): Script<Fault | null> {
+): Script<Unfit | null> {
   const approved = (yield* approversOf(batchId)).map(({ identity }) => identity)
   const submitter = toActor(parts)
-  const unfit =
+  return (
     unfitToApprove(actor, submitter, approved, policy ?? { osUsers: true }) ??
     (actor.kind === 'person'
       ? unfitPerson(
@@ -126,7 +139,7 @@ function* unfitFaultOf(
           nowMs,
         )
       : null)
-  return unfit === null ? null : unfitFault(batchId, unfit, actor)
+  )
 }
 
 /** Those of these identities that are people. */
