@@ -46,7 +46,7 @@ export const PAGES = {
   setRoles: { method: 'POST', path: '/people/:person/roles', permission: 'administer', stepUp: true },
   revokePerson: { method: 'POST', path: '/people/:person/revoke', permission: 'administer', stepUp: true },
   find: { method: 'GET', path: '/find', permission: 'view' },
-  instruction: { method: 'GET', path: '/instructions/:reference', permission: 'view' },
+  instruction: { method: 'GET', path: '/instructions', permission: 'view' },
   doubts: { method: 'GET', path: '/doubts', permission: 'view' },
   doubtsCsv: { method: 'GET', path: '/doubts.csv', permission: 'results' },
   doubt: { method: 'GET', path: '/doubts/:row', permission: 'view' },

@@ -98,13 +98,13 @@ export function batchPath(batchId: string): string {
   return `/batches/${encodeURIComponent(batchId)}`
 }
 
-/** Of one row: two merchants, or two files, may have one reference. null: of whichever has it. */
+/** A reference may be any text, also "..", which no path can hold. Of one row: two merchants, or two files, may have one reference. null: of whichever has it. */
 export function instructionPath(
   reference: string,
   row: { readonly batchId: string; readonly rowNo: number } | null,
 ): string {
-  const path = `/instructions/${encodeURIComponent(reference)}`
-  return row === null ? path : `${path}?batch=${encodeURIComponent(row.batchId)}&row=${row.rowNo}`
+  const path = `/instructions?reference=${encodeURIComponent(reference)}`
+  return row === null ? path : `${path}&batch=${encodeURIComponent(row.batchId)}&row=${row.rowNo}`
 }
 
 export function doubtPath(rowId: RowId): string {

@@ -37,7 +37,7 @@ const at = () => `/doubts/${row}`
 const now = (reference = 'R-1') => rowIn(served.ledger, batch, reference)
 const found = (over: Readonly<Record<string, string>> = {}) => ({ found: 'approved', reason: 'in the portal', ...over })
 const resolve = (over: Readonly<Record<string, string>> = {}, by = olga) => by.send(at(), '/resolve', found(over))
-const itsPage = () => `/instructions/R-1?batch=${batch}&row=1`
+const itsPage = () => `/instructions?reference=R-1&batch=${batch}&row=1`
 
 test('the list shows what to look up, how long it rests and what waits for it, and nothing that a page would obey', async () => {
   const { body } = await olga.get('/doubts')
@@ -111,7 +111,7 @@ test('to have it sent once more takes a password that was shown a moment ago', a
   expect((await olga.post(`${at()}/resolve`, form)).headers.location).toBe(`/step-up?to=${encodeURIComponent(at())}`)
   expect(await now('R-3')).toMatchObject({ state: 'IN_DOUBT' })
   served.ahead(0)
-  const itsPage = `/instructions/R-3?batch=${batch}&row=3`
+  const itsPage = `/instructions?reference=R-3&batch=${batch}&row=3`
   expect((await olga.post(`${at()}/resolve`, form)).headers.location).toBe(itsPage)
   expect(await now('R-3')).toMatchObject({ state: 'READY' })
   expect((await olga.get(itsPage)).body).toContain('It waits to be sent once more, as a person ordered.')

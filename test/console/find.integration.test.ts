@@ -1,6 +1,7 @@
 // Finding one instruction, and its page.
 
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { instructionPath } from '../../src/console/ways.ts'
 import type { BatchId } from '../../src/domain/ids.ts'
 import { claimNamed, factsWith, headerOf, refund, sale, submit, work } from '../fixtures/ledgers.ts'
 import { openPages, type PagesServed, type Visiting } from '../fixtures/pages.ts'
@@ -21,7 +22,22 @@ beforeEach(async () => {
 afterEach(() => served.close())
 
 const find = (q: string) => vic.get(`/find?q=${encodeURIComponent(q)}`)
-const pageOf = (reference: string, row: number) => `/instructions/${reference}?batch=${batch}&row=${row}`
+const pageOf = (reference: string, row: number) => `/instructions?reference=${reference}&batch=${batch}&row=${row}`
+
+test.each(['.', '..', 'a/../b', '?#%2e'])('the reference %j has its page', async (reference) => {
+  const { ledger, accounts } = served
+  const own = await submit(
+    ledger,
+    accounts.shop,
+    [refund(reference)],
+    headerOf(accounts.shop, { fileSha256: 'cc'.repeat(32) }),
+  )
+  const found = await vic.get(`/find?q=${encodeURIComponent(reference)}`)
+  expect(found.headers.location).toBe(instructionPath(reference, { batchId: own, rowNo: 1 }))
+  const address = new URL(String(found.headers.location), 'http://127.0.0.1') // as a browser goes there
+  const page = await vic.get(`${address.pathname}${address.search}`)
+  expect([page.statusCode, page.body]).toEqual([200, expect.stringContaining(`data-copy>${reference}</code>`)])
+})
 
 test('what has an id alone is shown at once; what several have is told apart', async () => {
   const { ledger } = served
@@ -30,8 +46,8 @@ test('what has an id alone is shown at once; what several have is told apart', a
   for (const q of [batch, batch.slice(0, 8), 'nov.csv', 'no'])
     expect((await find(q)).headers.location).toBe(`/batches/${batch}`)
   const { body } = await find('77')
-  expect(body).toContain(`href="${pageOf('R-1', 1).replace('&', '&amp;')}"`)
-  expect(body).toContain(`href="${pageOf('R-2', 2).replace('&', '&amp;')}"`)
+  expect(body).toContain(`href="${pageOf('R-1', 1).replaceAll('&', '&amp;')}"`)
+  expect(body).toContain(`href="${pageOf('R-2', 2).replaceAll('&', '&amp;')}"`)
 })
 
 test('a file whose name only begins like a reference does not hide the instruction', async () => {
@@ -57,7 +73,7 @@ test('what was looked for is in no log', async () => {
   Object.assign(served.app.log, { debug: told, info: told, warn: told, error: told })
   await find('HIDDEN-REFERENCE')
   await find('R-1')
-  await vic.get('/instructions/HIDDEN-REFERENCE')
+  await vic.get('/instructions?reference=HIDDEN-REFERENCE')
   await vic.get(pageOf('R-1', 1))
   expect(lines.length).toBeGreaterThan(2)
   expect(lines.join('\n')).not.toMatch(/HIDDEN|R-1/)
@@ -91,34 +107,36 @@ test.each([
   ['READY', 'Not executed so far: it waits to be sent.'],
 ] as const)('one that is %s is told so', async (to, said) => {
   await work(served.ledger, batch, 'R-1', to, { reason: 'as the test says' })
-  const { body } = await vic.get('/instructions/R-1')
+  const { body } = await vic.get('/instructions?reference=R-1')
   expect(body).toContain(said)
   expect(body.includes('Look it up at the gateway')).toBe(to === 'IN_DOUBT')
 })
 
 test('one that was being sent when its worker ended is not told as being sent', async () => {
   await claimNamed(served.ledger, batch, 'R-1')
-  expect((await vic.get('/instructions/R-1')).body).toContain('Not known: it was being sent when the worker ended')
+  expect((await vic.get('/instructions?reference=R-1')).body).toContain(
+    'Not known: it was being sent when the worker ended',
+  )
 })
 
 test('a reference of several merchants is asked about, and one is found by its merchant or its row', async () => {
   const { ledger, accounts } = served
   const other = await submit(ledger, accounts.club, [refund('R-1')], { fileSha256: 'cc'.repeat(32) })
-  expect((await vic.get('/instructions/R-1')).body).toContain(
+  expect((await vic.get('/instructions?reference=R-1')).body).toContain(
     'Several merchants have an instruction of this reference.',
   )
-  expect((await vic.get('/instructions/R-1?merchant=club')).body).toContain(`/batches/${other}"`)
+  expect((await vic.get('/instructions?reference=R-1&merchant=club')).body).toContain(`/batches/${other}"`)
   expect((await vic.get(pageOf('R-1', 1))).body).not.toContain(`/batches/${other}"`)
-  expect((await vic.get('/instructions/R-1?merchant=other')).statusCode).toBe(404)
+  expect((await vic.get('/instructions?reference=R-1&merchant=other')).statusCode).toBe(404)
 })
 
 test('rows that repeat it are beside it, and it is the one that was recorded first', async () => {
   const { ledger, accounts } = served
   const again = await submit(ledger, accounts.shop, [refund('R-1', { orderId: '77' })], { fileSha256: 'dd'.repeat(32) })
-  const { body } = await vic.get('/instructions/R-1')
+  const { body } = await vic.get('/instructions?reference=R-1')
   expect(body).toContain('Other rows of this reference')
   expect(body).toContain(`batch=${again}`)
-  expect((await vic.get(`/instructions/R-1?batch=${again}&row=1`)).body).toContain(
+  expect((await vic.get(`/instructions?reference=R-1&batch=${again}&row=1`)).body).toContain(
     'Not executed here: it repeats a row',
   )
 })

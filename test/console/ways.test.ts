@@ -1,7 +1,8 @@
 // How pages and the API tell people without a terminal what to do.
 
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { linked, pageWays } from '../../src/console/ways.ts'
+import { instructionPath, linked, pageWays } from '../../src/console/ways.ts'
 import type { Why } from '../../src/domain/batch-status.ts'
 import { assertNotInterrupted } from '../../src/domain/draft.ts'
 import { Fault } from '../../src/domain/fault.ts'
@@ -38,6 +39,19 @@ const EACH: { readonly [Code in Why['code']]: Extract<Why, { readonly code: Code
 const COMMAND = /tranche [a-z]|(?:^|[ (])--[a-z]/
 const AGAIN = /\brun (?:the|that) same|\brun [\w.]+ again/i
 const ASKED = /\bask whoever runs this server\b/i
+
+test('the page of an instruction is found by every reference', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), fc.nat(), (reference, rowNo) => {
+      for (const row of [null, { batchId: BATCH, rowNo }]) {
+        const { pathname, searchParams, hash } = new URL(instructionPath(reference, row), 'http://127.0.0.1')
+        expect([pathname, hash]).toEqual(['/instructions', ''])
+        const asked = row === null ? { reference } : { reference, batch: BATCH, row: String(rowNo) }
+        expect(Object.fromEntries(searchParams)).toEqual(asked)
+      }
+    }),
+  )
+})
 
 describe('why nothing moves', () => {
   test.each(Object.values(EACH))('$code is told without a command that nobody is asked for', (why) => {

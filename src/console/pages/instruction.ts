@@ -23,16 +23,16 @@ import { foundTable } from './found-table.ts'
 import { movesTable } from './moves.ts'
 
 interface Asking {
-  readonly Params: { readonly reference: string }
-  readonly Querystring: { readonly merchant?: string; readonly batch?: string; readonly row?: string }
+  readonly Querystring: {
+    readonly [Name in 'reference' | 'merchant' | 'batch' | 'row']?: string | readonly string[]
+  }
 }
 
 export function addInstructionPages(pages: Pages, door: ConsoleDoor): void {
-  pages.get<Asking>('/instructions/:reference', { config: { page: 'instruction' } }, async (request, reply) => {
-    const { merchant, batch, row } = request.query
-    const known = (await door.ledger.find(toIdentifier(request.params.reference))).filter(
-      ({ by }) => by === 'reference',
-    )
+  pages.get<Asking>('/instructions', { config: { page: 'instruction' } }, async (request, reply) => {
+    const { reference, merchant, batch, row } = request.query
+    const found = typeof reference === 'string' ? await door.ledger.find(toIdentifier(reference)) : []
+    const known = found.filter(({ by }) => by === 'reference')
     const meant = known.filter(
       (one) =>
         (merchant === undefined || one.merchant === merchant) &&

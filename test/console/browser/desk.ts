@@ -1,6 +1,7 @@
 // A console and its ledger, brought to where a screen is to be seen.
 
 import { takeWorkerLock } from '../../../src/app/locks.ts'
+import { instructionPath } from '../../../src/console/ways.ts'
 import type { DraftHeader } from '../../../src/domain/draft.ts'
 import { toIdentifier } from '../../../src/domain/identifier.ts'
 import type { BatchId } from '../../../src/domain/ids.ts'
@@ -78,7 +79,7 @@ export async function openDesk(text: Desk['text'], wanted: PagesWanted = {}): Pr
     },
     async rowPath(batch, i) {
       const row = (await rowsIn(ledger, batch))[i]
-      return `/instructions/${encodeURIComponent(row?.reference ?? '')}?batch=${batch}&row=${row?.rowNo}`
+      return instructionPath(row?.reference ?? '', { batchId: batch, rowNo: row?.rowNo ?? 0 })
     },
     doubtPath: async () => `/doubts/${(await ledger.doubts())[0]?.rowId}`,
     async worker() {

@@ -331,7 +331,7 @@ export const SCREENS: readonly Screen[] = [
     },
   },
   // ── Refused
-  { name: 'no such instruction', as: VIEWER, at: async () => '/instructions/x' },
+  { name: 'no such instruction', as: VIEWER, at: async () => '/instructions?reference=x' },
   { name: 'not in doubt', as: VIEWER, at: async () => '/doubts/7' },
   { name: 'no such batch', as: VIEWER, at: async () => '/batches/x' },
   { name: 'not allowed', as: ADMIN, at: async (desk) => batchAt(await desk.batch()) },
