@@ -24,13 +24,22 @@ export async function healthNow(app: App, withWorker: boolean): Promise<readonly
   try {
     const ledger = await openLedger(app, 'looks')
     try {
-      return [...(await ledgerChecks(app, ledger)), ...(withWorker ? [await workerCheck(app, ledger)] : [])]
+      return await healthOn(app, ledger, withWorker)
     } finally {
       await ledger.close()
     }
   } catch (error) {
     return [{ name: 'ledger', ok: false, says: ledgerTrouble(app, await explainDamage(app, error)) }]
   }
+}
+
+/** Of a ledger that is open. */
+export async function healthOn(
+  app: App,
+  ledger: Pick<Ledger, 'alarm' | 'heartbeats'>,
+  withWorker: boolean,
+): Promise<readonly Check[]> {
+  return [...(await ledgerChecks(app, ledger)), ...(withWorker ? [await workerCheck(app, ledger)] : [])]
 }
 
 /** What every process needs that reads and writes the ledger. */

@@ -3,7 +3,7 @@
 import { addKey } from '../app/keys.ts'
 import { openLedger } from '../app/ledger.ts'
 import type { App } from '../app.ts'
-import { KEY_LIVES_MOST_MS, parseScope, SCOPES, type Scope } from '../domain/api-key.ts'
+import { KEY_LIVES_DAYS, parseKeyDays, parseKeyName, parseScope, SCOPES, type Scope } from '../domain/api-key.ts'
 import { Fault } from '../domain/fault.ts'
 import { didYouMean } from '../domain/similar.ts'
 import { isNetwork } from '../files/networks.ts'
@@ -17,9 +17,6 @@ export interface AddKeyArguments {
   readonly network?: readonly string[]
   readonly expires?: string
 }
-
-const DAY_MS = 86_400_000
-const LIVES_DAYS = 365
 
 export async function addApiKey(app: App, name: string, given: AddKeyArguments, terminal: Terminal): Promise<number> {
   const asked = parseAsked(app, name, given)
@@ -39,7 +36,7 @@ export async function addApiKey(app: App, name: string, given: AddKeyArguments, 
 
 function parseAsked(app: App, name: string, given: AddKeyArguments) {
   const { merchant = null, network = null } = given
-  if (!/^[\p{L}\p{N} ._-]{1,64}$/u.test(name))
+  if (parseKeyName(name) === null)
     throw new Fault('usage', 'Name the key by 1 to 64 letters, digits, spaces, dots and dashes. No key was made.')
   const known = app.config.merchants
   const unknown = merchant?.find((one) => !known.has(one))
@@ -74,10 +71,9 @@ function parseScopes(given: readonly string[] = []): readonly Scope[] {
   throw new Fault('usage', `--scope: name what the key may do, one or more of: ${SCOPES.join(', ')}. No key was made.`)
 }
 
-function parseExpires(text = `${LIVES_DAYS}d`): number {
-  const days = /^([1-9]\d{0,2})d$/.exec(text)?.[1]
-  const livesMs = Number(days) * DAY_MS
-  if (days !== undefined && livesMs <= KEY_LIVES_MOST_MS) return livesMs
+function parseExpires(text = `${KEY_LIVES_DAYS}d`): number {
+  const livesMs = text.endsWith('d') ? parseKeyDays(text.slice(0, -1)) : null
+  if (livesMs !== null) return livesMs
   throw new Fault('usage', `--expires ${text}: write days, such as 90d; a year is the most. No key was made.`)
 }
 

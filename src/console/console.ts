@@ -19,7 +19,9 @@ import { addCheckPages } from './pages/checks.ts'
 import { addDoubtPages } from './pages/doubts.ts'
 import { addDownloads } from './pages/downloads.ts'
 import { addFinding } from './pages/find.ts'
+import { addHealthPage } from './pages/health.ts'
 import { addInstructionPages } from './pages/instruction.ts'
+import { addKeyPages } from './pages/keys.ts'
 import { addMerchantPages } from './pages/merchants.ts'
 import { addNewBatchPages } from './pages/new-batch.ts'
 import { addOverview } from './pages/overview.ts'
@@ -63,8 +65,10 @@ export function consoleOf(door: ConsoleDoor): (server: Pages) => Promise<void> {
       addSteering(pages, door)
       addApproving(pages, door)
       addPolicyPage(pages, door)
+      addHealthPage(pages, door)
       addAuditPage(pages, door)
       addPeople(pages, door)
+      addKeyPages(pages, door)
       addFinding(pages, door)
       addInstructionPages(pages, door)
       addDoubtPages(pages, door)

@@ -22,8 +22,10 @@ const SECTIONS = [
   { name: 'Doubts', href: '/doubts', permission: 'view' },
   { name: 'Merchants', href: '/merchants', permission: 'view' },
   { name: 'Policy', href: '/policy', permission: 'own' },
+  { name: 'Health', href: '/health', permission: 'view' },
   { name: 'Audit', href: '/audit', permission: 'audit' },
   { name: 'People', href: '/people', permission: 'administer' },
+  { name: 'Keys', href: '/keys', permission: 'administer' },
   { name: 'Sessions', href: '/sessions', permission: 'own' },
 ] as const satisfies readonly { name: string; href: string; permission: Permission }[]
 export type SectionName = (typeof SECTIONS)[number]['name']

@@ -1,5 +1,7 @@
 // Keys of services: what they may do, whose objects they see, and from where they are used. The secret itself is kept nowhere.
 
+import { holdsCardData } from './card-secrets.ts'
+
 /** What a route asks of a key. No scope approves: a batch that waits for approval waits for people. */
 export const SCOPES = [
   'audit:read',
@@ -42,6 +44,19 @@ export interface ApiKey {
 }
 
 export const KEY_LIVES_MOST_MS = 366 * 86_400_000
+/** Unless somebody says otherwise. */
+export const KEY_LIVES_DAYS = 365
+
+/** null: no key is called so. The name is kept for ever, so that no card number may be in it. */
+export function parseKeyName(text: string): string | null {
+  return /^[\p{L}\p{N} ._-]{1,64}$/u.test(text) && text.trim() !== '' && !holdsCardData(text) ? text : null
+}
+
+/** In milliseconds; null: no whole number of days from one to a year. */
+export function parseKeyDays(text: string): number | null {
+  const livesMs = /^[1-9]\d{0,2}$/.test(text) ? Number(text) * 86_400_000 : Number.POSITIVE_INFINITY
+  return livesMs <= KEY_LIVES_MOST_MS ? livesMs : null
+}
 
 export function parseScope(text: string): Scope | undefined {
   return SCOPES.find((scope) => scope === text)

@@ -4,7 +4,8 @@ import type { ApiKey } from '../domain/api-key.ts'
 import { isoOf } from '../domain/batch-status.ts'
 import { toTable } from './text.ts'
 
-function stateOf({ revokedAtMs, expiresAtMs }: ApiKey, nowMs: number): 'valid' | 'revoked' | 'expired' {
+/** In a word. */
+export function keyState({ revokedAtMs, expiresAtMs }: ApiKey, nowMs: number): 'valid' | 'revoked' | 'expired' {
   if (revokedAtMs !== null) return 'revoked'
   return expiresAtMs <= nowMs ? 'expired' : 'valid'
 }
@@ -12,7 +13,7 @@ function stateOf({ revokedAtMs, expiresAtMs }: ApiKey, nowMs: number): 'valid' |
 export function toJsonKey(key: ApiKey, nowMs: number): object {
   const { id, name, scopes, merchants, networks, createdAtMs, createdBy, expiresAtMs, revokedAtMs, lastUsedAtMs } = key
   return {
-    ...{ id, name, state: stateOf(key, nowMs), scopes, merchants, networks },
+    ...{ id, name, state: keyState(key, nowMs), scopes, merchants, networks },
     ...{ created_at: isoOf(createdAtMs), created_by: createdBy, expires_at: isoOf(expiresAtMs) },
     revoked_at: revokedAtMs === null ? null : isoOf(revokedAtMs),
     last_used_at: lastUsedAtMs === null ? null : isoOf(lastUsedAtMs),
@@ -22,7 +23,7 @@ export function toJsonKey(key: ApiKey, nowMs: number): object {
 export function keyLines(keys: readonly ApiKey[], nowMs: number): string[] {
   if (keys.length === 0) return []
   const rows = keys.map((key) => [
-    ...[key.id, key.name, stateOf(key, nowMs), key.scopes.join(' '), key.merchants?.join(' ') ?? 'all'],
+    ...[key.id, key.name, keyState(key, nowMs), key.scopes.join(' '), key.merchants?.join(' ') ?? 'all'],
     ...[
       key.networks?.join(' ') ?? 'any',
       isoOf(key.expiresAtMs),

@@ -70,9 +70,9 @@ test('rows are shown by what became of them, with a doubt before everything else
   expect(page).toContain('1 row is in doubt.')
   expect(page.indexOf('1 row is in doubt.')).toBeLessThan(page.indexOf('2 of 3 rows settled'))
   const rowsOf = async (status: string) => (await olga.get(`${at()}/rows?status=${status}`)).body
-  expect(await rowsOf('APPROVED')).toMatch(/\/instructions\/A\?/)
-  expect(await rowsOf('APPROVED')).not.toMatch(/\/instructions\/C\?/)
-  expect(await rowsOf('PENDING')).toMatch(/\/instructions\/C\?/)
+  expect(await rowsOf('APPROVED')).toMatch(/\/instructions\?reference=A&/)
+  expect(await rowsOf('APPROVED')).not.toMatch(/\/instructions\?reference=C&/)
+  expect(await rowsOf('PENDING')).toMatch(/\/instructions\?reference=C&/)
   expect(await rowsOf('DECLINED')).toContain('No row is DECLINED here.')
 })
 
@@ -85,8 +85,8 @@ test('rows with a warning are found from the batch, and are those alone', async 
   expect(page).toContain('1 approved row differs from what was asked')
   expect(page).toContain(`<a href="${at()}/rows?warned=1">Look at the rows with a warning</a>`)
   const rows = (await olga.get(`${at()}/rows?warned=1`)).body
-  expect(rows).toMatch(/\/instructions\/B\?/)
-  expect(rows).not.toMatch(/\/instructions\/[AC]\?/)
+  expect(rows).toMatch(/\/instructions\?reference=B&/)
+  expect(rows).not.toMatch(/\/instructions\?reference=[AC]&/)
 })
 
 test('result files are for who may take them, and that one took them is kept', async () => {

@@ -32,6 +32,7 @@ const PROVIDER = 'test/console/provider.integration.test.ts'
 const CLAIMS = 'test/identity/claims.test.ts'
 const IDENTITY = 'test/domain/identity.test.ts'
 const DOUBT_PAGES = 'test/console/doubts.integration.test.ts'
+const KEY_PAGES = 'test/console/keys.integration.test.ts'
 const WORKLIST_PAGES = 'test/console/worklist.integration.test.ts'
 const SETTLING = 'test/ledger/rules/settling.test.ts'
 const PAUSING = 'test/ledger/rules/pausing.test.ts'
@@ -7058,6 +7059,27 @@ export const GUARDS: readonly Guard[] = [
     guard: 'earlier.some((one) => one.row.id === row.id) ? undefined : ',
     without: '',
     tests: [RECORD],
+  },
+  {
+    name: 'a form that is sent twice makes one key at a page',
+    file: 'src/console/pages/keys.ts',
+    guard: 'await actElsewhereOnce(door, request, async () => {',
+    without: 'await (async (act: () => Promise<object>) => act())(async () => {',
+    tests: [KEY_PAGES],
+  },
+  {
+    name: 'a key that is made at a page is for configured merchants',
+    file: 'src/console/pages/keys.ts',
+    guard: 'if (!merchants.every((merchant) => app.config.merchants.has(merchant)))',
+    without: 'if (false)',
+    tests: [KEY_PAGES],
+  },
+  {
+    name: 'no key is called by a card number',
+    file: 'src/domain/api-key.ts',
+    guard: ' && !holdsCardData(text) ? text : null',
+    without: ' ? text : null',
+    tests: [KEY_PAGES],
   },
   {
     name: 'what was found by a door waits for the rest that is configured',

@@ -10,6 +10,7 @@ import { CLERK, headerOf, NOW, refund, rowsIn, submit } from '../../fixtures/led
 import type { PagesWanted } from '../../fixtures/pages.ts'
 import { CHECK_SCREENS } from './check-screens.ts'
 import type { Desk } from './desk.ts'
+import { KEY_SCREENS } from './key-screens.ts'
 import { WORKLIST_SCREENS } from './worklist-screens.ts'
 
 export interface Screen {
@@ -299,6 +300,8 @@ export const SCREENS: readonly Screen[] = [
     },
   },
   { name: 'merchant, a viewer', as: VIEWER, at: async () => '/merchants/shop' },
+  { name: 'health', as: VIEWER, at: async () => '/health' },
+  ...KEY_SCREENS,
   // ── People, and what was done
   { name: 'policy', as: VIEWER, at: async (desk) => desk.fourEyes().then(() => '/policy') },
   { name: 'policy none', as: VIEWER, at: async () => '/policy' },

@@ -1,0 +1,56 @@
+// Whether Tranche can do its work now: the same checks as for monitors, and the workers. It asks neither the gateway nor Redis.
+
+import { healthOn } from '../../app/health.ts'
+import { type Check, isHealthy } from '../../domain/health.ts'
+import type { WorkerView } from '../../domain/worker.ts'
+import { type Html, html } from '../../present/html.ts'
+import { workerWords } from '../../present/workers.ts'
+import type { ConsoleDoor, Pages } from '../door.ts'
+import { lookAround, showScreen } from '../frame.ts'
+import { note, table } from '../parts.ts'
+import { linked } from '../ways.ts'
+
+export function addHealthPage(pages: Pages, door: ConsoleDoor): void {
+  pages.get('/health', { config: { page: 'health' } }, async (request, reply) => {
+    const now = await lookAround(door)
+    const checks = await healthOn(door.app, door.ledger, true)
+    const main = html`${verdictOf(checks)}${checksOf(checks)}${workersOf(now.workers)}<p>Whether gateways answer stands under <a href="/merchants">Merchants</a>. Whoever runs this server can check more there.</p>`
+    return showScreen(door, request, reply, { title: 'Health', section: 'Health', main, now })
+  })
+}
+
+function verdictOf(checks: readonly Check[]): Html {
+  if (isHealthy(checks)) return html`<p class="head">Everything that was checked is in order</p>`
+  const wrong = checks.filter(({ ok }) => !ok)
+  return note(
+    'warn',
+    html`<p>${wrong.map(({ name }) => NAMES[name]).join(', ')}: something must be mended. Until then rows may wait; what was sent is recorded.</p>`,
+  )
+}
+
+const NAMES: Readonly<Record<Check['name'], string>> = {
+  ledger: 'Ledger',
+  disk: 'Disk',
+  worker: 'Worker',
+  lease: 'Lease',
+  tick: 'Work',
+  redis: 'Redis',
+}
+
+function checksOf(checks: readonly Check[]): Html {
+  const rows = checks.map(({ name, ok, says }) => [
+    html`${NAMES[name]}`,
+    ok ? html`<span class="state approved">in order</span>` : html`<span class="state failed">to be mended</span>`,
+    html`${says}`,
+  ])
+  return table(
+    'What was checked now',
+    [{ name: 'What' }, { name: 'State', kind: 'word' }, { name: 'What was found', kind: 'text' }],
+    rows,
+  )
+}
+
+function workersOf(workers: readonly WorkerView[]): Html {
+  if (workers.length === 0) return html``
+  return html`<h2>Workers</h2><ul>${workers.map((worker) => html`<li>${linked(workerWords(worker))}</li>`)}</ul>`
+}
