@@ -5900,9 +5900,9 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'postgres: no claim overtakes a settlement that is written alone',
     file: 'src/ledger/postgres/work/hot.ts',
-    guard: '        while (aloneCount > 0) await alone\n',
-    without: '',
-    tests: ['test/ledger/postgres/ledger/work.integration.test.ts'],
+    guard: 'const mayClaim = aloneCount === 0 && ',
+    without: 'const mayClaim = ',
+    tests: ['test/ledger/postgres/server-trouble.integration.test.ts'],
   },
   {
     name: 'postgres: a reading begins when nothing is being written',

@@ -24,7 +24,7 @@ function verdictOf(checks: readonly Check[]): Html {
   const wrong = checks.filter(({ ok }) => !ok)
   return note(
     'warn',
-    html`<p>${wrong.map(({ name }) => NAMES[name]).join(', ')}: something must be mended. Until then rows may wait; what was sent is recorded.</p>`,
+    html`<p>To be mended: ${wrong.map(({ name }) => NAMES[name]).join(', ')}. Until then rows may wait; what was sent stays sent.</p>`,
   )
 }
 

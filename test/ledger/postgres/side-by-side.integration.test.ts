@@ -3,7 +3,8 @@
 import { expect, test } from 'vitest'
 import type { BatchId, RowId } from '../../../src/domain/ids.ts'
 import { createLane } from '../../../src/ledger/postgres/lane.ts'
-import { openSession } from '../../../src/ledger/postgres/session.ts'
+import { createReads } from '../../../src/ledger/postgres/reads.ts'
+import { openSession, type Session } from '../../../src/ledger/postgres/session.ts'
 import type { Ledger } from '../../../src/ports/ledger/ledger.ts'
 import {
   CLERK,
@@ -177,6 +178,34 @@ test('a reading begins when nothing is being written, so that nothing older appe
   })
   await (await reading!).close()
   await session.close()
+})
+
+test('a reader takes its moment while nothing is being written', async () => {
+  let isSettled = false
+  const begun: boolean[] = []
+  const connect = async (): Promise<Session> => {
+    const session = await openSession(postgres.address)
+    return {
+      ...session,
+      begin: (...asked) => {
+        begun.push(isSettled)
+        return session.begin(...asked)
+      },
+    }
+  }
+  const reads = createReads(
+    connect,
+    async (begin) => {
+      isSettled = true
+      return begin().finally(() => {
+        isSettled = false
+      })
+    },
+    { monotonicMs: () => performance.now(), sleep: async () => {} },
+  )
+  await (await reads.openReader()).close()
+  await (await reads.openMoment()).close()
+  expect(begun).toEqual([true, true])
 })
 
 test('a character that the server does not hold costs no settlement', async () => {
