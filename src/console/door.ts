@@ -5,6 +5,7 @@ import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fasti
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { FilesDoor } from '../app/checking.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
+import type { Samples } from './samples.ts'
 
 export interface ConsoleDoor extends FilesDoor {
   readonly ledger: Ledger
@@ -12,6 +13,8 @@ export interface ConsoleDoor extends FilesDoor {
   readonly isSecure: boolean
   /** Whether its gateway is the sandbox, where no money moves. */
   readonly isSandbox: boolean
+  /** Of its merchants, minute by minute; absent: it begins with none. */
+  readonly samples?: Samples
   /** Of a rehearsal: whoever comes may be one of them. */
   readonly rehearsalPeople: readonly { readonly name: string; readonly password: string; readonly does: string }[]
 }

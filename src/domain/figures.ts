@@ -20,6 +20,14 @@ export interface AccountFigures {
   readonly waitsUntilMs: number | null
 }
 
+/** Rows of one merchant that have come to an outcome, in all. A correction takes a row from one outcome to another. */
+export interface OutcomeFigures {
+  readonly merchant: string
+  readonly approved: number
+  readonly declined: number
+  readonly failed: number
+}
+
 /** Of a batch with a row that is not settled, by what holds it up; `in_doubt`: nothing of it is left but doubts. */
 export const OPEN_BATCHES = ['running', 'paused', 'stopped', 'awaiting_approval', 'in_doubt'] as const
 export type OpenBatch = (typeof OPEN_BATCHES)[number]

@@ -1,9 +1,13 @@
 // Merchants at their pages: what holds them, the rate dial, and letting one go on.
 
+import fastify from 'fastify'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { ConsoleDoor, Pages } from '../../src/console/door.ts'
+import { createSamples, takeSamples } from '../../src/console/samples.ts'
 import { headerOf, listOf, refund, submit, work } from '../fixtures/ledgers.ts'
 import { formsIn, openPages, type PagesServed, type Visiting } from '../fixtures/pages.ts'
 
+const MINUTE_MS = 60_000
 const HOSTILE = '<script>alert(1)</script>\u202e'
 
 let served: PagesServed
@@ -80,4 +84,65 @@ test('a viewer sees it all and is told who may change it', async () => {
   const { body } = await vic.get(at)
   expect(body).toContain('that takes an operator')
   expect(formsIn(body)).toEqual([])
+})
+
+test('the last hour is drawn from what was looked at each minute, and told in a table as well', async () => {
+  expect((await olga.get(at)).body).toContain('Nothing is drawn yet')
+  const endMs = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS
+  const before = { approved: 100, declined: 3, failed: 0, inDoubt: 0, open: 0 }
+  served.samples.keep(endMs - MINUTE_MS, new Map([['shop', before]]))
+  served.samples.keep(endMs, new Map([['shop', { ...before, approved: 130, declined: 4, inDoubt: 2, open: 7 }]]))
+  const { body } = await olga.get(at)
+  expect(body).toContain('aria-label="Approved each minute: last 30, most 30"')
+  expect(body).toContain('aria-label="In doubt: last 2, most 2"')
+  const [, , last] = body.slice(body.indexOf('The same figures')).split('<tr>')
+  expect(last).toMatch(/<td class="number">30<\/td><td class="number">1<\/td>.*>0<.*>2<.*>7</)
+  expect(body).toContain('31 rows came to an outcome, 0.5 a second')
+  expect(body).not.toMatch(/style=/)
+  expect((await olga.get('/merchants/club')).body).toContain('Approved each minute: last 0, most 0')
+})
+
+test('while its gateway fails, the page says how many requests may be open', async () => {
+  const { ledger, accounts } = served
+  await submit(ledger, accounts.shop, [refund('A')], headerOf(accounts.shop))
+  expect((await olga.get(at)).body).not.toContain('<dt>Window</dt>')
+  const health = { sinceMs: Date.now(), why: 'HTTP 503', failures: 4, openMost: 1, backoffUntilMs: null }
+  await ledger.recordHealth(accounts.shop, health)
+  expect((await olga.get(at)).body).toContain('<dt>Window</dt><dd>1 request at a time, while the gateway fails</dd>')
+})
+
+test('the server looks at the end of each minute; what it cannot read, or reads late, is a gap', async () => {
+  const { app, ledger } = served
+  const beganMs = Date.UTC(2026, 10, 26, 14, 2, 30)
+  let nowMs = beganMs
+  let minute = 0
+  const enough = Promise.withResolvers<void>()
+  const clock = Object.create(app.clock, {
+    nowMs: { value: () => nowMs },
+    sleep: {
+      async value(ms: number, signal: AbortSignal) {
+        if (minute === 4) {
+          enough.resolve()
+          await new Promise((resolve) => signal.addEventListener('abort', resolve))
+        }
+        minute += 1
+        nowMs += ms
+      },
+    },
+  })
+  const figures = async () => {
+    if (minute === 2) throw new Error('busy')
+    if (minute === 3) nowMs += 6_000
+    return ledger.figures()
+  }
+  const samples = createSamples(beganMs)
+  const pages = fastify()
+  const read = Object.create(ledger, { figures: { value: figures } })
+  takeSamples(pages as unknown as Pages, { app: { ...app, clock }, ledger: read } as unknown as ConsoleDoor, samples)
+  await pages.ready()
+  await enough.promise
+  await pages.close()
+  const minutes = samples.of('shop', nowMs)
+  expect(minutes.map(({ endMs }) => endMs - beganMs)).toEqual([30_000, 90_000, 150_000, 210_000])
+  expect(minutes.map(({ open }) => open)).toEqual([0, null, null, 0])
 })

@@ -16,11 +16,14 @@ import type { OnceLedger } from '../../ports/ledger/requests.ts'
 import { type Html, html } from '../../present/html.ts'
 import { rateText } from '../../present/rates.ts'
 import { whyWords } from '../../present/standing.ts'
+import { plural } from '../../present/text.ts'
 import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
 import { fieldsOf, reasonIn } from '../forms.ts'
 import { showScreen } from '../frame.ts'
 import { actOnce } from '../once.ts'
 import { facts, form, moment, note, reasonField, stateText, table } from '../parts.ts'
+import { lastHour } from '../plots.ts'
+import { createSamples, type Minute, takeSamples } from '../samples.ts'
 import { visitorOf } from '../visit.ts'
 import { linked, merchantPath } from '../ways.ts'
 
@@ -29,6 +32,8 @@ interface OfMerchant {
 }
 
 export function addMerchantPages(pages: Pages, door: ConsoleDoor): void {
+  const { samples = createSamples(door.app.clock.nowMs()) } = door
+  takeSamples(pages, door, samples)
   pages.get('/merchants', { config: { page: 'merchants' } }, async (request, reply) => {
     const seen = await look(door)
     return showScreen(door, request, reply, {
@@ -38,7 +43,10 @@ export function addMerchantPages(pages: Pages, door: ConsoleDoor): void {
   pages.get<OfMerchant>('/merchants/:merchant', { config: { page: 'merchant' } }, async (request, reply) => {
     const seen = await look(door)
     const merchant = named(seen.merchants, request.params.merchant)
-    const main = html`${stateOf(door, seen, merchant)}${factsOf(door, seen, merchant)}${actsOf(request, door, seen, merchant)}`
+    const minutes = samples.of(merchant.merchant, door.app.clock.nowMs())
+    const known = factsOf(door, seen, merchant, minutes)
+    const hour = lastHour(minutes, samples.sinceMs())
+    const main = html`${stateOf(door, seen, merchant)}${known}${hour}${actsOf(request, door, seen, merchant)}`
     return showScreen(door, request, reply, { title: merchant.merchant, section: 'Merchants', main, now: seen.now })
   })
   pages.post<OfMerchant>('/merchants/:merchant/rate', { config: { page: 'rate' } }, async (request, reply) => {
@@ -208,7 +216,23 @@ function stateOf(door: ConsoleDoor, seen: Seen, one: MerchantView): Html {
   return html`<p class="standing">${word === null ? shortState(door, seen, one) : stateText(word)}</p>${notes}`
 }
 
-function factsOf({ app }: ConsoleDoor, { figures }: Seen, one: MerchantView): Html {
+/** What the gateway is trusted with now, while it fails; null: as much as is configured. */
+function windowText({ batches }: Seen, { merchant }: MerchantView): Html | null {
+  const health = batches.find((batch) => batch.merchant === merchant)?.gatewayHealth ?? null
+  return health === null ? null : html`${plural(health.openMost, 'request')} at a time, while the gateway fails`
+}
+
+/** An answer may take more than one request, so it is not called the rate. */
+function lastMinuteText(minutes: readonly Minute[]): Html {
+  const last = minutes.at(-1)
+  if (last === undefined || last.approved === null || last.declined === null || last.failed === null)
+    return html`not known`
+  const rows = last.approved + last.declined + last.failed
+  return html`${plural(rows, 'row')} came to an outcome, ${(rows / 60).toFixed(1)} a second, until ${moment(last.endMs)}`
+}
+
+function factsOf({ app }: ConsoleDoor, seen: Seen, one: MerchantView, minutes: readonly Minute[]): Html {
+  const { figures } = seen
   const { url, username, merchant } = one
   const known = figures.get(merchant)
   return facts([
@@ -216,7 +240,9 @@ function factsOf({ app }: ConsoleDoor, { figures }: Seen, one: MerchantView): Ht
     ['User', username === null ? null : html`${shortUsername(username)}`],
     ['Rate dialled', html`${dialText(one)}`],
     ['Rate configured', html`${configuredText(one)}`],
+    ['Last whole minute', lastMinuteText(minutes)],
     ['Open requests', html`${known?.sending ?? 0}`],
+    ['Window', windowText(seen, one)],
     ['Rows that wait', html`${known?.pending ?? 0}`],
     ['Due since', known?.dueSinceMs == null || known.dueSinceMs > app.clock.nowMs() ? null : moment(known.dueSinceMs)],
     ['In doubt', known === undefined || known.inDoubt === 0 ? html`0` : html`<a href="/doubts">${known.inDoubt}</a>`],

@@ -2,7 +2,7 @@
 
 import type { RecordLine } from '../../domain/archive.ts'
 import type { BatchView } from '../../domain/batch.ts'
-import type { LedgerFigures } from '../../domain/figures.ts'
+import type { LedgerFigures, OutcomeFigures } from '../../domain/figures.ts'
 import type { FoundInstruction } from '../../domain/found.ts'
 import type { AccountId, BatchId } from '../../domain/ids.ts'
 import type { KeptRefusal, RefusalsAsked } from '../../domain/message.ts'
@@ -89,6 +89,8 @@ export interface QueryLedger {
   refusals(asked: RefusalsAsked): Promise<{ readonly refusals: readonly KeptRefusal[]; readonly count: number }>
   /** What waits, since when, and what needs a person: cheap enough to be asked every second. */
   figures(): Promise<LedgerFigures>
+  /** Of each account, by the tallies: cheap enough to be asked every minute. */
+  outcomes(): Promise<readonly OutcomeFigures[]>
   /** Oldest first. A dead worker leaves its last one. */
   heartbeats(): Promise<readonly Heartbeat[]>
 }

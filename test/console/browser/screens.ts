@@ -11,6 +11,7 @@ import type { PagesWanted } from '../../fixtures/pages.ts'
 import { CHECK_SCREENS } from './check-screens.ts'
 import type { Desk } from './desk.ts'
 import { KEY_SCREENS } from './key-screens.ts'
+import { anHour } from './merchant-screens.ts'
 import { WORKLIST_SCREENS } from './worklist-screens.ts'
 
 export interface Screen {
@@ -302,6 +303,7 @@ export const SCREENS: readonly Screen[] = [
   { name: 'merchant, a viewer', as: VIEWER, at: async () => '/merchants/shop' },
   { name: 'health', as: VIEWER, at: async () => '/health' },
   ...KEY_SCREENS,
+  { name: 'merchant, its last hour', as: VIEWER, at: anHour },
   // ── People, and what was done
   { name: 'policy', as: VIEWER, at: async (desk) => desk.fourEyes().then(() => '/policy') },
   { name: 'policy none', as: VIEWER, at: async () => '/policy' },

@@ -46,6 +46,24 @@ export function describeFigures(): void {
       expect(batches).toEqual({ ...QUIET, running: 2 })
     })
 
+    test('count rows that came to an outcome, each for its account', async () => {
+      const other = await openAccount(ledger, 'other')
+      const batchId = await submit(
+        ledger,
+        accountId,
+        ['A', 'B', 'C', 'D', 'E'].map((name) => refund(name)),
+      )
+      await settle(ledger, await claimNamed(ledger, batchId, 'A'), 'APPROVED', { facts: factsWith('7') })
+      await settle(ledger, await claimNamed(ledger, batchId, 'B'), 'DECLINED')
+      await settle(ledger, await claimNamed(ledger, batchId, 'C'), 'DECLINED')
+      await settle(ledger, await claimNamed(ledger, batchId, 'D'), 'FAILED')
+      await settle(ledger, await claimNamed(ledger, batchId, 'E'), 'IN_DOUBT')
+      const [own, beside] = await ledger.outcomes()
+      expect(own).toMatchObject({ approved: 1, declined: 2, failed: 1 })
+      expect(beside).toEqual({ merchant: 'other', approved: 0, declined: 0, failed: 0 })
+      expect(other).not.toBe(accountId)
+    })
+
     test('tell since when rows are due that nothing but a worker holds up', async () => {
       const due = { dueAtMs: NOW - 60_000 }
       await submit(ledger, accountId, [refund('A', { executeAtMs: NOW - 60_000 }), refund('B')])

@@ -1,6 +1,13 @@
 // The ledger in figures, by its tallies and the indexes of open rows: however many rows there are, only open ones are looked at.
 
-import { type AccountFigures, type LedgerFigures, OPEN_BATCHES, type OpenBatch } from '../../../domain/figures.ts'
+import {
+  type AccountFigures,
+  type LedgerFigures,
+  OPEN_BATCHES,
+  type OpenBatch,
+  type OutcomeFigures,
+} from '../../../domain/figures.ts'
+import type { State } from '../../../domain/states.ts'
 import { IS_BLOCKED, MAY_SEND, WITHIN_CANARY } from '../orders.ts'
 import { all, one, type Script } from '../script.ts'
 
@@ -66,6 +73,10 @@ const AWAITING = `
     SELECT min(created_at) AS "sinceMs" FROM batch
     WHERE stage = 'open' AND hold <> 'cancelled' AND approvals_needed > approvals_given`
 
+const OUTCOMES = `
+    SELECT b.account_id AS id, t.state, CAST(sum(t.count) AS BIGINT) AS n FROM tally t JOIN batch b ON b.id = t.batch_id
+    WHERE t.state IN ('APPROVED', 'DECLINED', 'FAILED') AND t.count > 0 AND b.stage = 'open' GROUP BY 1, 2`
+
 interface Counted {
   readonly id: number
   readonly n: number
@@ -108,6 +119,16 @@ export function* figuresOf(): Script<LedgerFigures> {
     batches: Object.fromEntries(OPEN_BATCHES.map((state) => [state, numberOf(state)])) as LedgerFigures['batches'],
     approvalSinceMs: awaiting?.sinceMs ?? null,
   }
+}
+
+export function* outcomesOf(): Script<readonly OutcomeFigures[]> {
+  const accounts = yield* all<Account>(ACCOUNTS)
+  const found = yield* all<Counted & { readonly state: State }>(OUTCOMES)
+  const count = (id: number, state: State) => found.find((one) => one.id === id && one.state === state)?.n ?? 0
+  return accounts.map(({ id, merchant }) => ({
+    merchant,
+    ...{ approved: count(id, 'APPROVED'), declined: count(id, 'DECLINED'), failed: count(id, 'FAILED') },
+  }))
 }
 
 function byId<T extends { readonly id: number }>(found: readonly T[]): ReadonlyMap<number, T> {

@@ -11,7 +11,7 @@ import { ORDER_IS_FREE, WITHIN_CANARY } from '../orders.ts'
 import { all, change, count, exists, one, type Script } from '../script.ts'
 import { viewOf } from './batch-view.ts'
 import { openFamily } from './family.ts'
-import { figuresOf } from './figures.ts'
+import { figuresOf, outcomesOf } from './figures.ts'
 import { findById } from './find.ts'
 import { historyOf } from './history.ts'
 import { openReading, rowsAfter } from './reading.ts'
@@ -61,6 +61,7 @@ export function queriesOn(engine: Engine, openReader: () => Promise<Reader>): Om
     accounts: () => engine.read(() => all<AccountView>(ACCOUNTS)),
     refusals: (asked) => engine.read(() => refusalsOf(asked)),
     figures: () => engine.read(figuresOf),
+    outcomes: () => engine.read(outcomesOf),
   }
 }
 
