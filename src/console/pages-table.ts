@@ -40,6 +40,7 @@ export const PAGES = {
   policy: { method: 'GET', path: '/policy', permission: 'own' },
   health: { method: 'GET', path: '/health', permission: 'view' },
   audit: { method: 'GET', path: '/audit', permission: 'audit' },
+  auditJsonl: { method: 'GET', path: '/audit.jsonl', permission: 'audit' },
   people: { method: 'GET', path: '/people', permission: 'administer' },
   addPerson: { method: 'POST', path: '/people', permission: 'administer', stepUp: true },
   person: { method: 'GET', path: '/people/:person', permission: 'administer' },

@@ -4,7 +4,8 @@ import { type AddressInfo, connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { STEP_UP_MS } from '../../src/domain/person.ts'
-import { headerOf, listOf, personAt, refund, submit } from '../fixtures/ledgers.ts'
+import { toJsonLogEntry } from '../../src/present/history.ts'
+import { CLERK, headerOf, listOf, personAt, refund, submit } from '../fixtures/ledgers.ts'
 import { openPages, type PagesServed, type Visiting } from '../fixtures/pages.ts'
 
 let served: PagesServed
@@ -100,6 +101,40 @@ test('an auditor reads every act, by whom, and the head of the chain', async () 
   expect(body).toContain('&lt;b&gt;.csv')
   expect((await ada.get('/audit?who=nobody-of-that-name')).body).toContain('Nothing was recorded since that day')
   expect((await ada.get('/audit?since=%22%3E&after=x')).statusCode).toBe(200)
+})
+
+test('an auditor takes all acts away, as the command line exports them, with the head that binds them', async () => {
+  const { ledger, accounts } = served
+  const nowMs = Date.now()
+  await submit(ledger, accounts.shop, [refund('A')], headerOf(accounts.shop, { fileName: 'a.csv', nowMs }))
+  for (let n = 0; n < 501; n++) await ledger.setRate(accounts.shop, 1 + n, CLERK, nowMs, `turn ${n}`)
+  const ada = await served.as('ada', ['auditor'])
+  const day = new Date(nowMs).toISOString().slice(0, 10)
+  const { headers, body } = await ada.get(`/audit.jsonl?since=${day}`)
+  expect(headers['content-disposition']).toBe(`attachment; filename="audit-since-${day}.jsonl"`)
+  const lines = body
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  const exported = (await listOf(ledger.log(Date.parse(day)))).map(toJsonLogEntry)
+  expect(lines.slice(0, -1)).toEqual(JSON.parse(JSON.stringify(exported)))
+  expect(lines.at(-1)).toMatchObject({ event: 'result', entries: exported.length, head: await ledger.head() })
+  expect(exported.length).toBeGreaterThan(501)
+  expect((await ada.get('/audit.jsonl')).statusCode).toBe(422)
+  expect((await (await served.as('vic', ['viewer'])).get(`/audit.jsonl?since=${day}`)).statusCode).toBe(403)
+})
+
+test('the policy page shows what the last batches needed, to whoever may see batches', async () => {
+  const { ledger, accounts } = served
+  const before = await submit(ledger, accounts.shop, [refund('A')], headerOf(accounts.shop))
+  const rule = { merchants: null, operations: null, fourEyes: true, bands: {}, rowOver: {} }
+  await ledger.adoptPolicy({ rules: [rule], expireAfterMs: 86_400_000, osUsers: false }, 'test', CLERK, Date.now())
+  const after = await submit(ledger, accounts.shop, [refund('B')], headerOf(accounts.shop, { runKey: 'second' }))
+  const { body } = await (await served.as('vic', ['viewer'])).get('/policy')
+  const rowOf = (batch: string) => body.split('<tr>').find((row) => row.includes(`/batches/${batch}`)) ?? ''
+  expect(rowOf(before)).toContain('<td class="number">0</td><td class="number">0</td>')
+  expect(rowOf(after)).toContain('<td class="number">1</td><td class="number">0</td>')
+  expect((await (await served.as('ada', ['admin'])).get('/policy')).body).not.toContain(after)
 })
 
 test('the policy is shown as it is at the command line', async () => {

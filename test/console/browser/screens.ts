@@ -306,6 +306,7 @@ export const SCREENS: readonly Screen[] = [
   { name: 'merchant, its last hour', as: VIEWER, at: anHour },
   // ── People, and what was done
   { name: 'policy', as: VIEWER, at: async (desk) => desk.fourEyes().then(() => '/policy') },
+  { name: 'policy and batches', as: VIEWER, at: async (desk) => waiting(desk).then(() => '/policy') },
   { name: 'policy none', as: VIEWER, at: async () => '/policy' },
   {
     name: 'audit',
