@@ -1,10 +1,8 @@
 // tranche events: what other programs are told, one JSON object a line, and with --follow as it happens.
 
-import { eventsAfter } from '../app/events.ts'
+import { eventsAfter, parseEventTypes } from '../app/events.ts'
 import { openLedger } from '../app/ledger.ts'
 import type { App } from '../app.ts'
-import { EVENT_TYPES, isEventPattern } from '../domain/event.ts'
-import { Fault } from '../domain/fault.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import { finishing, openInterruption } from './signals.ts'
 import type { Terminal } from './terminal.ts'
@@ -39,18 +37,4 @@ export async function events(app: App, given: EventsArguments, terminal: Termina
     interruption.close()
     await ledger.close()
   }
-}
-
-export function parseEventTypes(option: string, text: string): readonly string[] {
-  const types = text
-    .split(',')
-    .map((type) => type.trim())
-    .filter((type) => type !== '')
-  const unknown = types.filter((type) => !isEventPattern(type))
-  if (types.length > 0 && unknown.length === 0) return types
-  const what = types.length === 0 ? 'names none' : `has ${unknown.join(', ')}`
-  throw new Fault(
-    'usage',
-    `${option} ${what}. The types are: ${EVENT_TYPES.join(', ')}; or groups such as batch.*. Nothing was changed.`,
-  )
 }

@@ -1,14 +1,12 @@
 // tranche webhooks: where events are sent, and what became of them. It writes to the ledger alone; whoever delivers does the sending.
 
-import { newEndpoint, newWebhookSecret, webhookUrlFault } from '../app/webhooks.ts'
+import { parseEventTypes } from '../app/events.ts'
+import { assertEndpointMerchant, assertEndpointUrl, newEndpoint, newWebhookSecret } from '../app/webhooks.ts'
 import type { App } from '../app.ts'
-import { holdsCardData } from '../domain/card-secrets.ts'
 import { Fault } from '../domain/fault.ts'
 import type { Delivery } from '../domain/webhook.ts'
-import type { Ledger } from '../ports/ledger/ledger.ts'
 import { plural } from '../present/text.ts'
 import { deliveryLine, endpointLines, toJsonDelivery, toJsonEndpoint } from '../present/webhooks.ts'
-import { parseEventTypes } from './events.ts'
 import { onLedger } from './on-ledger.ts'
 import { parseSince } from './since.ts'
 import type { Terminal } from './terminal.ts'
@@ -39,9 +37,9 @@ const KEEP_IT = 'Keep it where the receiver can read it: it is not shown again. 
 export async function addWebhook(app: App, url: string, given: AddArguments, terminal: Terminal): Promise<number> {
   const { merchant = null, allowPrivate: allowsPrivate = false } = given
   const types = given.events === undefined ? null : parseEventTypes('--events', given.events)
-  await assertUrl(url, allowsPrivate)
+  await assertEndpointUrl(url, { allowsPrivate, inOwnNetwork: 'If it is in your own network: --allow-private' })
   return onLedger(app, async (ledger) => {
-    await assertMerchant(ledger, merchant)
+    await assertEndpointMerchant(ledger, merchant)
     const { id, secret } = await newEndpoint()
     await ledger.addEndpoint({ id, url, secret, types, merchant, allowsPrivate }, app.actor, app.clock.nowMs())
     terminal.object({ id, secret })
@@ -51,36 +49,6 @@ export async function addWebhook(app: App, url: string, given: AddArguments, ter
       `It receives every event from now on, while a worker or tranche serve runs. Try it: tranche webhooks ping ${id}`,
     )
   })
-}
-
-async function assertUrl(url: string, allowsPrivate: boolean): Promise<void> {
-  const fault = holdsCardData(url) ? 'not-a-url' : await webhookUrlFault(url, allowsPrivate)
-  switch (fault) {
-    case null:
-      return
-    case 'not-a-url':
-      throw urlFault('is no address of a web server; write it such as https://shop.example/hooks/tranche')
-    case 'has-user':
-      throw urlFault('has a user name or password in it; each body is signed, so leave them out')
-    case 'not-https':
-      throw urlFault('is not https; events would be read on the way. In your own network: --allow-private')
-    case 'forbidden-address':
-      throw urlFault('is in a private or reserved network. If it is your own: --allow-private')
-  }
-}
-
-function urlFault(why: string): Fault {
-  return new Fault('usage', `The address ${why}. No endpoint was added.`)
-}
-
-async function assertMerchant(ledger: Ledger, merchant: string | null): Promise<void> {
-  const names = (await ledger.accounts()).map(({ name }) => name)
-  if (merchant === null || names.includes(merchant)) return
-  const known = names.length === 0 ? 'none yet' : names.join(', ')
-  throw new Fault(
-    'usage',
-    `This ledger has no merchant "${merchant}" (it has ${known}). No endpoint was added. A merchant is known once something was handed in for it.`,
-  )
 }
 
 export async function listWebhooks(app: App, terminal: Terminal): Promise<number> {

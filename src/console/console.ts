@@ -33,6 +33,7 @@ import { addRowPages } from './pages/rows.ts'
 import { addSessionPages } from './pages/sessions.ts'
 import { addSignInPages } from './pages/sign-in.ts'
 import { addSteering } from './pages/steering.ts'
+import { addWebhookPages } from './pages/webhooks.ts'
 import { addWorklistPages } from './pages/worklist.ts'
 import { PAGES, type PageEntry, type PageName, pageEntry, pageOfForm } from './pages-table.ts'
 import { NOTHING, note } from './parts.ts'
@@ -75,6 +76,7 @@ export function consoleOf(door: ConsoleDoor): (server: Pages) => Promise<void> {
       addResolving(pages, door)
       await addWorklistPages(pages, door)
       addMerchantPages(pages, door)
+      addWebhookPages(pages, door)
       await addNewBatchPages(pages, door)
       addCheckPages(pages, door)
     })

@@ -21,6 +21,7 @@ const SECTIONS = [
   { name: 'New batch', href: '/new', permission: 'submit' },
   { name: 'Doubts', href: '/doubts', permission: 'view' },
   { name: 'Merchants', href: '/merchants', permission: 'view' },
+  { name: 'Webhooks', href: '/webhooks', permission: 'webhooks' },
   { name: 'Policy', href: '/policy', permission: 'own' },
   { name: 'Health', href: '/health', permission: 'view' },
   { name: 'Audit', href: '/audit', permission: 'audit' },

@@ -5,17 +5,26 @@ const ROLES = ['viewer', 'submitter', 'approver', 'operator', 'admin', 'auditor'
 export const GRANTS = [...ROLES, 'results'] as const
 export type GrantName = (typeof GRANTS)[number]
 
-export const PERMISSIONS = ['view', 'results', 'submit', 'approve', 'operate', 'administer', 'audit'] as const
-/** `own`: every person who is signed in. */
+export const PERMISSIONS = [
+  'view',
+  'results',
+  'submit',
+  'approve',
+  'operate',
+  'administer',
+  'audit',
+  'webhooks',
+] as const
+/** `own`: every person who is signed in. `webhooks`: sees where events are sent. */
 export type Permission = (typeof PERMISSIONS)[number] | 'own'
 
 const GIVES: Readonly<Record<GrantName, readonly Permission[]>> = {
   viewer: ['view'],
   submitter: ['view', 'submit'],
   approver: ['view', 'approve'],
-  operator: ['view', 'operate'],
-  admin: ['administer'],
-  auditor: ['view', 'audit'],
+  operator: ['view', 'operate', 'webhooks'],
+  admin: ['administer', 'webhooks'],
+  auditor: ['view', 'audit', 'webhooks'],
   results: ['results'],
 }
 

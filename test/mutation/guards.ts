@@ -6955,6 +6955,27 @@ export const GUARDS: readonly Guard[] = [
     tests: [RECORD],
   },
   {
+    name: 'the secret of a webhook is made and shown by a form once',
+    file: 'src/console/pages/webhooks.ts',
+    guard: 'secretShown({ id, secret: isDone ? secret : null })',
+    without: 'secretShown({ id, secret })',
+    tests: ['test/console/webhooks.integration.test.ts'],
+  },
+  {
+    name: 'the page of a webhook adds none in a private network',
+    file: 'src/console/pages/webhooks.ts',
+    guard: 'assertEndpointUrl(wanted.url, { allowsPrivate: false, inOwnNetwork })',
+    without: 'assertEndpointUrl(wanted.url, { allowsPrivate: true, inOwnNetwork })',
+    tests: ['test/console/webhooks.integration.test.ts'],
+  },
+  {
+    name: 'what an event tells of batches is read by those who may see batches',
+    file: 'src/console/pages/webhooks-shown.ts',
+    guard: "if (!visitorOf(request).may('view'))",
+    without: 'if (false)',
+    tests: ['test/console/webhooks.integration.test.ts'],
+  },
+  {
     name: 'a decision at a page takes a password that was shown a moment ago',
     file: 'src/console/console.ts',
     guard: 'return entry.stepUp === true && !request.visitor.isFresh ?',

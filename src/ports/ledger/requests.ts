@@ -10,7 +10,7 @@ import type { WebhookLedger } from './webhooks.ts'
 export type OnceLedger = Pick<ControlLedger, 'pause' | 'resume' | 'cancel' | 'resumeAccount' | 'setRate'> &
   Pick<DoubtLedger, 'resolve'> &
   Pick<IntakeLedger, 'recordMessage'> &
-  Pick<WebhookLedger, 'addEndpoint' | 'removeEndpoint' | 'replay'>
+  Pick<WebhookLedger, 'addEndpoint' | 'removeEndpoint' | 'rotateSecret' | 'enableEndpoint' | 'pingEndpoint' | 'replay'>
 
 export interface RequestLedger {
   /** null: it had no effect so far, or that is longer ago than requests are kept. */

@@ -25,15 +25,15 @@ export interface DeliveriesAsked {
 }
 
 export interface WebhookLedger {
-  /** It is told of what happens from now on. Resolves to its id. */
-  addEndpoint(endpoint: NewEndpoint, actor: Actor, nowMs: number): Promise<string>
+  /** It is told of what happens from now on. Resolves to its id. `reason`, here and below: why, as a person wrote it. */
+  addEndpoint(endpoint: NewEndpoint, actor: Actor, nowMs: number, reason?: string): Promise<string>
   endpoints(): Promise<readonly Endpoint[]>
   /** false: there is none with this id. So of all below. */
-  removeEndpoint(id: string, actor: Actor, nowMs: number): Promise<boolean>
+  removeEndpoint(id: string, actor: Actor, nowMs: number, reason?: string): Promise<boolean>
   /** The secret before is signed with as well for a day. */
-  rotateSecret(id: string, secret: string, actor: Actor, nowMs: number): Promise<boolean>
+  rotateSecret(id: string, secret: string, actor: Actor, nowMs: number, reason?: string): Promise<boolean>
   /** It goes on where it was disabled. */
-  enableEndpoint(id: string, actor: Actor, nowMs: number): Promise<boolean>
+  enableEndpoint(id: string, actor: Actor, nowMs: number, reason?: string): Promise<boolean>
   /** For this endpoint alone, once. */
   pingEndpoint(id: string, nowMs: number): Promise<boolean>
   /** Latest first, at most `most`. */
@@ -42,7 +42,7 @@ export interface WebhookLedger {
    * Sends again what fits, also what was delivered, and also where the endpoint is disabled. One event that is named may be older than
    * the endpoint. Resolves to how many.
    */
-  replay(asked: DeliveriesAsked, actor: Actor, nowMs: number): Promise<number>
+  replay(asked: DeliveriesAsked, actor: Actor, nowMs: number, reason?: string): Promise<number>
 
   /** With their secrets, for whoever signs. */
   signingEndpoints(nowMs: number): Promise<readonly SigningEndpoint[]>

@@ -12,6 +12,7 @@ import { CHECK_SCREENS } from './check-screens.ts'
 import type { Desk } from './desk.ts'
 import { KEY_SCREENS } from './key-screens.ts'
 import { anHour } from './merchant-screens.ts'
+import { WEBHOOK_SCREENS } from './webhook-screens.ts'
 import { WORKLIST_SCREENS } from './worklist-screens.ts'
 
 export interface Screen {
@@ -281,6 +282,7 @@ export const SCREENS: readonly Screen[] = [
   },
   { name: 'doubts, an operator', as: OPERATOR, at: async (desk) => inDoubt(desk).then(() => '/doubts') },
   ...WORKLIST_SCREENS,
+  ...WEBHOOK_SCREENS,
   { name: 'merchants', as: VIEWER, at: async () => '/merchants' },
   {
     name: 'merchant with a wrong rate',

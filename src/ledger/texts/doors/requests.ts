@@ -26,6 +26,7 @@ export function requestsOn(engine: Engine, { looks, setForward, intake, ledgerId
     keptRequest: (request) => engine.read(() => keptOf(request)),
     once(request): OnceLedger {
       const control = () => controlOn(noting(engine, request), looks)
+      const endpoints = () => endpointsOn(noting(engine, request), ledgerId)
       return {
         pause: (...asked) => control().pause(...asked),
         resume: (...asked) => control().resume(...asked),
@@ -33,8 +34,11 @@ export function requestsOn(engine: Engine, { looks, setForward, intake, ledgerId
         resumeAccount: (...asked) => control().resumeAccount(...asked),
         setRate: (...asked) => control().setRate(...asked),
         resolve: (...asked) => doubtsOn(noting(engine, request), setForward).resolve(...asked),
-        addEndpoint: (...asked) => endpointsOn(noting(engine, request), ledgerId).addEndpoint(...asked),
-        removeEndpoint: (...asked) => endpointsOn(noting(engine, request), ledgerId).removeEndpoint(...asked),
+        addEndpoint: (...asked) => endpoints().addEndpoint(...asked),
+        removeEndpoint: (...asked) => endpoints().removeEndpoint(...asked),
+        rotateSecret: (...asked) => endpoints().rotateSecret(...asked),
+        enableEndpoint: (...asked) => endpoints().enableEndpoint(...asked),
+        pingEndpoint: (...asked) => endpoints().pingEndpoint(...asked),
         replay: (...asked) => deliveriesOn(noting(engine, request), ledgerId).replay(...asked),
         recordMessage: (message) => intakeOn(noting(engine, request), intake).recordMessage(message),
       }

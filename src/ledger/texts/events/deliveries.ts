@@ -25,7 +25,8 @@ type Part = Pick<
 export function deliveriesOn(engine: Engine, ledgerId: string): Part {
   return {
     deliveries: (asked, most) => engine.read(() => deliveries(asked, most)),
-    replay: (asked, actor, nowMs) => engine.write(() => replay(ledgerId, asked, actor, nowMs), FAULTING),
+    replay: (asked, actor, nowMs, reason) =>
+      engine.write(() => replay(ledgerId, asked, actor, nowMs, reason ?? null), FAULTING),
     takeDeliveries: (endpointId, events, upTo, nowMs) =>
       engine.write(function* () {
         for (const { id, type } of events) yield* change(TAKE, { endpointId, id, type, nowMs })
@@ -90,12 +91,18 @@ const REPLAY_UNTOLD = `
     INSERT INTO delivery (endpoint_id, event_id, type, state, attempts, next_at, created_at, replay)
     SELECT id, :eventId, :type, 'pending', 0, :nowMs, :nowMs, 'dead' FROM endpoint WHERE id = :endpointId RETURNING event_id`
 
-function* replay(ledgerId: string, asked: DeliveriesAsked, actor: Actor, nowMs: number): Script<number> {
+function* replay(
+  ledgerId: string,
+  asked: DeliveriesAsked,
+  actor: Actor,
+  nowMs: number,
+  reason: string | null,
+): Script<number> {
   const again = yield* all(REPLAY, { ...valuesOf(asked), nowMs })
   const count = again.length > 0 ? again.length : yield* replayUntold(ledgerId, asked, nowMs)
   if (count === 0) return 0
   const details = { deliveries: count, endpoint: asked.endpointId ?? 'all', event: asked.eventId ?? 'several' }
-  yield* recordAct({ what: 'webhook-replay', atMs: nowMs, actor, details })
+  yield* recordAct({ what: 'webhook-replay', atMs: nowMs, actor, reason, details })
   return count
 }
 

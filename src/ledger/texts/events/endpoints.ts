@@ -34,13 +34,14 @@ export function endpointsOn(engine: Engine, ledgerId: string): Part {
       return true
     }, FAULTING)
   return {
-    addEndpoint: (endpoint, actor, nowMs) => engine.write(() => add(endpoint, actor, nowMs), FAULTING),
+    addEndpoint: (endpoint, actor, nowMs, reason) => engine.write(() => add(endpoint, actor, nowMs, reason), FAULTING),
     endpoints: () => engine.read(endpoints),
-    removeEndpoint: (id, actor, nowMs) => changing(id, () => remove(id), { what: 'webhook-remove', actor, nowMs }),
-    rotateSecret: (id, secret, actor, nowMs) =>
-      changing(id, () => done(ROTATE, { id, secret, nowMs }), { what: 'webhook-rotate', actor, nowMs }),
-    enableEndpoint: (id, actor, nowMs) =>
-      changing(id, () => done(ENABLE, { id }), { what: 'webhook-enable', actor, nowMs }),
+    removeEndpoint: (id, actor, nowMs, reason) =>
+      changing(id, () => remove(id), { what: 'webhook-remove', actor, nowMs, reason }),
+    rotateSecret: (id, secret, actor, nowMs, reason) =>
+      changing(id, () => done(ROTATE, { id, secret, nowMs }), { what: 'webhook-rotate', actor, nowMs, reason }),
+    enableEndpoint: (id, actor, nowMs, reason) =>
+      changing(id, () => done(ENABLE, { id }), { what: 'webhook-enable', actor, nowMs, reason }),
     pingEndpoint: (id, nowMs) => engine.write(() => ping(ledgerId, id, nowMs), FAULTING),
     signingEndpoints: (nowMs) => engine.read(() => signing(nowMs)),
     takenUpTo: async (id) =>
@@ -53,23 +54,24 @@ interface Note {
   readonly what: PersonActName
   readonly actor: Actor
   readonly nowMs: number
+  readonly reason: string | undefined
 }
 
-function* noteAct({ what, actor, nowMs: atMs, ...details }: Note & { id: string; url: string }): Script<void> {
+function* noteAct({ what, actor, nowMs: atMs, reason, ...details }: Note & { id: string; url: string }): Script<void> {
   const told: ActDetails = { endpoint: details.id, url: details.url }
-  yield* recordAct({ what, atMs, actor, details: told })
+  yield* recordAct({ what, atMs, actor, reason: reason ?? null, details: told })
 }
 
 const ADD = `
     INSERT INTO endpoint (id, url, secret, types, merchant, private, created_at, move, event)
     VALUES (:id, :url, :secret, :types, :merchant, :isPrivate, :nowMs, :move, :event)`
 
-function* add(endpoint: NewEndpoint, actor: Actor, nowMs: number): Script<string> {
+function* add(endpoint: NewEndpoint, actor: Actor, nowMs: number, reason?: string): Script<string> {
   const { id, url, secret, types, merchant, allowsPrivate } = endpoint
   const { move, event } = yield* endOf()
   const values = { types: types === null ? null : JSON.stringify(types), isPrivate: allowsPrivate ? 1 : 0 }
   yield* change(ADD, { id, url, secret, merchant, nowMs, move, event, ...values })
-  yield* noteAct({ what: 'webhook-add', actor, nowMs, id, url })
+  yield* noteAct({ what: 'webhook-add', actor, nowMs, reason, id, url })
   return id
 }
 
