@@ -24,5 +24,7 @@ export async function attentionNow(
   const batches = all.filter((batch) => merchant === null || batch.merchant === merchant)
   const endpoints = (await ledger.endpoints()).filter((one) => merchant === null || one.merchant === merchant)
   const nowMs = app.clock.nowMs()
-  return { workers, attention: attentionIn({ alarm, batches, accounts, workers, endpoints, nowMs }) }
+  const proposed = await ledger.proposals(nowMs)
+  const proposals = proposed.filter((one) => merchant === null || one.merchant === merchant).length
+  return { workers, attention: attentionIn({ alarm, batches, accounts, workers, endpoints, proposals, nowMs }) }
 }

@@ -1,7 +1,7 @@
 // What a person found of a row in doubt, as every door hands it to the ledger; and from when on it may be called not executed.
 
 import type { App } from '../app.ts'
-import type { DoubtRow, Resolution } from '../domain/doubt.ts'
+import { type DoubtRow, type Resolution, standingProposal } from '../domain/doubt.ts'
 import type { Problem } from '../domain/problem.ts'
 import { type Finding, transactionIdProblem } from '../domain/resolution.ts'
 
@@ -29,4 +29,29 @@ export function resolutionOf(
   if (problem !== null) return problem
   const { reference } = instruction
   return { ...found, reference, merchant, row: { batchId, rowNo }, restMs: config.doubtRestMs }
+}
+
+/** The row in doubt that a resolution is of, if it is exactly one. */
+export function doubtMeant(
+  doubts: readonly DoubtRow[],
+  { reference, merchant, row }: Pick<Resolution, 'reference' | 'merchant' | 'row'>,
+): DoubtRow | null {
+  const [meant, other] = doubts.filter(
+    (doubt) =>
+      doubt.instruction.reference === reference &&
+      (merchant === null || doubt.merchant === merchant) &&
+      (row === null || (doubt.batchId === row.batchId && doubt.rowNo === row.rowNo)),
+  )
+  return other === undefined ? (meant ?? null) : null
+}
+
+/** With what the person was shown of a proposal to send it again, so that they confirm that one and no other. */
+export function asShown(resolution: Resolution, doubt: DoubtRow | null, nowMs: number): Resolution {
+  if (doubt === null || resolution.finding !== 'send-again') return resolution
+  return { ...resolution, proposedAtMs: standingProposal(doubt, nowMs)?.atMs ?? null }
+}
+
+/** Whether this one word would have it sent: it takes no second person, or is the second one's. */
+export function wouldSend(doubt: DoubtRow | null, nowMs: number): boolean {
+  return doubt === null || !doubt.twoPeople || standingProposal(doubt, nowMs) !== null
 }

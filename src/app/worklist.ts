@@ -34,7 +34,9 @@ export async function readWorklistFile(path: string, options: WorklistOptions) {
 type Configured = Pick<App, 'config'>
 
 function resolutionBy({ line: _, ...entry }: WorklistEntry, { config }: Configured): Resolution {
-  return { ...entry, restMs: config.doubtRestMs }
+  // A file confirms nobody's proposal to send a row again: for that, a person looks at that one proposal.
+  const shown = entry.finding === 'send-again' ? { proposedAtMs: null } : {}
+  return { ...entry, ...shown, restMs: config.doubtRestMs }
 }
 
 export interface Planned {

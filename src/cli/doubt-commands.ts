@@ -31,6 +31,7 @@ export function addDoubtCommands(program: Command, act: Act): void {
     .option('--reason <text>', 'what was found and where; kept in the history')
     .option('--attempt <n>', 'the attempt that was looked up, as the worklist shows it')
     .option('--correct', 'replace what a person found before')
+    .option('--refuse', 'say no to what another person proposed: to send the row again')
     .option('--merchant <name>', 'where several merchants have this reference')
     .option('-y, --yes', YES_HELP)
     .option('--file <worklist>', 'a worklist whose column resolution is filled in')

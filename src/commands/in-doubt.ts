@@ -26,7 +26,7 @@ export async function listInDoubt(app: App, given: InDoubtArguments, terminal: T
     const found = await ledger.doubts()
     const doubts = found.map(toDoubtRecord)
     const late = (await ledger.batches()).filter((batch) => batch.lateAnswers > 0)
-    terminal.object({ in_doubt: found.map((row) => toJsonDoubt(row, restUntilMsOf(row, app))) })
+    terminal.object({ in_doubt: found.map((row) => toJsonDoubt(row, restUntilMsOf(row, app), app.clock.nowMs())) })
     if (given.out !== undefined) {
       await writeWorklist(given.out, doubts, terminal)
       await noteExport(app, ledger, { kind: 'worklist', file: given.out, rows: doubts.length }, terminal)

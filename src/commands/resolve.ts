@@ -1,9 +1,10 @@
 // tranche in-doubt resolve: records what a person found out about rows in doubt, one by one or by worklist.
 
+import { asShown, doubtMeant, wouldSend } from '../app/doubts.ts'
 import { openLedger } from '../app/ledger.ts'
-import { readWorklistFile, recordWorklist } from '../app/worklist.ts'
+import { readWorklistFile, recordWorklist, type WorklistEntry } from '../app/worklist.ts'
 import type { App } from '../app.ts'
-import type { DoubtRow, Resolution, Resolved } from '../domain/doubt.ts'
+import { type DoubtRow, type Resolution, type Resolved, standingProposal } from '../domain/doubt.ts'
 import { Fault } from '../domain/fault.ts'
 import { toIdentifier } from '../domain/identifier.ts'
 import { FINDINGS, parseFinding, transactionIdProblem } from '../domain/resolution.ts'
@@ -12,6 +13,7 @@ import { spell, words } from '../domain/words.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { commandLine } from '../present/command-line.ts'
 import { EXIT } from '../present/exit-codes.ts'
+import { proposedText, toJsonProposal } from '../present/proposals.ts'
 import { faultLine } from '../present/review.ts'
 import { leftOpenLines } from '../present/standing.ts'
 import { plural } from '../present/text.ts'
@@ -26,6 +28,8 @@ export interface ResolveArguments {
   /** Who acts; or, as earlier versions took it, what was found. */
   readonly as?: readonly string[]
   readonly correct?: boolean
+  /** Refuse what another person proposed. */
+  readonly refuse?: boolean
   readonly yes?: boolean
   readonly transaction?: string
   readonly attempt?: string
@@ -41,12 +45,15 @@ export async function resolveInDoubt(
   terminal: Terminal,
 ): Promise<number> {
   if (given.file !== undefined) return resolveFile(app, reference, { ...given, file: given.file }, terminal)
+  if (given.refuse === true) return refuseProposed(app, reference, given, terminal)
   const resolution = await parseResolution(app, reference, given)
   const ledger = await openLedger(app)
   try {
+    const doubt = doubtMeant(await ledger.doubts(), resolution)
     if (resolution.finding === 'send-again' && (await mayBeSentAgain(app, ledger, resolution)))
-      await lookBeforeSending(resolution.reference, false, given.yes === true, terminal)
-    const resolved = await ledger.resolve(resolution, app.actor, app.clock.nowMs())
+      await lookBeforeSending(resolution.reference, doubt, given.yes === true, app, terminal)
+    const shown = asShown(resolution, doubt, app.clock.nowMs())
+    const resolved = await ledger.resolve(shown, app.actor, app.clock.nowMs())
     if (resolved.kind === 'refused') {
       throw new Fault(
         resolved.why === 'too-early' ? 'stopped' : 'usage',
@@ -55,7 +62,7 @@ export async function resolveInDoubt(
     }
     terminal.object(toJson(resolution.reference, resolved))
     terminal.say(sentenceOf(resolution.reference, resolved))
-    return EXIT.approved
+    return resolved.kind === 'proposed' ? EXIT.awaitingApproval : EXIT.approved
   } finally {
     await ledger.close()
   }
@@ -68,13 +75,54 @@ async function mayBeSentAgain({ clock }: App, ledger: Ledger, { reference, restM
   return meant.length === 0 || meant.some(isOver)
 }
 
-function lookBeforeSending(what: string, several: boolean, yes: boolean, terminal: Terminal): Promise<void> {
-  const [first, them] = several ? ['a first request', 'them'] : ['its first request', 'it']
-  return confirm(terminal, {
-    question: `${what} will be sent once more. If ${first} was executed, money moves twice. Send ${them} again?`,
-    otherwise: 'Nothing was changed.',
-    yes,
-  })
+/** A proposal sends nothing, so nothing is asked. */
+async function lookBeforeSending(
+  reference: string,
+  doubt: DoubtRow | null,
+  yes: boolean,
+  { clock }: App,
+  terminal: Terminal,
+): Promise<void> {
+  if (!wouldSend(doubt, clock.nowMs())) return
+  const proposal = doubt === null ? null : standingProposal(doubt, clock.nowMs())
+  if (proposal !== null) terminal.say(proposedText(proposal))
+  const confirmed = proposal === null ? '' : ', as was proposed, if you confirm it'
+  const question = `${reference} will be sent once more${confirmed}. If its first request was executed, money moves twice. Send it again?`
+  await confirm(terminal, { question, otherwise: 'Nothing was changed.', yes })
+}
+
+async function refuseProposed(
+  app: App,
+  reference: string | undefined,
+  given: ResolveArguments,
+  terminal: Terminal,
+): Promise<number> {
+  const usage = (problem: string) => new Fault('usage', `${problem}. Nothing was changed.`)
+  const reason = given.reason?.trim() ?? ''
+  if (reference === undefined || foundIn(given) !== undefined || given.correct !== undefined)
+    throw usage('--refuse says no to a proposal to send a row again: name its reference and --reason, and no finding')
+  if (reason === '') throw usage('--reason: say why it is not to be sent again; it is kept in the log')
+  const ledger = await openLedger(app)
+  try {
+    const named = { reference: toIdentifier(reference), merchant: given.merchant ?? null, row: null }
+    const doubt = doubtMeant(await ledger.doubts(), named)
+    const proposal = doubt === null ? null : standingProposal(doubt, app.clock.nowMs())
+    const { batchId, rowNo } = doubt ?? { batchId: null, rowNo: 0 }
+    const isRefused =
+      batchId !== null &&
+      proposal !== null &&
+      (await ledger.refuseProposal(
+        { batchId, rowNo, proposedAtMs: proposal.atMs, reason },
+        app.actor,
+        app.clock.nowMs(),
+      ))
+    if (!isRefused) throw usage(`Nobody proposes to send ${reference} again, or several merchants have it (--merchant)`)
+    terminal.object({ reference, kind: 'refused-proposal', batch: batchId, row: rowNo, status: 'IN_DOUBT' })
+    terminal.say(`The proposal of ${proposal?.by} is refused. ${reference} stays in doubt, and nothing is sent.`)
+    return EXIT.approved
+  } finally {
+    await ledger.close()
+  }
 }
 
 async function parseResolution(app: App, reference: string | undefined, given: ResolveArguments): Promise<Resolution> {
@@ -111,6 +159,7 @@ async function resolveFile(
     reference !== undefined ||
     foundIn(given) !== undefined ||
     given.correct !== undefined ||
+    given.refuse !== undefined ||
     given.transaction !== undefined ||
     given.attempt !== undefined ||
     given.merchant !== undefined
@@ -131,66 +180,76 @@ async function resolveFile(
     terminal.object({ event: 'result', ok: false, faults: worklist.faults, exit: EXIT.refused })
     return EXIT.refused
   }
-  const again = worklist.entries.filter(({ finding }) => finding === 'send-again').length
-  if (again > 0) await lookBeforeSending(plural(again, 'row'), again > 1, given.yes === true, terminal)
   const ledger = await openLedger(app)
   try {
-    const refused: { reference: string; line: number; reason: string }[] = []
-    let resolved = 0
-    let already = 0
+    const again = await sentBy(ledger, worklist.entries)
+    if (again > 0) await lookBeforeSendingAll(again, given.yes === true, terminal)
+    const counts = { resolved: 0, already: 0, proposed: 0, refused: 0 }
     const resolve = (_: unknown, resolution: Resolution, nowMs: number) => ledger.resolve(resolution, app.actor, nowMs)
     for await (const { entry, answer } of recordWorklist(app, worklist.entries, resolve)) {
-      const { line, reference: named } = entry
-      terminal.object({ event: 'resolution', line, ...toJson(named, answer) })
-      if (answer.kind === 'resolved') resolved += 1
-      else if (answer.kind === 'already') already += 1
-      else refused.push({ reference: named, line, reason: spell(answer.reason, commandLine) })
+      terminal.object({ event: 'resolution', line: entry.line, ...toJson(entry.reference, answer) })
+      counts[answer.kind] += 1
+      if (answer.kind === 'refused') terminal.say(`line ${entry.line}: ${spell(answer.reason, commandLine)}.`)
     }
-    return await leave(app, ledger, { resolved, already, refused, open: worklist.open }, terminal)
+    return await leave(app, ledger, { ...counts, open: worklist.open }, terminal)
   } finally {
     await ledger.close()
   }
 }
 
+/** How many rows the file would have sent again by this one word. */
+async function sentBy(ledger: Ledger, entries: readonly WorklistEntry[]): Promise<number> {
+  const again = entries.filter(({ finding }) => finding === 'send-again')
+  if (again.length === 0) return 0
+  const doubts = await ledger.doubts()
+  return again.filter((entry) => doubtMeant(doubts, entry)?.twoPeople !== true).length
+}
+
+async function lookBeforeSendingAll(again: number, yes: boolean, terminal: Terminal): Promise<void> {
+  const [first, them] = again > 1 ? ['a first request', 'them'] : ['its first request', 'it']
+  const question = `${plural(again, 'row')} will be sent once more. If ${first} was executed, money moves twice. Send ${them} again?`
+  await confirm(terminal, { question, otherwise: 'Nothing was changed.', yes })
+}
+
 async function leave(
   app: App,
   ledger: Ledger,
-  {
-    resolved,
-    already,
-    refused,
-    open,
-  }: { resolved: number; already: number; refused: readonly { line: number; reason: string }[]; open: number },
+  { resolved, already, proposed, refused, open }: Record<Resolved['kind'] | 'open', number>,
   terminal: Terminal,
 ): Promise<number> {
-  for (const { line, reason } of refused) terminal.say(`line ${line}: ${reason}.`)
   const left = (await ledger.doubts()).length
   const parts = [
     `${plural(resolved, 'row')} resolved`,
     ...(already > 0 ? [`${already} already resolved`] : []),
-    ...(refused.length > 0 ? [`${refused.length} unchanged`] : []),
+    ...(proposed > 0 ? [`${proposed} proposed (nothing of that is sent until another person confirms it)`] : []),
+    ...(refused > 0 ? [`${refused} unchanged`] : []),
     ...(open > 0 ? [`${open} left blank`] : []),
   ]
   terminal.say(
     `${parts.join(', ')}. ${left === 0 ? 'No row is in doubt any longer.' : `${plural(left, 'row is', 'rows are')} still in doubt.`}`,
   )
   terminal.say(...leftOpenLines(await leftOpenNow(app, ledger)))
-  const exit = refused.length > 0 ? EXIT.inDoubt : EXIT.approved
-  terminal.object({ event: 'result', resolved, already, refused: refused.length, open, in_doubt: left, exit })
+  const exit = refused > 0 ? EXIT.inDoubt : proposed > 0 ? EXIT.awaitingApproval : EXIT.approved
+  terminal.object({ event: 'result', resolved, already, proposed, refused, open, in_doubt: left, exit })
   return exit
 }
 
 function toJson(reference: string, resolved: Resolved): object {
   if (resolved.kind === 'refused')
     return { reference, kind: 'refused', why: resolved.why, reason: spell(resolved.reason, commandLine) }
-  const { kind, batchId, rowNo, state } = resolved
+  const { kind, batchId, rowNo } = resolved
+  const state = resolved.kind === 'proposed' ? 'IN_DOUBT' : resolved.state
+  const proposal = resolved.kind === 'proposed' ? { proposal: toJsonProposal(resolved.proposal) } : {}
   const paused = resolved.kind === 'resolved' && resolved.paused.length > 0 ? { paused: resolved.paused } : {}
-  return { reference, kind, batch: batchId, row: rowNo, status: resultStatusOf(state), ...paused }
+  return { reference, kind, batch: batchId, row: rowNo, status: resultStatusOf(state), ...paused, ...proposal }
 }
 
 function sentenceOf(reference: string, resolved: Exclude<Resolved, { kind: 'refused' }>): string {
-  const { batchId, rowNo, state } = resolved
+  const { batchId, rowNo } = resolved
   const row = `${reference} (row ${rowNo} of batch ${batchId})`
+  if (resolved.kind === 'proposed')
+    return `${row} stays in doubt. ${proposedText(resolved.proposal)} They do it by the same command; to say no: tranche in-doubt resolve ${reference} --refuse --reason TEXT`
+  const { state } = resolved
   if (resolved.kind === 'already') return `${row} is ${resultStatusOf(state)} already; nothing was changed.`
   const stale = `Earlier results are out of date; write them again: tranche results ${batchId} --out FILE`
   if (state !== 'READY') {

@@ -30,6 +30,7 @@ import { addPolicyPage } from './pages/policy.ts'
 import { addProviderPages } from './pages/provider.ts'
 import { addResolving } from './pages/resolving.ts'
 import { addRowPages } from './pages/rows.ts'
+import { addSendingAgain } from './pages/sending-again.ts'
 import { addSessionPages } from './pages/sessions.ts'
 import { addSignInPages } from './pages/sign-in.ts'
 import { addSteering } from './pages/steering.ts'
@@ -75,6 +76,7 @@ export function consoleOf(door: ConsoleDoor): (server: Pages) => Promise<void> {
       addDoubtPages(pages, door)
       addResolving(pages, door)
       await addWorklistPages(pages, door)
+      addSendingAgain(pages, door)
       addMerchantPages(pages, door)
       addWebhookPages(pages, door)
       await addNewBatchPages(pages, door)

@@ -67,7 +67,7 @@ export function freshly(request: FastifyRequest, to: string, forms: () => Html, 
 }
 
 /** In the words of a sentence, by what the visitor signs in with. */
-export function stepUpLink(request: FastifyRequest, to: string): Html {
+function stepUpLink(request: FastifyRequest, to: string): Html {
   const again = visitorOf(request).person.issuer === null ? 'show your password again' : 'sign in again'
   return html`<a href="/step-up?to=${encodeURIComponent(to)}">${again}</a>`
 }

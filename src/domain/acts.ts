@@ -60,6 +60,9 @@ export const STEERING_ACTS = [
   'reject',
   'expire-approval',
   'approval-policy',
+  'propose-send-again',
+  'confirm-send-again',
+  'refuse-send-again',
 ] as const
 
 /**

@@ -78,10 +78,25 @@ export function leastApprovals(
   return policy === null ? 0 : approvalsNeeded(policy, { merchant, sums, earlier: [] })
 }
 
+/** Whether one person alone may not have a request sent once more that may have been executed: whatever its amount. */
+export function asksForTwo(
+  policy: ApprovalPolicy | null,
+  { merchant, operation }: { readonly merchant: string; readonly operation: Operation },
+): boolean {
+  return policy?.rules.some((rule) => isOfMerchant(rule, merchant) && isOfOperation(rule, operation)) ?? false
+}
+
+function isOfMerchant({ merchants }: ApprovalRule, merchant: string): boolean {
+  return merchants === null || merchants.includes(merchant)
+}
+
+function isOfOperation({ operations }: ApprovalRule, operation: Operation | ''): boolean {
+  return operations === null || (operation !== '' && operations.includes(operation))
+}
+
 function neededBy(rule: ApprovalRule, { merchant, sums, earlier }: AskedFor): number {
-  if (rule.merchants !== null && !rule.merchants.includes(merchant)) return 0
-  const isMeant = ({ operation }: AskedSum) =>
-    rule.operations === null || (operation !== '' && rule.operations.includes(operation))
+  if (!isOfMerchant(rule, merchant)) return 0
+  const isMeant = ({ operation }: AskedSum) => isOfOperation(rule, operation)
   const meant = sums.filter(isMeant)
   if (meant.length === 0) return 0
   const currencies = new Set(meant.flatMap(({ currency }) => (currency === '' ? [] : [currency])))

@@ -11,6 +11,8 @@ import { serviceOf, type WorkerView } from './worker.ts'
 export type Attention =
   | { readonly code: 'alarm'; readonly alarm: Alarm }
   | { readonly code: 'in-doubt'; readonly rows: number }
+  /** That rows in doubt be sent again: another person has to confirm or refuse it. */
+  | { readonly code: 'proposals'; readonly rows: number }
   /** Rows that were being sent when their worker ended: in doubt as soon as another starts. */
   | { readonly code: 'left-open'; readonly rows: number }
   | { readonly code: 'late-answers'; readonly batchId: BatchId; readonly answers: number }
@@ -40,16 +42,27 @@ export interface Seen {
   readonly workers: readonly WorkerView[]
   /** Of webhooks; absent: none of them is asked for. */
   readonly endpoints?: readonly Endpoint[]
+  /** Proposals to send a row again; absent: none. */
+  readonly proposals?: number
   readonly nowMs: number
 }
 
-export function attentionIn({ alarm, batches, accounts, workers, endpoints = [], nowMs }: Seen): readonly Attention[] {
+export function attentionIn({
+  alarm,
+  batches,
+  accounts,
+  workers,
+  endpoints = [],
+  proposals = 0,
+  nowMs,
+}: Seen): readonly Attention[] {
   const sum = (state: 'IN_DOUBT' | 'SENDING') => batches.reduce((rows, batch) => rows + countIn(batch, state), 0)
   const inDoubt = sum('IN_DOUBT')
   const leftOpen = workers.length === 0 ? sum('SENDING') : 0
   return [
     ...(alarm === null ? [] : [{ code: 'alarm', alarm } as const]),
     ...(inDoubt === 0 ? [] : [{ code: 'in-doubt', rows: inDoubt } as const]),
+    ...(proposals === 0 ? [] : [{ code: 'proposals', rows: proposals } as const]),
     ...(leftOpen === 0 ? [] : [{ code: 'left-open', rows: leftOpen } as const]),
     ...batches
       .filter(({ lateAnswers }) => lateAnswers > 0)

@@ -23,7 +23,28 @@ export interface DoubtRow {
   /** Other rows that wait for this one, because they name the same order. */
   readonly holdsUp: number
   readonly reason: string | null
+  /** One person alone does not have it sent again: one proposes it, another one confirms. */
+  readonly twoPeople: boolean
+  /** null: nobody proposed to send it again, or the proposal fell. Look at it with `standingProposal`. */
+  readonly proposal: Proposal | null
   readonly instruction: Instruction
+}
+
+/** That a row be sent once more, of the attempt that is in doubt. */
+export interface Proposal {
+  /** Who proposed it, in words. */
+  readonly by: string
+  readonly reason: string
+  readonly atMs: number
+  /** It falls then. */
+  readonly untilMs: number
+}
+
+export const PROPOSAL_LIVES_MS = 7 * 86_400_000
+
+/** null: there is none, or nobody confirmed it in time. */
+export function standingProposal({ proposal }: Pick<DoubtRow, 'proposal'>, nowMs: number): Proposal | null {
+  return proposal !== null && nowMs < proposal.untilMs ? proposal : null
 }
 
 /** What a person found out about a row in doubt, or orders. */
@@ -38,6 +59,8 @@ export interface Resolution {
   readonly finding: Finding
   /** It takes the place of what a person found of the row before. Absent: false. */
   readonly corrects?: boolean
+  /** Of `send-again`: when the proposal was made that the person was shown; null: none was shown. Another one is not confirmed. Absent: not told. */
+  readonly proposedAtMs?: number | null
   /** As found at the gateway. It can settle one row only. */
   readonly transactionId: string | null
   readonly reason: string
@@ -55,6 +78,8 @@ export type Resolved =
       /** Other batches, in which a row waits to be sent that asks for the same: it was executed, after it had been called otherwise. */
       readonly paused: readonly BatchId[]
     }
+  /** Nothing was sent and nothing will be: another person has to confirm it first. */
+  | { readonly kind: 'proposed'; readonly batchId: BatchId; readonly rowNo: number; readonly proposal: Proposal }
   /** It stands already where the finding would move it. */
   | { readonly kind: 'already'; readonly batchId: BatchId; readonly rowNo: number; readonly state: State }
   | {
@@ -70,6 +95,7 @@ export type Resolved =
         | 'transaction-taken'
         | 'cancelled'
         | 'a-key'
+        | 'proposal'
       /** What it means and what to do, one sentence. */
       readonly reason: Text
     }
@@ -77,4 +103,14 @@ export type Resolved =
 /** What `resolve` would answer. */
 export type Foreseen =
   | { readonly kind: 'would-resolve'; readonly doubt: DoubtRow; readonly state: State }
+  | { readonly kind: 'would-propose'; readonly doubt: DoubtRow }
   | Exclude<Resolved, { kind: 'resolved' }>
+
+/** A proposal that is not to be followed. */
+export interface ProposalRefusal {
+  readonly batchId: BatchId
+  readonly rowNo: number
+  /** Of the proposal that the person was shown. */
+  readonly proposedAtMs: number
+  readonly reason: string
+}

@@ -24,6 +24,7 @@ function exitCodeOf({ code }: Attention): 4 | 5 | 6 {
     case 'late-answers':
       return EXIT.inDoubt
     case 'awaiting-approval':
+    case 'proposals':
       return EXIT.awaitingApproval
     case 'alarm':
     case 'stopped':
@@ -56,6 +57,11 @@ export function attentionWords(one: Attention, ledgerPath: string): { readonly w
       return {
         what: 'doubts',
         says: words`${plural(one.rows, 'row', 'rows')} in doubt: the gateway may have executed ${one.rows === 1 ? 'it' : 'them'}. Look ${one.rows === 1 ? 'it' : 'them'} up at the gateway (${{ act: 'list-doubts', toFile: false }})`,
+      }
+    case 'proposals':
+      return {
+        what: 'doubts',
+        says: words`${plural(one.rows, 'proposal')} to send a row in doubt once more ${one.rows === 1 ? 'waits' : 'wait'} for another person (${{ act: 'list-doubts', toFile: false }})`,
       }
     case 'left-open':
       return {

@@ -2,8 +2,9 @@
 
 import { isoOf } from '../domain/batch-status.ts'
 import { cardText } from '../domain/card.ts'
-import type { DoubtRow } from '../domain/doubt.ts'
+import { type DoubtRow, standingProposal } from '../domain/doubt.ts'
 import { withoutNumbers } from '../domain/top-reasons.ts'
+import { type JsonProposal, proposedText, toJsonProposal } from './proposals.ts'
 import type { Screen } from './screen.ts'
 import { amountText, plural, toTable } from './text.ts'
 
@@ -30,8 +31,14 @@ export function doubtLines(
     // What was taken out of a text is told where there is one row to tell it of.
     `${plural(own.length, 'row')}: ${own.length === 1 ? (own[0]?.row.reason ?? '') : cause}`,
     ...rowLines(own, columnsFor(localTime), columns ?? Number.POSITIVE_INFINITY),
+    ...own.flatMap(({ row }) => proposalLines(row, nowMs)),
     `  ${judgingText(own, nowMs)}`,
   ])
+}
+
+function proposalLines(row: DoubtRow, nowMs: number): string[] {
+  const proposal = standingProposal(row, nowMs)
+  return proposal === null ? [] : [`  ${row.instruction.reference}: send it again? ${proposedText(proposal)}`]
 }
 
 function columnsFor(localTime: ((atMs: number) => string) | null): Column[] {
@@ -124,7 +131,16 @@ export function toDoubtRecord(doubt: DoubtRow): DoubtRecord {
   }
 }
 
-/** The same for programs, with from when on it may be called not executed, and how many rows wait for it. */
-export function toJsonDoubt(doubt: DoubtRow, restUntilMs: number): DoubtRecord {
-  return { ...toDoubtRecord(doubt), rest_until: isoOf(restUntilMs), holds_up: doubt.holdsUp }
+/** The same for programs, with from when on it may be called not executed, how many rows wait for it, and who wants it sent again. */
+export function toJsonDoubt(
+  doubt: DoubtRow,
+  restUntilMs: number,
+  nowMs: number,
+): Readonly<Record<string, string | number | JsonProposal | null>> {
+  const proposal = standingProposal(doubt, nowMs)
+  return {
+    ...toDoubtRecord(doubt),
+    ...{ rest_until: isoOf(restUntilMs), holds_up: doubt.holdsUp },
+    proposal: proposal === null ? null : toJsonProposal(proposal),
+  }
 }

@@ -165,6 +165,10 @@ export const DOUBT = z
     row: whole,
     rest_until: when.describe('Before, it cannot be resolved as not executed.'),
     holds_up: whole.describe('How many rows wait for it.'),
+    proposal: z
+      .object({ by: z.string(), reason: z.string(), at: when, until: when.describe('It falls then.') })
+      .nullable()
+      .describe('That it be sent again, until another person confirms or refuses it; null: nobody proposes it.'),
   })
   .meta({ id: 'Doubt' })
 

@@ -1,6 +1,6 @@
 // Doubts at their pages: what is shown, who may say what they found, and what the ledger holds after.
 
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { BatchId } from '../../src/domain/ids.ts'
 import { STEP_UP_MS } from '../../src/domain/person.ts'
 import { claimNamed, findingOn, headerOf, listOf, refund, rowIn, settle, submit } from '../fixtures/ledgers.ts'
@@ -179,4 +179,82 @@ test('the worklist is that of the command line, and that it was taken is kept', 
   expect(line).toMatch(/^R-1,1,REFUND,10.00,EUR,/)
   const acts = await listOf(served.ledger.log(null))
   expect(acts.at(-1)).toMatchObject({ what: 'export', details: { kind: 'worklist', rows: 1 }, actor: { name: 'rita' } })
+})
+
+describe('where approvals are in force', () => {
+  let anna: Visiting
+  beforeEach(async () => {
+    anna = await served.as('anna', ['approver'])
+    await rested()
+  })
+  const ofR3 = () => `/instructions?reference=R-3&batch=${batch}&row=3`
+  const propose = async () => {
+    const { fields } = formsIn((await olga.get(at())).body).at(-1) ?? {}
+    return olga.post(`${at()}/resolve`, { ...fields, reason: 'not in the portal' })
+  }
+
+  test('one person proposes that a row be sent once more, and another one confirms it', async () => {
+    expect((await olga.get(at())).body).toContain(
+      '<button class="">Propose to send refund R-3, EUR 10.00, once more</button>',
+    )
+    expect((await propose()).headers.location).toBe(at())
+    expect(await now('R-3')).toMatchObject({ state: 'IN_DOUBT' })
+    const shown = (await anna.get(at())).body
+    for (const said of [
+      'Proposed</strong> by person olga',
+      'not in the portal',
+      'Refuse to send refund R-3, EUR 10.00, once more',
+    ])
+      expect(shown).toContain(said)
+    expect(shown).toContain('<button class="">Confirm: send refund R-3, EUR 10.00, once more</button>')
+    expect((await olga.get('/')).body).toContain('1 proposal to send a row in doubt once more waits')
+    const confirmed = await anna.send(at(), '/confirm', { reason: 'not in the settlement file' })
+    expect(confirmed.headers.location).toBe(ofR3())
+    expect(await now('R-3')).toMatchObject({ state: 'READY' })
+    expect((await served.ledger.history('R-3')).at(-1)?.by).toContain('anna')
+  })
+
+  test('who proposed it is offered no confirmation, and gets none past the page', async () => {
+    await propose()
+    const { body } = await olga.get(at())
+    expect(body).toContain('Your roles do not let you confirm it')
+    expect(formsIn(body).map(({ action }) => action.split('/').at(-1))).toEqual(['resolve', 'withdraw'])
+    const { fields } = formsIn(body).at(-1) ?? {}
+    expect((await olga.post(`${at()}/confirm`, { ...fields, reason: 'mine' })).statusCode).toBe(403)
+    await olga.post(`${at()}/resolve`, { ...fields, found: 'send-again', reason: 'again' })
+    expect(await now('R-3')).toMatchObject({ state: 'IN_DOUBT' })
+  })
+
+  test('an operator who saw no proposal confirms none by proposing the same', async () => {
+    const otto = await served.as('otto', ['operator', 'approver'])
+    const { fields } = formsIn((await otto.get(at())).body).at(-1) ?? {}
+    await propose()
+    const late = await otto.post(`${at()}/resolve`, { ...fields, reason: 'not there' })
+    expect([late.statusCode, late.body]).toEqual([409, expect.stringContaining('you were not shown that')])
+    expect(await now('R-3')).toMatchObject({ state: 'IN_DOUBT' })
+  })
+
+  test.each(['refuse', 'withdraw'])(
+    'a proposal that somebody does %s is confirmed by no form that was open',
+    async (act) => {
+      await propose()
+      const open = formsIn((await anna.get(at())).body).find(({ action }) => action.endsWith('/confirm'))
+      const by = act === 'refuse' ? anna : olga
+      expect((await by.send(at(), `/${act}`, { reason: 'it is there after all' })).headers.location).toBe(at())
+      expect((await anna.get(at())).body).not.toContain('Proposed</strong>')
+      const refused = await anna.post(`${at()}/confirm`, { ...open?.fields, reason: 'not there' })
+      expect([refused.statusCode, refused.body]).toEqual([409, expect.stringContaining('does not stand any more')])
+      expect(await now('R-3')).toMatchObject({ state: 'IN_DOUBT' })
+    },
+  )
+
+  test('to confirm takes a password that was shown a moment ago', async () => {
+    await propose()
+    const open = formsIn((await anna.get(at())).body).find(({ action }) => action.endsWith('/confirm'))
+    served.ahead(STEP_UP_MS + 1)
+    expect((await anna.get(at())).body).toContain('show your password again')
+    const asked = await anna.post(`${at()}/confirm`, { ...open?.fields, reason: 'not there' })
+    expect(asked.headers.location).toBe(`/step-up?to=${encodeURIComponent(at())}`)
+    expect(await now('R-3')).toMatchObject({ state: 'IN_DOUBT' })
+  })
 })

@@ -284,3 +284,20 @@ test('a viewer is shown no form for it', async () => {
   const vic = await served.as('vic', ['viewer'])
   expect((await vic.get('/doubts')).body).not.toContain('/doubts/worklists')
 })
+
+test('where approvals are in force, a file proposes that a row be sent again, and confirms nobody’s proposal', async () => {
+  await served.as('anna', ['approver'])
+  const shown = await uploaded(lineOf(1, 'send-again'), lineOf(2, 'declined'))
+  expect(shown.body).toContain(
+    'Record what was found about 1 refund, EUR 10.01, and propose to send 1 refund, EUR 10.00, once more</button>',
+  )
+  expect(shown.body).toContain('nothing is sent before another person confirms it')
+  await press(shown)
+  expect(await states()).toEqual(['IN_DOUBT', 'DECLINED', 'IN_DOUBT'])
+  expect((await olga.get(shown.path)).body).toContain('Proposed by person olga')
+  olga = await served.as('otto', ['operator', 'approver'])
+  const second = await uploaded(lineOf(1, 'send-again'))
+  expect(second.body).toContain('you were not shown that')
+  expect(second.form).toBeUndefined()
+  expect(await stateOf('R-1')).toBe('IN_DOUBT')
+})

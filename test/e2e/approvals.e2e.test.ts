@@ -1,12 +1,12 @@
 // Four eyes on the command line: nothing leaves before another person has approved what was shown to them.
 
-import { chownSync, mkdirSync, renameSync } from 'node:fs'
+import { chownSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { booksOf, compareBooks, countsIn } from '../fixtures/books.ts'
 import { cardSales } from '../fixtures/cards.ts'
 import { type Office, openOffice } from '../fixtures/cli.ts'
-import { preparationFor, refunds, toCsv } from '../fixtures/files.ts'
+import { orderOf, preparationFor, refunds, toCsv } from '../fixtures/files.ts'
 
 let office: Office
 let env: NodeJS.ProcessEnv
@@ -86,6 +86,53 @@ describe.runIf(isRoot)('with approvals: {four_eyes: true}', () => {
     await office.trancheWith(as('ken'), 'approve', batch, '--digest', digest, '--reason', 'ok')
     expect((await office.trancheWith(as('mio'), 'run', input, '--out', out)).code).toBe(0)
     expect(countsIn(out)).toEqual({ APPROVED: 3 })
+  })
+
+  test('a row in doubt is sent once more when a second person confirms what the first proposed, and not before', async () => {
+    const { input, out } = await prepared(1)
+    office.sandbox.addFault({ kind: 'reset-before', match: { orderId: orderOf(1) }, times: 1 })
+    const { batch } = (await office.trancheWith(as('mio'), 'submit', input, '--json')).last
+    const { digest } = (await office.trancheWith(env, 'status', batch, '--json')).last.approval
+    await office.trancheWith(as('ken'), 'approve', batch, '--digest', digest, '--reason', 'ok')
+    env = { ...env, TRANCHE_DOUBT_REST_MS: '0' }
+    expect((await office.trancheWith(env, 'worker', '--until-idle')).code).toBe(5)
+    const said = (name: string, ...more: string[]) =>
+      office.trancheWith(
+        as(name),
+        ...['in-doubt', 'resolve', 'R-1', '--reason', 'not in the portal', '--json', ...more],
+      )
+    const again = ['--found', 'send-again', '--yes']
+
+    const first = await said('ann', ...again)
+    expect([first.code, first.last], first.stderr).toMatchObject([4, { kind: 'proposed', status: 'IN_DOUBT', row: 1 }])
+    expect(first.stderr).toMatch(/Proposed by ann@.* at .*Nothing is sent until another person confirms it/s)
+    const { in_doubt: doubts } = (await office.trancheWith(env, 'in-doubt', 'list', '--json')).last
+    expect(doubts).toMatchObject([{ reference: 'R-1', proposal: { by: expect.stringMatching(/^ann@/) } }])
+    expect((await office.trancheWith(env, 'in-doubt', 'list')).stdout).toContain('send it again? Proposed by ann@')
+    const checked = await office.trancheWith(env, 'status', '--check')
+    expect(checked.stdout + checked.stderr).toContain('1 proposal to send a row in doubt once more waits')
+    expect((await said('ann', ...again)).last).toMatchObject({ kind: 'proposed', proposal: doubts[0].proposal })
+    const own = await said('mio', ...again)
+    expect([own.code, own.stderr]).toEqual([2, expect.stringContaining('submitted the batch')])
+    expect((await said('ken', '--refuse')).last).toMatchObject({ kind: 'refused-proposal', status: 'IN_DOUBT' })
+    expect((await said('ken', '--refuse')).code).toBe(2)
+    expect(office.sandbox.log()).toHaveLength(0)
+
+    const list = office.path('doubts.csv')
+    expect((await office.trancheWith(env, 'in-doubt', 'list', '--out', list)).code).toBe(0)
+    writeFileSync(list, readFileSync(list, 'utf8').replace(/^(R-1,.*),,,\r$/m, '$1,send-again,,not there\r'))
+    const proposed = await office.trancheWith(as('ann'), 'in-doubt', 'resolve', '--file', list, '--json')
+    expect([proposed.code, proposed.last], proposed.stderr).toMatchObject([
+      4,
+      { proposed: 1, resolved: 0, in_doubt: 1 },
+    ])
+    const confirmed = await said('ken', ...again)
+    expect([confirmed.code, confirmed.last.status], confirmed.stderr).toEqual([0, 'PENDING'])
+    expect((await office.trancheWith(env, 'worker', '--until-idle')).code).toBe(0)
+    expect((await office.trancheWith(env, 'results', batch, '--out', out)).code).toBe(0)
+    expect(countsIn(out)).toEqual({ APPROVED: 1 })
+    expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
+    expect((await office.trancheWith(env, 'audit', 'verify')).code).toBe(0)
   })
 
   test('a run told to wait goes on by itself', async () => {

@@ -16,6 +16,7 @@ const doubt = (reference: string, over: Partial<DoubtRow> = {}, restUntilMs = NO
     rowId: 1 as RowId,
     ...{ batchId: '261121-bsemz' as BatchId, rowNo: 1, merchant: 'default', attempt: 1, sentAtMs: SENT },
     ...{ claimedAtMs: SENT, leftByMs: SENT, restMs: 0, holdsUp: 0, reason: 'no answer; it may have been executed' },
+    ...{ twoPeople: false, proposal: null },
     instruction: refund(reference, { xtlOrderId: null, orderId: '700' }),
     ...over,
   },

@@ -8,7 +8,7 @@ import type { Random } from './random.ts'
 import type { Life } from './world.ts'
 
 /** The first is whoever hands everything in. */
-const PEOPLE = [CLERK, personAt('ann'), personAt('bob'), personAt('cat')] as const
+export const PEOPLE = [CLERK, personAt('ann'), personAt('bob'), personAt('cat')] as const
 
 export interface Approving {
   readonly what: 'approve' | 'reject'

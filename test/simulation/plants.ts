@@ -155,5 +155,9 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
     '(SELECT count(*) FROM approval a WHERE a.batch_id = batch.id)',
     'approvals_needed',
   ]),
+  'whoever proposed to send a row again is not known any more': swapping([
+    'a.parts FROM proposal p JOIN actor a ON a.id = p.actor_id',
+    `'{"name":"nobody","uid":null,"host":"desk","terminal":null,"login":null,"sudo":null,"as":null}' AS parts FROM proposal p`,
+  ]),
   'a changed amount is sent beside the first': swapping(['SET changed_row = m.id', 'SET changed_row = NULL']),
 }

@@ -25,6 +25,7 @@ const TABLES = [
   'actor',
   'recorded',
   'approval',
+  'proposal',
   'refused',
   'reply_to',
 ]
@@ -69,6 +70,8 @@ export class SimulatedRecord implements Holder {
   workerLock = new KernelLock()
   /** Of any batch that sends something. */
   fewestApprovals = 0
+  /** By the policy of the plan: nobody alone has a row of these sent again. null: of all operations. */
+  sentAgainByTwo: readonly (readonly string[] | null)[] = []
 
   constructor() {
     migrate(this.#db)
@@ -78,6 +81,7 @@ export class SimulatedRecord implements Holder {
     this.#db.function('unixepoch', { varargs: true }, () => (this.#world?.wallMs ?? 0) / 1000)
     this.#watchHolds()
     this.#watchApprovals()
+    this.#watchSentAgain()
   }
 
   /** Nothing of an account that is held for its doubts is claimed, whichever batch it came with. */
@@ -111,6 +115,32 @@ export class SimulatedRecord implements Holder {
       BEGIN SELECT claimed_unapproved(NEW.reference); END`)
   }
 
+  /**
+   * What may have been executed is sent once more by no person alone: another one said so before, of the same attempt, and nobody took that
+   * back. The second one did not submit the batch. By what people did, and not by what the table of proposals says.
+   */
+  #watchSentAgain(): void {
+    this.#db.function('takes_two', (operation) =>
+      this.sentAgainByTwo.some((operations) => operations?.includes(String(operation)) ?? true) ? 1 : 0,
+    )
+    this.#db.function('sent_again_alone', (reference) => {
+      this.#world?.fail(`${String(reference)} is sent again, and no two people said so`)
+      return null
+    })
+    const named = (id: string) => `(SELECT json_extract(parts, '$.name') FROM actor WHERE id = ${id})`
+    const ofRow = `w.batch_id = i.batch_id AND json_extract(w.details, '$.row') = i.row_no AND json_extract(w.details, '$.attempt') = i.attempt`
+    this.#db.exec(`
+      CREATE TEMP TRIGGER sent_again_alone AFTER INSERT ON main.move
+      WHEN NEW.cause = 'resolve' AND NEW.to_state = 'READY' AND (SELECT takes_two(operation) FROM instruction WHERE id = NEW.row_id)
+        AND NOT EXISTS (
+          SELECT 1 FROM instruction i JOIN batch b ON b.id = i.batch_id JOIN act w ON ${ofRow}
+          WHERE i.id = NEW.row_id AND w.what = 'propose-send-again' AND ${named('w.actor_id')} <> ${named('NEW.actor_id')}
+            AND ${named('NEW.actor_id')} IS NOT ${named('b.actor_id')}
+            AND NOT EXISTS (SELECT 1 FROM act r WHERE r.what = 'refuse-send-again' AND r.id > w.id AND r.batch_id = w.batch_id
+              AND json_extract(r.details, '$.row') = i.row_no))
+      BEGIN SELECT sent_again_alone((SELECT reference FROM instruction WHERE id = NEW.row_id)); END`)
+  }
+
   /** As if there had never been anything. */
   begin(world: World, plant: RecordPlant): void {
     if (this.#db.isTransaction) this.#db.exec('ROLLBACK')
@@ -121,6 +151,7 @@ export class SimulatedRecord implements Holder {
     this.#batches = 0
     this.#plant = plant
     this.fewestApprovals = 0
+    this.sentAgainByTwo = []
     this.disk = { full: false, busy: false }
     this.submitLock = new KernelLock()
     this.workerLock = new KernelLock()

@@ -118,6 +118,7 @@ async function openAccounts({ world, record, plan }: RunParts, policy: ApprovalP
       if (policy === null) return
       await ledger.adoptPolicy(policy, 'of the plan', CLERK, life.clock.nowMs())
       record.fewestApprovals = policy.rules.some(({ fourEyes, operations }) => fourEyes && operations === null) ? 1 : 0
+      record.sentAgainByTwo = policy.rules.map(({ operations }) => operations)
     },
     () => {},
   )

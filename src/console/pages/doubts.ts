@@ -17,6 +17,7 @@ import { type Visitor, visitorOf } from '../visit.ts'
 import { batchPath, doubtPath, instructionPath, linked, merchantPath } from '../ways.ts'
 import { movesTable } from './moves.ts'
 import { questionOf } from './resolving.ts'
+import { sendingAgainOf } from './sending-again.ts'
 import { uploadForm } from './worklist-shown.ts'
 
 const SHOWN_MOST = 500
@@ -43,7 +44,7 @@ export function addDoubtPages(pages: Pages, door: ConsoleDoor): void {
         'This row is not in doubt: somebody resolved it, an answer came after all, or there is no such row. There is nothing to look up. Its history is found by its reference.',
       )
     const { reference } = doubt.instruction
-    const main = html`${await shownOf(door, doubt, visitorOf(request))}${questionOf(request, door, doubt)}`
+    const main = html`${await shownOf(door, doubt, visitorOf(request))}${questionOf(request, door, doubt)}${sendingAgainOf(request, door, doubt)}`
     return showScreen(door, request, reply, { title: `In doubt: ${reference}`, section: 'Doubts', main })
   })
 }

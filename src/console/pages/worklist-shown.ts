@@ -12,6 +12,7 @@ import type { Text } from '../../domain/words.ts'
 import { askedText } from '../../present/asked.ts'
 import { FINDING_NAMES, meaningOf } from '../../present/findings.ts'
 import { type Html, html } from '../../present/html.ts'
+import { proposedText } from '../../present/proposals.ts'
 import { amountText, capital, plural } from '../../present/text.ts'
 import type { ConsoleDoor } from '../door.ts'
 import { form, freshly, idText, moment, NOTHING, note, reasonField, stateText, table } from '../parts.ts'
@@ -58,6 +59,8 @@ export function faultyLines(faults: readonly RowFault[]): Html {
 interface Would {
   readonly entry: WorklistEntry
   readonly doubt: DoubtRow
+  /** That it be sent again takes another person, too. */
+  readonly isProposal: boolean
 }
 interface WouldNot {
   readonly entry: WorklistEntry
@@ -76,7 +79,8 @@ export async function plannedShown(door: ConsoleDoor, request: FastifyRequest, l
   const wouldNot: WouldNot[] = []
   const recorded: Recorded[] = []
   for (const { entry, foreseen } of list.planned) {
-    if (foreseen.kind === 'would-resolve') would.push({ entry, doubt: foreseen.doubt })
+    if (foreseen.kind === 'would-resolve' || foreseen.kind === 'would-propose')
+      would.push({ entry, doubt: foreseen.doubt, isProposal: foreseen.kind === 'would-propose' })
     else {
       const found = await recordedOf(door, entry, foreseen)
       if (found === null) wouldNot.push({ entry, reason: whyNot(foreseen) })
@@ -94,7 +98,8 @@ export async function plannedShown(door: ConsoleDoor, request: FastifyRequest, l
   return html`${head}${nothing}${recordedTable(recorded)}${refusedTable(wouldNot)}${wouldShown(door, request, list.id, would)}<p><a href="/doubts">Back to the doubts</a></p>`
 }
 
-function whyNot(foreseen: Exclude<Foreseen, { kind: 'would-resolve' }>): Text {
+function whyNot(foreseen: Exclude<Foreseen, { kind: 'would-resolve' | 'would-propose' }>): Text {
+  if (foreseen.kind === 'proposed') return proposedText(foreseen.proposal).replace(/\.$/, '')
   return foreseen.kind === 'refused'
     ? foreseen.reason
     : `It is ${statusOf(foreseen.state)} already, and no person found that`
@@ -129,9 +134,12 @@ const WOULD = [
   { name: 'Reason', kind: 'text' },
 ] as const
 
+const PROPOSED =
+  'This takes two people: it is proposed, and nothing is sent before another person confirms it at the page of the doubt.'
+
 function wouldShown(door: ConsoleDoor, request: FastifyRequest, file: string, would: readonly Would[]): Html {
   if (would.length === 0) return NOTHING
-  const rows = would.map(({ entry, doubt }) => [
+  const rows = would.map(({ entry, doubt, isProposal }) => [
     html`${entry.line}`,
     html`<a class="id" href="${doubtPath(doubt.rowId)}">${doubt.instruction.reference}</a>`,
     html`${doubt.merchant}`,
@@ -139,7 +147,7 @@ function wouldShown(door: ConsoleDoor, request: FastifyRequest, file: string, wo
     html`${entry.attempt}`,
     html`${FINDING_NAMES[entry.finding]}`,
     entry.transactionId === null ? NOTHING : idText(entry.transactionId),
-    html`${meaningOf(entry.finding, doubt)}`,
+    html`${isProposal ? PROPOSED : meaningOf(entry.finding, doubt)}`,
     entry.reason === '' ? html`<em>the one below</em>` : html`${entry.reason}`,
   ])
   const shown = would.map(({ entry, doubt }) => `${entry.line}.${doubt.rowNo}.${doubt.batchId}`).join(' ')
@@ -176,12 +184,25 @@ function totalsTable(would: readonly Would[]): Html {
 /** What is sent once more is no finding alone, and is said by its name. */
 function buttonOf(would: readonly Would[]): string {
   const isAgain = ({ entry }: { entry: { finding: Finding } }) => entry.finding === 'send-again'
-  const again = would.filter(isAgain)
-  const found = would.filter((one) => !isAgain(one))
-  const sent = `end ${askedText(again.map(totalOf))}, once more`
-  const recorded = `Record what was found about ${askedText(found.map(totalOf))}`
-  if (again.length === 0) return recorded
-  return found.length === 0 ? `S${sent}` : `${recorded}, and s${sent}`
+  const said = (act: string, of: readonly Would[], then = '') =>
+    of.length === 0 ? [] : [`${act} ${askedText(of.map(totalOf))}${then}`]
+  const acts = [
+    ...said(
+      'record what was found about',
+      would.filter((one) => !isAgain(one)),
+    ),
+    ...said(
+      'send',
+      would.filter((one) => isAgain(one) && !one.isProposal),
+      ', once more',
+    ),
+    ...said(
+      'propose to send',
+      would.filter(({ isProposal }) => isProposal),
+      ', once more',
+    ),
+  ]
+  return capital(acts.join(', and '))
 }
 
 // ───────────────────────────────────────────────────────────── What is refused, and what is recorded

@@ -335,4 +335,16 @@ export const MIGRATIONS: readonly string[] = [
   PEOPLE,
   'CREATE INDEX act_batch ON act (batch_id) WHERE batch_id IS NOT NULL;',
   PROVIDED_PEOPLE,
+  `
+  CREATE TABLE proposal (
+    row_id BIGINT PRIMARY KEY,
+    batch_id TEXT COLLATE "C" NOT NULL,
+    attempt BIGINT NOT NULL,
+    identity TEXT COLLATE "C" NOT NULL,
+    actor_id BIGINT NOT NULL,
+    by TEXT COLLATE "C" NOT NULL,
+    reason TEXT COLLATE "C" NOT NULL,
+    at BIGINT NOT NULL
+  );
+  `,
 ]

@@ -125,7 +125,7 @@ function moveOf(row: RowToResolve, { finding, reason }: Resolution, actor: Actor
 
 /** What may have been executed is sent once more by no machine, whoever gave it a key. */
 function notByKey({ finding }: Resolution, { kind }: Actor): Refusal | null {
-  if (kind !== 'key' || finding !== 'send-again') return null
+  if ((kind !== 'key' && kind !== 'provider') || finding !== 'send-again') return null
   return refused('a-key', 'A key cannot order this. Only a person has a request sent again that may have been executed')
 }
 
@@ -267,7 +267,7 @@ export function judgedBefore(row: RowToResolve, resolution: Resolution): Refusal
 
 const THE_LIST = { act: 'list-doubts', toFile: false } as const
 
-function refused(why: Refusal['why'], reason: Text): Refusal {
+export function refused(why: Refusal['why'], reason: Text): Refusal {
   return { kind: 'refused', why, reason }
 }
 

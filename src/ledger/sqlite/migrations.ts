@@ -317,4 +317,17 @@ export const MIGRATIONS: readonly string[] = [
   PEOPLE,
   'CREATE INDEX act_batch ON act (batch_id) WHERE batch_id IS NOT NULL;',
   PROVIDED_PEOPLE,
+  `
+  -- That a row in doubt be sent again: one person's word, until another one's.
+  CREATE TABLE proposal (
+    row_id INTEGER PRIMARY KEY,
+    batch_id TEXT NOT NULL,
+    attempt INTEGER NOT NULL, -- that is in doubt: of another one it is void
+    identity TEXT NOT NULL, -- of who proposed it
+    actor_id INTEGER NOT NULL,
+    by TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    at INTEGER NOT NULL
+  ) STRICT;
+  `,
 ]

@@ -144,6 +144,7 @@ function* purgeStep(batchId: BatchId, isFirst: boolean, request: PurgeRequest): 
     yield* change('UPDATE instruction SET reason = :category WHERE id = :id', { category, id })
   }
   yield* change(BLANK_MOVES, rows)
+  yield* change('DELETE FROM proposal WHERE batch_id = :batchId', { batchId })
   const { actor, reason, nowMs: atMs, beforeMs } = request
   yield* change(PURGED_TO, { last, atMs, batchId, file: archived?.file.name ?? null })
   const details = {

@@ -19,6 +19,7 @@ export const TABLES: readonly Table[] = [
   { name: 'actor', key: 'id' },
   { name: 'batch', key: 'rowid', where: "stage = 'open'" },
   { name: 'approval', key: 'batch_id, identity', where: OF_OPEN_BATCHES },
+  { name: 'proposal', key: 'row_id', where: OF_OPEN_BATCHES },
   { name: 'instruction', key: 'id', where: OF_OPEN_BATCHES },
   { name: 'move', key: 'id' },
   { name: 'act', key: 'id' },

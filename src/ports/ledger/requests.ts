@@ -8,7 +8,7 @@ import type { WebhookLedger } from './webhooks.ts'
 
 /** What a request may do. */
 export type OnceLedger = Pick<ControlLedger, 'pause' | 'resume' | 'cancel' | 'resumeAccount' | 'setRate'> &
-  Pick<DoubtLedger, 'resolve'> &
+  Pick<DoubtLedger, 'resolve' | 'refuseProposal'> &
   Pick<IntakeLedger, 'recordMessage'> &
   Pick<WebhookLedger, 'addEndpoint' | 'removeEndpoint' | 'rotateSecret' | 'enableEndpoint' | 'pingEndpoint' | 'replay'>
 

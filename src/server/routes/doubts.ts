@@ -25,7 +25,8 @@ export function addDoubts(server: Server, door: Door): void {
   const { app, ledger } = door
   addRoute(server, 'listDoubts', {
     summary: 'Rows that may have been executed, the oldest first',
-    description: 'Nothing sends them again by itself. Look each one up at the gateway, then say what was found.',
+    description:
+      'Nothing sends them again by itself. Look each one up at the gateway, then say what was found. `proposal`: a person wants it sent again, and another one has to confirm it.',
     query: ASKED,
     replies: { 200: pageOf(DOUBT) },
     async answer({ query, request }) {
@@ -36,7 +37,7 @@ export function addDoubts(server: Server, door: Door): void {
             seesMerchant(key, merchant) && merchant === (query.merchant ?? merchant) && rowId > (after ?? 0),
         )
         const shown = open.slice(0, query.limit)
-        const data = shown.map((row) => show(row, restUntilMsOf(row, app)))
+        const data = shown.map((row) => show(row, restUntilMsOf(row, app), app.clock.nowMs()))
         return { data, next: open.length > shown.length ? (shown.at(-1)?.rowId ?? null) : null }
       })
     },
@@ -44,9 +45,9 @@ export function addDoubts(server: Server, door: Door): void {
   addResolving(server, door)
 }
 
-function show(row: DoubtRow, restUntilMs: number): object {
+function show(row: DoubtRow, restUntilMs: number, nowMs: number): object {
   const { status: _, ...words } = statusWords('IN_DOUBT')
-  return { id: String(row.rowId), state: 'IN_DOUBT', ...words, ...toJsonDoubt(row, restUntilMs) }
+  return { id: String(row.rowId), state: 'IN_DOUBT', ...words, ...toJsonDoubt(row, restUntilMs, nowMs) }
 }
 
 const FOUND = z.strictObject({

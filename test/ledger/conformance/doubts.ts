@@ -749,7 +749,10 @@ export function describeDoubts(): void {
   describe('doubts: the list', () => {
     test('holds what a person needs to look each one up, and nothing that is settled', async () => {
       const batchId = await submit(ledger, accountId, [refund('A'), refund('B')])
-      await work(ledger, batchId, 'A', 'IN_DOUBT', { reason: 'no answer', facts: factsWith('9') })
+      await work(ledger, batchId, 'A', 'IN_DOUBT', {
+        reason: 'no answer',
+        facts: factsWith('9'),
+      })
       await work(ledger, batchId, 'B', 'DECLINED')
       expect(await ledger.doubts()).toEqual([
         {
@@ -765,7 +768,7 @@ export function describeDoubts(): void {
             sentAtMs: NOW + 100,
             claimedAtMs: NOW,
           },
-          ...{ reason: 'no answer', instruction: refund('A') },
+          ...{ reason: 'no answer', twoPeople: false, proposal: null, instruction: refund('A') },
         },
       ])
     })

@@ -13,11 +13,13 @@ const REFERENCES = ['A', 'B', 'C', 'unknown'] as const
 
 /** In words, as both tell it. */
 const told = (answer: Foreseen | Resolved) =>
-  answer.kind === 'refused'
-    ? `refused: ${answer.why}`
-    : answer.kind === 'would-resolve'
-      ? `resolved: ${answer.doubt.batchId}/${answer.doubt.rowNo} ${answer.state}`
-      : `${answer.kind}: ${answer.batchId}/${answer.rowNo} ${answer.state}`
+  answer.kind === 'proposed' || answer.kind === 'would-propose'
+    ? 'proposed'
+    : answer.kind === 'refused'
+      ? `refused: ${answer.why}`
+      : answer.kind === 'would-resolve'
+        ? `resolved: ${answer.doubt.batchId}/${answer.doubt.rowNo} ${answer.state}`
+        : `${answer.kind}: ${answer.batchId}/${answer.rowNo} ${answer.state}`
 
 const findings = fc.array(
   fc.record({

@@ -29,6 +29,7 @@ import { describeRetries } from './intake-retries.ts'
 import { describeSinceReview } from './intake-since-review.ts'
 import { describeModel } from './model.ts'
 import { describePeople } from './people.ts'
+import { describeProposals } from './proposals.ts'
 import { describeProvided } from './provided.ts'
 import { describePurge } from './purge.ts'
 import { describeQueries } from './queries.ts'
@@ -89,6 +90,7 @@ export function describeRecord(name: string, newPlace: NewPlace): void {
     describeFigures()
     describeActs()
     describeApprovals()
+    describeProposals()
     describeEvents()
     describeWebhooks()
     describeApprovalsAgain()

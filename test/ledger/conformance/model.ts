@@ -378,6 +378,7 @@ class Run {
     const transactionId = transaction === null || !takesTransaction(finding) ? null : String(transaction)
     const asked = findingOn(`R-${row.n}`, { attempt: row.attempt, finding, transactionId })
     const answer = await this.ledger.resolve(asked, CLERK, NOW + 1e9)
+    if (answer.kind === 'proposed') throw new Error('no policy is in force here')
     expect(answer.kind === 'refused' ? answer.why : `${answer.kind} ${answer.state}`).toBe(
       this.model.resolve(row, finding, transactionId === null ? null : transaction),
     )

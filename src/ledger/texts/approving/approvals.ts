@@ -128,18 +128,24 @@ function* unfitOf(
   policy: ApprovalPolicy | null,
 ): Script<Unfit | null> {
   const approved = (yield* approversOf(batchId)).map(({ identity }) => identity)
-  const submitter = toActor(parts)
-  return (
-    unfitToApprove(actor, submitter, approved, policy ?? { osUsers: true }) ??
-    (actor.kind === 'person'
-      ? unfitPerson(
-          yield* personById(actor.id),
-          submitter === null ? [] : identitiesOf(submitter),
-          yield* peopleOf([...(submitter === null ? [] : [identityOf(submitter)]), ...approved]),
-          nowMs,
-        )
-      : null)
-  )
+  return yield* unfitBeside(actor, { first: toActor(parts), approved, policy, nowMs })
+}
+
+interface Beside {
+  /** Who asked for it before: handed it in, or proposed it. null: services did. */
+  readonly first: Actor | null
+  /** Identities that approved it before. */
+  readonly approved: readonly string[]
+  readonly policy: ApprovalPolicy | null
+  readonly nowMs: number
+}
+
+/** null: the actor may let money move that the first one asked for. */
+export function* unfitBeside(actor: Actor, { first, approved, policy, nowMs }: Beside): Script<Unfit | null> {
+  const unfit = unfitToApprove(actor, first, approved, policy ?? { osUsers: true })
+  if (unfit !== null || actor.kind !== 'person') return unfit
+  const others = yield* peopleOf([...(first === null ? [] : [identityOf(first)]), ...approved])
+  return unfitPerson(yield* personById(actor.id), first === null ? [] : identitiesOf(first), others, nowMs)
 }
 
 /** Those of these identities that are people. */

@@ -80,14 +80,18 @@ const VOID = `
     WHERE approvals_given > 0 AND hold <> 'cancelled' AND account_id = coalesce(:accountId, account_id)
       AND id IN (SELECT batch_id FROM tally WHERE state IN ('READY', 'SENDING', 'IN_DOUBT') AND count > 0) RETURNING id`
 
+const VOID_PROPOSALS = `
+    DELETE FROM proposal WHERE batch_id IN (SELECT id FROM batch WHERE account_id = coalesce(:accountId, account_id))`
+
 /**
  * What was approved was of another state of the ledger, or for another gateway. Batches with rows that wait, or that a person may
- * send again, need it again, and have as much time for it as new ones. `accountId` null: of all accounts.
+ * send again, need it again, and have as much time for it as new ones. What was proposed falls. `accountId` null: of all accounts.
  */
 export function* voidApprovals(accountId: number | null, nowMs: number): Script<void> {
   const expireAfterMs = (yield* policyInForce())?.expireAfterMs ?? WITHOUT_POLICY_MS
   for (const { id } of yield* all<{ id: BatchId }>(VOID, { accountId, untilMs: nowMs + expireAfterMs }))
     yield* change('DELETE FROM approval WHERE batch_id = :id', { id })
+  yield* change(VOID_PROPOSALS, { accountId })
 }
 
 /** Of what waits although no policy is in force any more. */

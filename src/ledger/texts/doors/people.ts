@@ -124,7 +124,7 @@ function* invite(name: string, invitation: Invitation, actor: Actor, nowMs: numb
   const names = personOf(found).grants.map((one) => one.name)
   const grants = JSON.stringify(regranted([], names, given))
   yield* change('UPDATE person SET password = NULL, grants = :grants WHERE id = :id', { id: found.id, grants })
-  yield* endSessionsOf(found.id)
+  yield* endRightsOf(found.id)
   yield* replaceInvitation(found.id, invitation)
   yield* recordAct({ what: 'invite-person', atMs: nowMs, actor, details: { person: found.id, name } })
   return 'invited'
@@ -183,7 +183,7 @@ function* setGrants(name: string, names: readonly GrantName[], { reason, actor, 
   const given = { atMs: nowMs, by: identityOf(actor), first: yield* isFirstSetup(nowMs) }
   const grants = regranted(before.grants, names, given)
   yield* change('UPDATE person SET grants = :grants WHERE id = :id', { id: found.id, grants: JSON.stringify(grants) })
-  yield* endSessionsOf(found.id)
+  yield* endRightsOf(found.id)
   const wordsOf = (list: readonly Grant[]) => list.map((one) => one.name).join(' ')
   const details = { person: found.id, name, before: wordsOf(before.grants), after: wordsOf(grants) }
   yield* recordAct({ what: 'set-roles', atMs: nowMs, actor, reason, details })
@@ -198,11 +198,13 @@ function* revokePerson(name: string, { reason, actor, nowMs }: Changing) {
   const { id } = found
   yield* change('UPDATE person SET revoked_at = :nowMs, password = NULL WHERE id = :id', { id, nowMs })
   yield* change('DELETE FROM invitation WHERE person_id = :id', { id })
-  yield* endSessionsOf(id)
+  yield* endRightsOf(id)
   yield* recordAct({ what: 'revoke-person', atMs: nowMs, actor, reason, details: { person: id, name } })
   return 'revoked'
 }
 
-export function* endSessionsOf(id: string): Script<void> {
+/** Where what a person may do has changed: their sessions, and what they proposed. */
+export function* endRightsOf(id: string): Script<void> {
   yield* change('DELETE FROM session WHERE person_id = :id', { id })
+  yield* change('DELETE FROM proposal WHERE identity = :identity', { identity: `person:${id}` })
 }

@@ -8,7 +8,7 @@ import { beginFourEyes } from '../approving/policy.ts'
 import { type Engine, FAULTING } from '../engine.ts'
 import { byOf, recordAct } from '../record/acts.ts'
 import { change, exists, one, type Script } from '../script.ts'
-import { agreeOnFourEyes, assertTogether, endSessionsOf, isFirstSetup, PERSON, personById, personOf } from './people.ts'
+import { agreeOnFourEyes, assertTogether, endRightsOf, isFirstSetup, PERSON, personById, personOf } from './people.ts'
 import { type Opening, openFor, renewTo, visited } from './sessions.ts'
 
 type Parts = Pick<PeopleLedger, 'enter' | 'enterAgain'>
@@ -94,7 +94,7 @@ function* giveRoles(person: Person, provided: Provided): Script<boolean> {
   const given = { atMs: nowMs, by: identityOf(actor), first: yield* isFirstSetup(nowMs) }
   const grants = JSON.stringify(regranted(person.grants, provided.grants, given))
   yield* change('UPDATE person SET grants = :grants WHERE id = :id', { id: person.id, grants })
-  yield* endSessionsOf(person.id)
+  yield* endRightsOf(person.id)
   const details = {
     ...{ person: person.id, name: person.name },
     ...{ before: wordsOf(before), after: wordsOf(provided.grants) },

@@ -34,6 +34,7 @@ export function requestsOn(engine: Engine, { looks, setForward, intake, ledgerId
         resumeAccount: (...asked) => control().resumeAccount(...asked),
         setRate: (...asked) => control().setRate(...asked),
         resolve: (...asked) => doubtsOn(noting(engine, request), setForward).resolve(...asked),
+        refuseProposal: (...asked) => doubtsOn(noting(engine, request), setForward).refuseProposal(...asked),
         addEndpoint: (...asked) => endpoints().addEndpoint(...asked),
         removeEndpoint: (...asked) => endpoints().removeEndpoint(...asked),
         rotateSecret: (...asked) => endpoints().rotateSecret(...asked),

@@ -1,8 +1,15 @@
 // Rows that may have been executed: the worklist, and what a person found out about one of them.
 
 import type { Actor } from '../../../domain/actor.ts'
-import type { DoubtRow, Foreseen, Resolution, Resolved } from '../../../domain/doubt.ts'
+import {
+  type DoubtRow,
+  type Foreseen,
+  PROPOSAL_LIVES_MS,
+  type Resolution,
+  type Resolved,
+} from '../../../domain/doubt.ts'
 import type { AccountId, RowId } from '../../../domain/ids.ts'
+import type { Operation } from '../../../domain/instruction.ts'
 import type { DoubtLedger } from '../../../ports/ledger/doubts.ts'
 import {
   judgedBefore,
@@ -16,6 +23,16 @@ import {
   type SettledRow,
 } from '../../rules/resolving.ts'
 import { isSameTransaction, NO_FACTS } from '../../rules/settling.ts'
+import {
+  askSecondPerson,
+  dropProposalOf,
+  judgeWord,
+  noteConfirmed,
+  type Resent,
+  refuseProposal,
+  standingProposals,
+  takesTwo,
+} from '../approving/proposals.ts'
 import { LAST_RESTORED_AT } from '../conditions.ts'
 import { type Engine, FAULTING } from '../engine.ts'
 import { fromColumns, INSTRUCTION_COLUMNS, type InstructionColumns } from '../instruction-columns.ts'
@@ -45,6 +62,8 @@ export function doubtsOn(engine: Engine, setForward: SetForward): DoubtLedger {
     foresee: (resolutions, actor, nowMs) => engine.read(() => foresee(setForward, resolutions, actor, nowMs)),
     resolve: (resolution, actor, nowMs) =>
       engine.write((book) => resolve(book, setForward, resolution, actor, nowMs), FAULTING),
+    proposals: (nowMs) => engine.read(() => standingProposals(nowMs)),
+    refuseProposal: (refusal, actor, nowMs) => engine.write(() => refuseProposal(refusal, actor, nowMs), FAULTING),
   }
 }
 
@@ -53,11 +72,22 @@ const IN_DOUBT = `
       i.claimed_at AS "claimedAtMs", ${LEFT_BY} AS "leftByMs", a.doubt_rest AS "restMs", i.reason,
       ${INSTRUCTION_COLUMNS.replaceAll(/\w+/g, 'i.$&')},
       (SELECT count(*) FROM instruction w WHERE w.account_id = i.account_id AND w.order_key = i.order_key
-        AND w.order_key IS NOT NULL AND w.state = 'READY') AS "holdsUp"
-    FROM instruction i JOIN account a ON a.id = i.account_id
+        AND w.order_key IS NOT NULL AND w.state = 'READY') AS "holdsUp",
+      b.approvals_needed AS "approvalsNeeded", p.by AS "proposedBy", p.reason AS "proposedReason", p.at AS "proposedAtMs"
+    FROM instruction i JOIN account a ON a.id = i.account_id JOIN batch b ON b.id = i.batch_id
+      LEFT JOIN proposal p ON p.row_id = i.id AND p.attempt = i.attempt
     WHERE i.state = 'IN_DOUBT' ORDER BY i.id`
 
-type FoundDoubt = Omit<DoubtRow, 'instruction' | 'rowId'> & InstructionColumns & { readonly id: RowId }
+type FoundDoubt = Omit<DoubtRow, 'instruction' | 'rowId' | 'twoPeople' | 'proposal'> &
+  InstructionColumns &
+  FoundProposal & { readonly id: RowId; readonly approvalsNeeded: number; readonly operation: Operation }
+
+interface FoundProposal {
+  /** null: there is none; so are the other two. */
+  readonly proposedBy: string | null
+  readonly proposedReason: string | null
+  readonly proposedAtMs: number | null
+}
 
 function* doubtsIn(setForward: SetForward): Script<DoubtRow[]> {
   const doubts: DoubtRow[] = []
@@ -74,14 +104,28 @@ function* doubtsIn(setForward: SetForward): Script<DoubtRow[]> {
       restMs: row.restMs,
       holdsUp: row.holdsUp,
       reason: row.reason,
+      twoPeople: yield* takesTwo(row),
+      proposal: proposalOf(row),
       instruction: fromColumns(row),
     })
   }
   return doubts
 }
 
+function proposalOf({
+  proposedBy: by,
+  proposedReason: reason,
+  proposedAtMs: atMs,
+}: FoundProposal): DoubtRow['proposal'] {
+  if (by === null || reason === null || atMs === null) return null
+  return { by, reason, atMs, untilMs: atMs + PROPOSAL_LIVES_MS }
+}
+
 /** A row as the move of it needs it, and as the rules do. */
-interface FoundRow extends Counted, Omit<RowToResolve, 'lastCauseBefore'> {
+interface FoundRow
+  extends Counted,
+    Omit<RowToResolve, 'lastCauseBefore'>,
+    Pick<Resent, 'approvalsNeeded' | 'submitterParts'> {
   readonly id: number
   readonly account_id: AccountId
   readonly supersedes: number | null
@@ -90,11 +134,11 @@ interface FoundRow extends Counted, Omit<RowToResolve, 'lastCauseBefore'> {
 const FOUND_ROW = `
     SELECT i.id, i.batch_id, i.batch_id AS "batchId", i.account_id, a.name AS merchant, i.row_no AS "rowNo", i.state, i.attempt,
       i.claimed_at AS "claimedAtMs", ${LAST_RESTORED_AT} AS "restoredAtMs", ${LEFT_BY} AS "leftByMs", a.doubt_rest AS "restMs",
-      b.hold, i.operation, i.currency, i.amount_minor, i.transaction_id AS "transactionId", i.execute_at AS "executeAtMs",
+      b.hold, b.approvals_needed AS "approvalsNeeded", s.parts AS "submitterParts", i.operation, i.currency, i.amount_minor, i.transaction_id AS "transactionId", i.execute_at AS "executeAtMs",
       i.money_warning AS "moneyWarning", i.supersedes,
       (SELECT m.cause FROM move m WHERE m.row_id = i.id ORDER BY m.id DESC LIMIT 1) AS "lastCause",
       CASE WHEN EXISTS (SELECT 1 FROM move m WHERE m.row_id = i.id AND m.cause = 'resolve') THEN 1 ELSE 0 END AS "wasJudged"
-    FROM instruction i JOIN batch b ON b.id = i.batch_id JOIN account a ON a.id = i.account_id`
+    FROM instruction i JOIN batch b ON b.id = i.batch_id JOIN account a ON a.id = i.account_id LEFT JOIN actor s ON s.id = b.actor_id`
 
 const BY_REFERENCE = `${FOUND_ROW}
     WHERE i.reference = :reference AND i.state NOT IN ('INVALID', 'DUPLICATE') AND b.stage = 'open'
@@ -157,10 +201,13 @@ function* resolve(
   if (step.kind !== 'move') return step
   const { transactionId, reason } = resolution
   const { id, attempt, batchId, rowNo, hold } = row
+  const second = step.to === 'READY' ? yield* askSecondPerson(resentOf(row), resolution, actor, nowMs) : null
+  if (second !== null && second.kind !== 'confirmed') return second
   const { kind: _, ...values } = step
   const moved = yield* all(RESOLVE, { ...values, from: row.state, transactionId, id, attempt })
   if (moved.length !== 1) return movedMeanwhile(row, resolution)
-  if (row.state === 'IN_DOUBT') yield* change(LOOKED, { accountId: row.account_id })
+  if (second !== null) yield* noteConfirmed(row, second, resolution, actor, nowMs)
+  if (row.state === 'IN_DOUBT') yield* endDoubt(row)
   if (id !== holder.id) yield* handBack(holder.id, id)
   const answered = answeredBy({ ...NO_FACTS, transactionId })
   yield* book.move(row, step.to, 'resolve', { attempt, atMs: nowMs, actor, reason, answered })
@@ -190,6 +237,11 @@ function* foresee(
     else if (judged.step.kind !== 'move') answers.push(judged.step)
     else {
       const { row, step } = judged
+      const alone = step.to === 'READY' ? yield* foreseeWord(row, doubts, resolution, actor, nowMs) : null
+      if (alone !== null) {
+        answers.push(alone)
+        continue
+      }
       const doubt = earlier.some((one) => one.row.id === row.id) ? undefined : doubts.get(row.id)
       answers.push(
         doubt === undefined ? judgedBefore(row, resolution) : { kind: 'would-resolve', doubt, state: step.to },
@@ -198,6 +250,29 @@ function* foresee(
     }
   }
   return answers
+}
+
+/** null: the row would be sent. */
+function* foreseeWord(
+  row: FoundRow & RowToResolve,
+  doubts: ReadonlyMap<number, DoubtRow>,
+  resolution: Resolution,
+  actor: Actor,
+  nowMs: number,
+): Script<Foreseen | null> {
+  const word = yield* judgeWord(resentOf(row), resolution, actor, nowMs)
+  const doubt = doubts.get(row.id)
+  if (word === 'propose') return doubt === undefined ? null : { kind: 'would-propose', doubt }
+  return word === null || word.kind === 'confirmed' || word.kind === 'resolved' ? null : word
+}
+
+function resentOf(row: FoundRow & RowToResolve): Resent {
+  return { ...row, operation: row.operation as Operation }
+}
+
+function* endDoubt({ id, account_id: accountId }: FoundRow): Script<void> {
+  yield* change(LOOKED, { accountId })
+  yield* dropProposalOf(id)
 }
 
 function* findMeant(resolution: Resolution): Script<FoundRow | Refusal> {
