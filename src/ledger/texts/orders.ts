@@ -23,6 +23,17 @@ export const ORDER_IS_FREE = `(i.order_key IS NULL OR (
 /** Whether row `i` of batch `b` may be claimed before a person has looked at the first few. */
 export const WITHIN_CANARY = withinCanary('i', 'b')
 
+/** Orders with a row in doubt. */
+export const ORDERS_IN_DOUBT = `SELECT account_id, order_key FROM instruction WHERE state = 'IN_DOUBT' AND order_key IS NOT NULL`
+
+/** Batches `eb` that may hold up rows of batch `:batchId`, whose account is `:accountId`. */
+export const HOLDING_UP = `eb.account_id = :accountId AND eb.id <> :batchId AND eb.stage = 'open'
+      AND (eb.hold = 'paused' OR eb.needs_file = 1 OR eb.approvals_needed > eb.approvals_given OR eb.canary_rows IS NOT NULL)`
+
+/** Orders with a row that waits in such a batch. */
+export const ORDERS_HELD = `SELECT e.account_id, e.order_key FROM batch eb JOIN instruction e ON e.batch_id = eb.id
+      WHERE ${HOLDING_UP} AND e.state = 'READY' AND e.order_key IS NOT NULL`
+
 /**
  * Whether row `i` stands behind a row of its order that no machine will move: one in doubt, one of another batch that is
  * paused, needs approvals or its file, or one that a canary keeps back until a person has looked.

@@ -1,5 +1,6 @@
 // Reading: what a person is told about a batch, its rows and their history.
 
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { endingOf } from '../../../src/domain/batch-status.ts'
 import type { BatchId } from '../../../src/domain/ids.ts'
@@ -136,6 +137,74 @@ export function describeQueries(): void {
         refund('E', { orderId: '6', executeAtMs: later }),
       ])
       expect(await view(batchId)).toMatchObject({ blocked: 3, blockedDue: 2, nextExecuteAtMs: later })
+    })
+
+    test('tells of the same rows whatever holds them up: rows in doubt, and few or many rows of paused batches', async () => {
+      const batches = fc.array(
+        fc.record({
+          orders: fc.array(fc.constantFrom('1', '2', '3', null), { minLength: 1, maxLength: 5 }),
+          doubts: fc.nat(2),
+          isPaused: fc.boolean(),
+        }),
+        { minLength: 1, maxLength: 4 },
+      )
+      let runs = 0
+      await fc.assert(
+        fc.asyncProperty(batches, async (asked) => {
+          runs += 1
+          const order = (name: string) => `${runs}${name}`
+          const made: { batchId: BatchId; isPaused: boolean; orders: readonly (string | null)[] }[] = []
+          for (const [n, { orders, doubts, isPaused }] of asked.entries()) {
+            const rows = orders.map((name, i) =>
+              refund(`${runs}-${n}-${i}`, {
+                ...(name !== null && { orderId: order(name) }),
+                amountMinor: BigInt(n * 10 + i + 1),
+              }),
+            )
+            const batchId = await submit(ledger, accountId, rows, { fileSha256: `${runs}/${n}` })
+            for (let i = 0; i < doubts; i += 1) {
+              const [due] = await dueIn(ledger, batchId)
+              if (due !== undefined) await work(ledger, batchId, due.instruction.reference, 'IN_DOUBT')
+            }
+            if (isPaused) await ledger.pause(batchId, 'wait', CLERK, NOW)
+            made.push({ batchId, isPaused, orders })
+          }
+          const held: { readonly order: string; readonly at: number; readonly state: string }[] = []
+          const expected: number[] = []
+          for (const [at, { batchId, orders }] of made.entries())
+            for (const { rowNo, state } of await rowsIn(ledger, batchId)) {
+              const name = orders[rowNo - 1] ?? null
+              if (name !== null) held.push({ order: name, at, state })
+            }
+          for (const at of made.keys()) {
+            const waiting = held.filter((row) => row.at === at && row.state === 'READY')
+            const isBehind = (row: (typeof held)[number]) =>
+              held.some(
+                (other) =>
+                  other.order === row.order &&
+                  (other.state === 'IN_DOUBT' ||
+                    (other.state === 'READY' && other.at < at && made[other.at]?.isPaused === true)),
+              )
+            expected.push(waiting.filter(isBehind).length)
+          }
+          expect(await Promise.all(made.map(async ({ batchId }) => (await view(batchId)).blocked))).toEqual(expected)
+          // What holds nothing up any more must not hold up the next run.
+          for (const { batchId, isPaused } of made) if (isPaused) await ledger.resume(batchId, 'on', CLERK, NOW)
+          await ledger.resumeAccount(accountId, 'on', CLERK, NOW)
+        }),
+        {
+          numRuns: 25,
+          examples: [
+            [
+              [
+                { orders: ['1'], doubts: 0, isPaused: true },
+                { orders: ['1', '2', '3'], doubts: 0, isPaused: false },
+              ],
+            ],
+            [[{ orders: ['1', '1', '1'], doubts: 1, isPaused: false }]],
+          ],
+        },
+      )
     })
 
     test('tells where the rows stand that its duplicates repeat, as of now', async () => {
