@@ -34,6 +34,7 @@ import { addSendingAgain } from './pages/sending-again.ts'
 import { addSessionPages } from './pages/sessions.ts'
 import { addSignInPages } from './pages/sign-in.ts'
 import { addSteering } from './pages/steering.ts'
+import { addThemes } from './pages/theme.ts'
 import { addWebhookPages } from './pages/webhooks.ts'
 import { addWorklistPages } from './pages/worklist.ts'
 import { PAGES, type PageEntry, type PageName, pageEntry, pageOfForm } from './pages-table.ts'
@@ -56,6 +57,7 @@ export function consoleOf(door: ConsoleDoor): (server: Pages) => Promise<void> {
       takeForms(pages)
       guardPages(pages, door)
       addAssets(pages)
+      addThemes(pages, door)
       addSignInPages(pages, door)
       addProviderPages(pages, door)
       addSessionPages(pages, door)

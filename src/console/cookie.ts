@@ -1,5 +1,5 @@
-// The cookie that holds the secret of a session, and one for a sign-in that is pending at the identity provider. A browser sends one with
-// that name, and two are none.
+// The cookie that holds the secret of a session, one for a sign-in that is pending at the identity provider, and one for the theme. A
+// browser sends one with each name, and two are none.
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ConsoleDoor } from './door.ts'
@@ -48,6 +48,26 @@ export function setPending(reply: FastifyReply, door: Pick<ConsoleDoor, 'isSecur
 
 export function clearPending(reply: FastifyReply, door: Pick<ConsoleDoor, 'isSecure'>): void {
   setCookie(reply, door, pendingName(door), '', 0)
+}
+
+/** The first is what a browser without the cookie sees. */
+export const THEMES = ['system', 'light', 'dark'] as const
+export type Theme = (typeof THEMES)[number]
+
+const THEME_LASTS_S = 365 * 86_400
+
+function themeName(door: Pick<ConsoleDoor, 'isSecure'>): string {
+  return `${cookieName(door)}-theme`
+}
+
+/** One of the known words, whatever the browser sends. */
+export function themeIn(request: FastifyRequest, door: Pick<ConsoleDoor, 'isSecure'>): Theme {
+  const sent = onlyOne(request, themeName(door))
+  return THEMES.find((theme) => theme === sent) ?? 'system'
+}
+
+export function setTheme(reply: FastifyReply, door: Pick<ConsoleDoor, 'isSecure'>, theme: Theme): void {
+  setCookie(reply, door, themeName(door), theme, THEME_LASTS_S)
 }
 
 /** Lax: the browser comes back from the identity provider with it. `maxAgeS`: 0 takes it away; absent: until the browser is closed. */

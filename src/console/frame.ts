@@ -1,6 +1,5 @@
 // A page around what a screen has to say: where one is, whose money it is, and whether anything moves now.
 
-import { createRequire } from 'node:module'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type AttentionNow, attentionNow } from '../app/attention.ts'
 import type { Permission } from '../domain/person.ts'
@@ -8,12 +7,12 @@ import { atTerminal, words } from '../domain/words.ts'
 import { type Html, html } from '../present/html.ts'
 import { plural } from '../present/text.ts'
 import { assetPath } from './assets.ts'
+import { themeIn } from './cookie.ts'
 import type { ConsoleDoor } from './door.ts'
+import { footerOf } from './footer.ts'
 import { moment, NOTHING } from './parts.ts'
 import type { Visitor } from './visit.ts'
 import { linked } from './ways.ts'
-
-const { version } = createRequire(import.meta.url)('../../package.json') as { version: string }
 
 /** Where pages lead. What somebody may not see is not offered. */
 const SECTIONS = [
@@ -53,23 +52,22 @@ export async function showScreen(
   const { visitor } = request
   if (visitor === null) return showBare(door, reply, screen)
   const now = visitor.may('view') ? (screen.now ?? (await lookAround(door))) : null
-  return send(reply, html`${bandOf(door)}${topOf(visitor, screen)}${asOf(door, now)}`, screen, now)
+  return send(door, reply, html`${bandOf(door)}${topOf(visitor, screen)}${asOf(door, now)}`, screen, now)
 }
 
 /** For whoever comes: it tells nothing of the ledger. */
-export function showBare(
-  { isSandbox }: Pick<ConsoleDoor, 'isSandbox'>,
-  reply: FastifyReply,
-  screen: Pick<Screen, 'title' | 'main'>,
-): FastifyReply {
-  return send(reply, isSandbox ? SANDBOX : NOTHING, screen)
+export function showBare(door: ShownBy, reply: FastifyReply, screen: Pick<Screen, 'title' | 'main'>): FastifyReply {
+  return send(door, reply, door.isSandbox ? SANDBOX : NOTHING, screen)
 }
+
+type ShownBy = Pick<ConsoleDoor, 'isSandbox' | 'isSecure'>
 
 export async function lookAround({ app, ledger }: ConsoleDoor): Promise<AttentionNow> {
   return attentionNow(app, ledger, await ledger.batches('unsettled'))
 }
 
 function send(
+  door: ShownBy,
   reply: FastifyReply,
   top: Html,
   { title, main, live, againAfterS }: Screen,
@@ -86,8 +84,9 @@ function send(
           html`<noscript><meta http-equiv="refresh" content="${againAfterS}"></noscript>`,
           html` data-again="${againAfterS}"`,
         ]
+  const theme = themeIn(reply.request, door)
   const page = html`<!doctype html>
-<html lang="en">
+<html lang="en" data-theme="${theme}">
 <head>
 <meta charset="utf-8">
 <title>${title} – Tranche</title>
@@ -103,7 +102,7 @@ ${top}
 <h1>${title}</h1>
 ${main}
 </main>
-<footer>Tranche ${version}</footer>
+${footerOf(reply, theme)}
 </body>
 </html>
 `

@@ -18,6 +18,7 @@ const OPEN = { permission: 'anybody' } as const
 export const PAGES = {
   asset: { ...OPEN, method: 'GET', path: '/assets/:name' },
   live: { method: 'GET', path: '/live', permission: 'view' },
+  theme: { ...OPEN, method: 'POST', path: '/theme' },
   overview: { method: 'GET', path: '/', permission: 'own' },
   newBatch: { method: 'GET', path: '/new', permission: 'submit' },
   upload: { method: 'POST', path: '/new', permission: 'submit', hasFile: true },

@@ -54,17 +54,114 @@ async function copy(text) {
   return done
 }
 
-/** `/` goes to the search. Nothing that moves money has a key. */
+/** Where `g` leads with the next key. Who may not go there has no such link. */
+const PLACES = /** @type {Record<string, string>} */ ({ o: '/', n: '/new', d: '/doubts', m: '/merchants' })
+const SECOND_KEY_WITHIN_MS = 2_000
+const KEYS_OFF = 'tranche-shortcuts-off'
+
+/** They are listed at the end of the page. Nothing that moves money has a key. */
 function takeKeys() {
+  let wentAt = Number.NEGATIVE_INFINITY
   document.addEventListener('keydown', (event) => {
     const target = /** @type {HTMLElement} */ (event.target)
-    if (event.key !== '/' || target.matches('input, textarea, select') || event.ctrlKey || event.metaKey) return
-    /** @type {HTMLInputElement | null} */
-    const search = document.querySelector('input[type=search]')
-    if (search === null) return
-    event.preventDefault()
-    search.focus()
+    if (event.ctrlKey || event.altKey || event.metaKey || event.isComposing || event.defaultPrevented) return
+    if (target.matches('input, textarea, select, [contenteditable]') || areKeysOff()) return
+    const isSecond = event.timeStamp - wentAt < SECOND_KEY_WITHIN_MS
+    wentAt = event.key === 'g' ? event.timeStamp : Number.NEGATIVE_INFINITY
+    if (isSecond ? goTo(event.key) : press(event.key)) event.preventDefault()
   })
+  offerKeysOff()
+}
+
+/** @param {string} key */
+function goTo(key) {
+  const place = PLACES[key]
+  return place !== undefined && clickOn(document.querySelector(`.top nav a[href="${place}"]`))
+}
+
+/** @param {string} key */
+function press(key) {
+  switch (key) {
+    case '/':
+      return focusOn(document.querySelector('input[type=search]'))
+    case 'j':
+      return focusOn(rowBeside(1))
+    case 'k':
+      return focusOn(rowBeside(-1))
+    case 't':
+      return clickOn(nextTheme())
+    case '?':
+      return showKeys()
+    default:
+      return false
+  }
+}
+
+/** The last is followed by the first. */
+function nextTheme() {
+  const themes = document.querySelector('#themes')
+  return themes?.querySelector('[aria-pressed=true] + button') ?? themes?.querySelector('button') ?? null
+}
+
+/**
+ * The first link of a row: of the next one, or of the one before; at first, of the first.
+ * @param {1 | -1} step
+ */
+function rowBeside(step) {
+  const rows = Array.from(document.querySelectorAll('main tbody tr, main .cards > li')).filter((row) =>
+    row.querySelector('a'),
+  )
+  const at = rows.findIndex((row) => row.contains(document.activeElement))
+  return rows[at === -1 ? 0 : at + step]?.querySelector('a') ?? null
+}
+
+/** @param {Element | null} found */
+function focusOn(found) {
+  if (found === null) return false
+  const shown = /** @type {HTMLElement} */ (found)
+  shown.focus()
+  return true
+}
+
+/** @param {Element | null} found */
+function clickOn(found) {
+  if (found === null) return false
+  const shown = /** @type {HTMLElement} */ (found)
+  shown.click()
+  return true
+}
+
+function showKeys() {
+  /** @type {HTMLDetailsElement | null} */
+  const keys = document.querySelector('#shortcuts')
+  if (keys === null) return false
+  keys.open = !keys.open
+  return focusOn(keys.querySelector('summary'))
+}
+
+function areKeysOff() {
+  try {
+    return localStorage.getItem(KEYS_OFF) !== null
+  } catch {
+    return false // a browser that keeps nothing
+  }
+}
+
+/** For whom single keys do harm, as where speech types them. */
+function offerKeysOff() {
+  const button = document.createElement('button')
+  button.type = 'button'
+  button.className = 'small other'
+  const say = () => {
+    button.textContent = areKeysOff() ? 'Turn shortcuts on' : 'Turn shortcuts off'
+  }
+  button.addEventListener('click', () => {
+    if (areKeysOff()) localStorage.removeItem(KEYS_OFF)
+    else localStorage.setItem(KEYS_OFF, 'off')
+    say()
+  })
+  say()
+  document.querySelector('#shortcuts')?.append(button)
 }
 
 const STALE_AFTER_MS = 10_000
