@@ -22,7 +22,7 @@ const SECTIONS = [
   { name: 'Merchants', href: '/merchants', permission: 'view' },
   { name: 'Webhooks', href: '/webhooks', permission: 'webhooks' },
   { name: 'Policy', href: '/policy', permission: 'own' },
-  { name: 'Health', href: '/health', permission: 'view' },
+  { name: 'Health', href: '/health', permission: 'own' },
   { name: 'Audit', href: '/audit', permission: 'audit' },
   { name: 'People', href: '/people', permission: 'administer' },
   { name: 'Keys', href: '/keys', permission: 'administer' },
@@ -133,7 +133,7 @@ function topOf(visitor: Visitor, { section }: Screen): Html {
       : html`<li><a href="${href}">${name}</a></li>`,
   )
   const has = roles.length === 0 ? 'no roles yet' : roles.join(', ')
-  return html`<header class="top"><nav aria-label="Pages"><ul>${links}</ul></nav>${visitor.may('view') ? SEARCH : NOTHING}<p class="who">${person.name} (${has})</p></header>`
+  return html`<header class="top"><nav aria-label="Pages"><ul>${links}</ul></nav>${visitor.may('view') ? SEARCH : NOTHING}<p class="who">${person.name} (${has}) · <a href="/sessions">Sign out</a></p></header>`
 }
 
 const START_WORKER = { act: 'start-worker', untilIdle: false } as const

@@ -39,7 +39,7 @@ export const PAGES = {
   approve: { method: 'POST', path: '/batches/:batch/approve', permission: 'approve', stepUp: true },
   reject: { method: 'POST', path: '/batches/:batch/reject', permission: 'approve', stepUp: true },
   policy: { method: 'GET', path: '/policy', permission: 'own' },
-  health: { method: 'GET', path: '/health', permission: 'view' },
+  health: { method: 'GET', path: '/health', permission: 'own' },
   audit: { method: 'GET', path: '/audit', permission: 'audit' },
   auditJsonl: { method: 'GET', path: '/audit.jsonl', permission: 'audit' },
   people: { method: 'GET', path: '/people', permission: 'administer' },

@@ -8,14 +8,20 @@ import { workerWords } from '../../present/workers.ts'
 import type { ConsoleDoor, Pages } from '../door.ts'
 import { lookAround, showScreen } from '../frame.ts'
 import { note, table } from '../parts.ts'
+import { visitorOf } from '../visit.ts'
 import { linked } from '../ways.ts'
 
 export function addHealthPage(pages: Pages, door: ConsoleDoor): void {
   pages.get('/health', { config: { page: 'health' } }, async (request, reply) => {
-    const now = await lookAround(door)
     const checks = await healthOn(door.app, door.ledger, true)
-    const main = html`${verdictOf(checks)}${checksOf(checks)}${workersOf(now.workers)}<p>Whether gateways answer stands under <a href="/merchants">Merchants</a>. Whoever runs this server can check more there.</p>`
-    return showScreen(door, request, reply, { title: 'Health', section: 'Health', main, now })
+    const seen = visitorOf(request).may('view') ? await lookAround(door) : null
+    const main = html`${verdictOf(checks)}${checksOf(checks)}${workersOf(seen?.workers ?? [])}<p>Whether gateways answer stands under <a href="/merchants">Merchants</a>. Whoever runs this server can check more there.</p>`
+    return showScreen(door, request, reply, {
+      title: 'Health',
+      section: 'Health',
+      main,
+      ...(seen !== null && { now: seen }),
+    })
   })
 }
 
