@@ -1639,16 +1639,9 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'a canary counts among what may block a row',
-    file: 'src/ledger/texts/reading/batch-view.ts',
-    guard: ' OR canary_rows IS NOT NULL OR needs_file = 1',
-    without: ' OR needs_file = 1',
-    tests: [LEDGER],
-  },
-  {
-    name: 'a batch that needs its file counts among what may block a row',
-    file: 'src/ledger/texts/reading/batch-view.ts',
-    guard: ' OR needs_file = 1 OR approvals_needed',
-    without: ' OR approvals_needed',
+    file: 'src/ledger/texts/orders.ts',
+    guard: ' OR eb.canary_rows IS NOT NULL)',
+    without: ')',
     tests: [LEDGER],
   },
   {
@@ -6874,13 +6867,6 @@ export const GUARDS: readonly Guard[] = [
     name: 'a batch that waits for approval blocks later rows of its orders',
     file: 'src/ledger/texts/orders.ts',
     guard: ' OR eb.approvals_needed > eb.approvals_given',
-    without: '',
-    tests: [RECORD],
-  },
-  {
-    name: 'a batch that waits for approval counts among what may block a row',
-    file: 'src/ledger/texts/reading/batch-view.ts',
-    guard: ' OR approvals_needed > approvals_given',
     without: '',
     tests: [RECORD],
   },

@@ -23,12 +23,15 @@ export const ORDER_IS_FREE = `(i.order_key IS NULL OR (
 /** Whether row `i` of batch `b` may be claimed before a person has looked at the first few. */
 export const WITHIN_CANARY = withinCanary('i', 'b')
 
+/** Nothing of batch `eb` moves before a person has done something. */
+const IS_HELD = `eb.hold = 'paused' OR eb.needs_file = 1 OR eb.approvals_needed > eb.approvals_given`
+
 /** Orders with a row in doubt. */
 export const ORDERS_IN_DOUBT = `SELECT account_id, order_key FROM instruction WHERE state = 'IN_DOUBT' AND order_key IS NOT NULL`
 
 /** Batches `eb` that may hold up rows of batch `:batchId`, whose account is `:accountId`. */
 export const HOLDING_UP = `eb.account_id = :accountId AND eb.id <> :batchId AND eb.stage = 'open'
-      AND (eb.hold = 'paused' OR eb.needs_file = 1 OR eb.approvals_needed > eb.approvals_given OR eb.canary_rows IS NOT NULL)`
+      AND (${IS_HELD} OR eb.canary_rows IS NOT NULL)`
 
 /** Orders with a row that waits in such a batch. */
 export const ORDERS_HELD = `SELECT e.account_id, e.order_key FROM batch eb JOIN instruction e ON e.batch_id = eb.id
@@ -43,7 +46,7 @@ export const IS_BLOCKED = `(i.order_key IS NOT NULL AND (
   OR EXISTS (SELECT 1 ${OF_ITS_ORDER} AND e.state = 'READY' AND e.id < i.id AND e.batch_id <> i.batch_id
     AND coalesce(e.execute_at, 0) <= @clock_ms
     AND EXISTS (SELECT 1 FROM batch eb WHERE eb.id = e.batch_id AND eb.stage = 'open'
-      AND (eb.hold = 'paused' OR eb.needs_file = 1 OR eb.approvals_needed > eb.approvals_given OR NOT ${withinCanary('e', 'eb')})))))`
+      AND (${IS_HELD} OR NOT ${withinCanary('e', 'eb')})))))`
 
 function withinCanary(row: 'i' | 'e', batch: 'b' | 'eb'): string {
   return `(${batch}.canary_rows IS NULL
