@@ -5,6 +5,7 @@ import type { App } from '../app.ts'
 import { messageOf } from '../domain/errors.ts'
 import { Fault } from '../domain/fault.ts'
 import { type Check, diskCheck, tickCheck } from '../domain/health.ts'
+import { livingWorkers } from '../domain/worker.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { explainDamage, openLedger } from './ledger.ts'
 import { workersNow } from './locks.ts'
@@ -62,7 +63,7 @@ export async function sendingChecks(app: App, sending: Sending): Promise<Check[]
 /** By the lock and the heartbeat: a worker on this ledger, in whatever process. */
 async function workerCheck(app: App, ledger: Pick<Ledger, 'heartbeats'>): Promise<Check> {
   const workers = await workersNow(app, ledger)
-  const living = workers.filter(({ state }) => state !== 'silent')
+  const living = livingWorkers(workers)
   if (living.length > 0) return { name: 'worker', ok: true, says: `${living.map(({ id }) => id).join(', ')} works` }
   const says = workers.length === 0 ? 'no worker is running' : `${workers.map(({ id }) => id).join(', ')} is silent`
   return { name: 'worker', ok: false, says: `${says}: nothing is being sent` }

@@ -14,7 +14,7 @@ import { showBare, showScreen } from './frame.ts'
 import { addLive } from './live.ts'
 import { addApproving } from './pages/approving.ts'
 import { addAuditPage } from './pages/audit.ts'
-import { addBatchPages } from './pages/batches.ts'
+import { addBatchPages } from './pages/batch-page.ts'
 import { addCheckPages } from './pages/checks.ts'
 import { addDoubtPages } from './pages/doubts.ts'
 import { addDownloads } from './pages/downloads.ts'
@@ -87,7 +87,7 @@ export function consoleOf(door: ConsoleDoor): (server: Pages) => Promise<void> {
   }
 }
 
-/** A page that no entry of the table stands for must not be served until somebody finds it. */
+/** A route without an entry fails at the start, instead of being served unguarded until somebody notices. */
 function refuseUnlisted(pages: Pages): void {
   pages.addHook('onRoute', ({ config, method, url }) => {
     const entry = PAGES[config?.page as PageName]
@@ -132,16 +132,18 @@ async function admit(request: FastifyRequest, door: ConsoleDoor, entry: PageEntr
   if (entry.permission === 'anybody') return null
   await recognise(request, door)
   if (request.visitor === null) {
-    if (entry.method === 'GET') return asking('/sign-in', request.url)
+    if (entry.method === 'GET') return withReturn('/sign-in', request.url)
     throw new PageError(401, 'You are no longer signed in. Nothing was changed. Sign in and try again.')
   }
   if (!request.visitor.may(entry.permission))
     throw new PageError(403, 'Your roles do not allow that. Nothing was changed. An administrator gives roles.')
-  return entry.stepUp === true && !request.visitor.isFresh ? asking('/step-up', pageOfForm(entry, request.url)) : null
+  return entry.stepUp === true && !request.visitor.isFresh
+    ? withReturn('/step-up', pageOfForm(entry, request.url))
+    : null
 }
 
-/** With where to go on afterwards. */
-function asking(page: string, to: string): string {
+/** Adds where to go on afterwards. */
+function withReturn(page: string, to: string): string {
   return to === '/' ? page : `${page}?to=${encodeURIComponent(to)}`
 }
 
@@ -155,7 +157,7 @@ async function recognise(request: FastifyRequest, door: ConsoleDoor): Promise<vo
   const secret = secretIn(request, door)
   const nowMs = door.app.clock.nowMs()
   const found = secret === null ? null : await door.ledger.visit(sha256Of(secret), nowMs, !isByItself(request))
-  // A session that was opened in a way that is configured no more ends with it.
+  // A session that was opened in a way that is no longer configured ends with it.
   const isIn = found !== null && comesInBy(found.person.issuer, door.app.config.identityProvider)
   request.visitor = !isIn ? null : visitorBy(found.person, found.session, request.ip, nowMs)
 }

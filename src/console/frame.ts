@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type AttentionNow, attentionNow } from '../app/attention.ts'
 import type { Permission } from '../domain/person.ts'
 import { atTerminal, words } from '../domain/words.ts'
+import { livingWorkers } from '../domain/worker.ts'
 import { type Html, html } from '../present/html.ts'
 import { plural } from '../present/text.ts'
 import { assetPath } from './assets.ts'
@@ -51,7 +52,7 @@ export async function showScreen(
 ): Promise<FastifyReply> {
   const { visitor } = request
   if (visitor === null) return showBare(door, reply, screen)
-  const now = visitor.may('view') ? (screen.now ?? (await lookAround(door))) : null
+  const now = visitor.may('view') ? (screen.now ?? (await attentionFor(door))) : null
   return send(door, reply, html`${bandOf(door)}${topOf(visitor, screen)}${asOf(door, now)}`, screen, now)
 }
 
@@ -62,7 +63,7 @@ export function showBare(door: ShownBy, reply: FastifyReply, screen: Pick<Screen
 
 type ShownBy = Pick<ConsoleDoor, 'isSandbox' | 'isSecure'>
 
-export async function lookAround({ app, ledger }: ConsoleDoor): Promise<AttentionNow> {
+export async function attentionFor({ app, ledger }: ConsoleDoor): Promise<AttentionNow> {
   return attentionNow(app, ledger, await ledger.batches('unsettled'))
 }
 
@@ -133,7 +134,7 @@ function topOf(visitor: Visitor, { section }: Screen): Html {
       : html`<li><a href="${href}">${name}</a></li>`,
   )
   const has = roles.length === 0 ? 'no roles yet' : roles.join(', ')
-  return html`<header class="top"><nav aria-label="Pages"><ul>${links}</ul></nav>${visitor.may('view') ? SEARCH : NOTHING}<p class="who">${person.name} (${has}) · <a href="/sessions">Sign out</a></p></header>`
+  return html`<header class="top"><nav aria-label="Pages"><ul>${links}</ul></nav>${visitor.may('view') ? SEARCH : NOTHING}<p class="who">${person.name} (${has}) · <a href="/sessions">Sessions, sign out</a></p></header>`
 }
 
 const START_WORKER = { act: 'start-worker', untilIdle: false } as const
@@ -152,13 +153,13 @@ export function frameFigures({ workers, attention }: AttentionNow): {
   }
 }
 
-/** The line itself has two shapes. */
+/** The line reads differently with a worker and without one, so that is part of the shape. */
 export function shapeWith({ workers }: AttentionNow, shape: string): string {
   return `${livingIn(workers) > 0 ? 'runs' : 'still'} ${shape}`
 }
 
 function livingIn(workers: AttentionNow['workers']): number {
-  return workers.filter(({ state }) => state !== 'silent').length
+  return livingWorkers(workers).length
 }
 
 /** Figures are of this moment; and what is not running is said, not left to be noticed. */

@@ -6,9 +6,9 @@ import type { AttentionNow } from '../app/attention.ts'
 import { isoOf } from '../domain/batch-status.ts'
 import { messageOf } from '../domain/errors.ts'
 import { type ConsoleDoor, PageError, type Pages } from './door.ts'
-import { frameFigures, lookAround, shapeWith } from './frame.ts'
-import { findBatch } from './pages/batch.ts'
-import { batchNow } from './pages/batch-figures.ts'
+import { attentionFor, frameFigures, shapeWith } from './frame.ts'
+import { batchNow } from './pages/batch-live.ts'
+import { findBatch } from './pages/find-batch.ts'
 import { overviewShape } from './pages/overview.ts'
 import { visitorOf } from './visit.ts'
 
@@ -109,7 +109,7 @@ function createHub(door: ConsoleDoor) {
 
   async function tell(): Promise<void> {
     await dismiss()
-    const now = await lookAround(door)
+    const now = await attentionFor(door)
     for (const [subject, watching] of Map.groupBy(clients, (client) => client.subject)) {
       const { figures, shape } = await seenOf(door, subject, now)
       const content = JSON.stringify({ figures, shape: shapeWith(now, shape) })

@@ -86,7 +86,7 @@ function askedBy(request: FastifyRequest, nowMs: number): ApiRequest {
 async function effectOf(ledger: Pick<RequestLedger, 'keptRequest'>, asked: ApiRequest): Promise<Subject | null> {
   const kept = await ledger.keptRequest(asked)
   if (kept === null || kept.sha256 === asked.sha256) return kept?.subject ?? null
-  throw new PageError(409, 'This form was sent before, filled in otherwise. Nothing was changed: open the page again.')
+  throw new PageError(409, 'This form was already sent with other values. Nothing was changed: open the page again.')
 }
 
 function digestOf(text: string): string {

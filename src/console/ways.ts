@@ -48,7 +48,7 @@ const FIELDS: Partial<Readonly<Record<SettingName, string>>> = {
   merchant: 'Merchant',
   'not-a-card': 'Columns with numbers that are no card numbers',
   'only-new': 'Only rows that no earlier file holds',
-  operation: 'Operation',
+  operation: 'What the rows ask for',
   'run-key': 'Run key',
   sheet: 'Sheet',
   sign: 'Amounts have a minus',

@@ -120,3 +120,8 @@ function stateOf(activity: Activity, heardAtMs: readonly number[], nowMs: number
   const allowedMs = activity === 'ending' ? ENDING_AT_MOST_MS : SILENT_AFTER_MS
   return heardAtMs.some((atMs) => Math.abs(nowMs - atMs) <= allowedMs) ? activity : 'silent'
 }
+
+/** Those that are heard from: of the others nothing new is sent. */
+export function livingWorkers(workers: readonly WorkerView[]): readonly WorkerView[] {
+  return workers.filter(({ state }) => state !== 'silent')
+}

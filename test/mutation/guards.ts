@@ -7077,8 +7077,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a decision at a page takes a password that was shown a moment ago',
     file: 'src/console/console.ts',
-    guard: 'return entry.stepUp === true && !request.visitor.isFresh ?',
-    without: 'return false ?',
+    guard: 'return entry.stepUp === true && !request.visitor.isFresh\n',
+    without: 'return false\n',
     tests: ['test/console/batches.integration.test.ts'],
   },
   {

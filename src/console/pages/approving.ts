@@ -23,7 +23,7 @@ import { actElsewhereOnce } from '../once.ts'
 import { form, freshly, moment, NOTHING, note, reasonField, table } from '../parts.ts'
 import { type Visitor, visitorOf } from '../visit.ts'
 import { batchPath } from '../ways.ts'
-import { backTo, findBatch, type OfBatch } from './batch.ts'
+import { backTo, findBatch, type OfBatch } from './find-batch.ts'
 
 export function addApproving(pages: Pages, door: ConsoleDoor): void {
   const { ledger, app } = door

@@ -31,7 +31,7 @@ export function addAuditPage(pages: Pages, door: ConsoleDoor): void {
     const after = positionIn(request.query.after)
     const fits = who === '' ? null : ({ by }: LogEntry) => by.includes(who)
     const { data, next } = await actsPage(ledger, Date.parse(since), { after, limit: SHOWN, fits })
-    const main = html`${filterOf(since, who)}${actsOf(data, who, next !== null)}${nextOf(since, who, next)}${takeAway(since)}<h2>Head of the chain</h2><p>Written down elsewhere, it proves what was here. ${linked(words`${atTerminal`Verify it: ${{ act: 'verify-audit' }}`}`)}</p><p>${idText(await ledger.head())}</p>`
+    const main = html`${filterOf(since, who)}${actsTable(data, who, next !== null)}${nextOf(since, who, next)}${takeAway(since)}<h2>Head of the chain</h2><p>Written down elsewhere, it proves what was here. ${linked(words`${atTerminal`Verify it: ${{ act: 'verify-audit' }}`}`)}</p><p>${idText(await ledger.head())}</p>`
     return showScreen(door, request, reply, { title: 'Audit', section: 'Audit', main })
   })
   pages.get<Asked>('/audit.jsonl', { config: { page: 'auditJsonl' } }, async (request, reply) => {
@@ -59,7 +59,7 @@ async function* linesSince(ledger: Pick<Ledger, 'logAfter' | 'head'>, sinceMs: n
 }
 
 function takeAway(since: string): Html {
-  return html`<p><a href="/audit.jsonl?since=${since}">Take all acts since ${since} away</a>, one JSON object a line, by whomever they were. The last line has the head of the chain; without it the file is not whole.</p>`
+  return html`<p><a href="/audit.jsonl?since=${since}">Download all acts since ${since}</a> as JSON lines, whoever did them. The last line has the head of the chain: if it is missing, the file is incomplete.</p>`
 }
 
 function dayIn(text: string | undefined): string | null {
@@ -80,9 +80,8 @@ function filterOf(since: string, who: string): Html {
   return html`<form method="get" action="/audit" class="acts"><label>Since (UTC) <input type="date" name="since" value="${since}"></label><label>Who <input name="who" value="${who}" maxlength="100" autocomplete="off"></label><button class="other">Show</button></form>`
 }
 
-function actsOf(entries: readonly LogEntry[], who: string, hasMore: boolean): Html {
-  if (entries.length === 0 && hasMore)
-    return html`<p>Nothing by anybody of that name among the acts that were looked at: go on to later ones.</p>`
+function actsTable(entries: readonly LogEntry[], who: string, hasMore: boolean): Html {
+  if (entries.length === 0 && hasMore) return html`<p>No act by that name on this page: go on to later acts.</p>`
   if (entries.length === 0)
     return html`<p>Nothing was recorded since that day${who === '' ? '' : ` by a name that contains “${who}”`}.</p>`
   const columns = [

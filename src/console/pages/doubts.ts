@@ -11,7 +11,7 @@ import { toDoubtRecord } from '../../present/doubts.ts'
 import { type Html, html } from '../../present/html.ts'
 import { amountText, plural } from '../../present/text.ts'
 import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
-import { lookAround, showScreen } from '../frame.ts'
+import { attentionFor, showScreen } from '../frame.ts'
 import { facts, idText, moment, NOTHING, note, table } from '../parts.ts'
 import { type Visitor, visitorOf } from '../visit.ts'
 import { batchPath, doubtPath, instructionPath, linked, merchantPath } from '../ways.ts'
@@ -29,7 +29,7 @@ interface OfRow {
 export function addDoubtPages(pages: Pages, door: ConsoleDoor): void {
   const { ledger, app } = door
   pages.get('/doubts', { config: { page: 'doubts' } }, async (request, reply) => {
-    const [doubts, now] = [await ledger.doubts(), await lookAround(door)]
+    const [doubts, now] = [await ledger.doubts(), await attentionFor(door)]
     const main = html`${besideOf(now, doubts.length, app.paths.ledger)}${listOf(door, doubts)}${fileOf(visitorOf(request), doubts.length)}${fromFile(door, request, doubts.length)}`
     return showScreen(door, request, reply, { title: 'Doubts', section: 'Doubts', main, now })
   })

@@ -9,7 +9,7 @@ import type { ConsoleDoor, Pages } from '../door.ts'
 import type { PageName } from '../pages-table.ts'
 import { type Visitor, visitorOf } from '../visit.ts'
 import { batchPath } from '../ways.ts'
-import { findBatch, type OfBatch } from './batch.ts'
+import { findBatch, type OfBatch } from './find-batch.ts'
 
 const FILES = [
   ['resultsCsv', { what: 'results', form: 'csv' }, 'Results as CSV'],

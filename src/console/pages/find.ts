@@ -8,7 +8,7 @@ import type { ConsoleDoor, Pages } from '../door.ts'
 import { showScreen } from '../frame.ts'
 import { moment, NOTHING, table } from '../parts.ts'
 import { batchPath, instructionPath } from '../ways.ts'
-import { nameOf } from './batch.ts'
+import { nameOf } from './find-batch.ts'
 import { foundTable } from './found-table.ts'
 
 /** A reference with its run key is shorter. */

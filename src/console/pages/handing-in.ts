@@ -187,7 +187,7 @@ async function whyNot(door: ConsoleDoor, check: Check, found: CheckFound): Promi
   if (found.accepted === 0)
     return note('plain', html`<p>No row of this file can be sent, so there is nothing to hand in.</p>`)
   if (blockingIn(found).length > 0)
-    return note('plain', html`<p>It cannot be handed in as it is. What stands in the way is said above.</p>`)
+    return note('plain', html`<p>It cannot be handed in as it is. The reasons are above.</p>`)
   return null
 }
 

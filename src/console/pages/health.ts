@@ -6,16 +6,16 @@ import type { WorkerView } from '../../domain/worker.ts'
 import { type Html, html } from '../../present/html.ts'
 import { workerWords } from '../../present/workers.ts'
 import type { ConsoleDoor, Pages } from '../door.ts'
-import { lookAround, showScreen } from '../frame.ts'
-import { note, table } from '../parts.ts'
+import { attentionFor, showScreen } from '../frame.ts'
+import { NOTHING, note, table } from '../parts.ts'
 import { visitorOf } from '../visit.ts'
 import { linked } from '../ways.ts'
 
 export function addHealthPage(pages: Pages, door: ConsoleDoor): void {
   pages.get('/health', { config: { page: 'health' } }, async (request, reply) => {
     const checks = await healthOn(door.app, door.ledger, true)
-    const seen = visitorOf(request).may('view') ? await lookAround(door) : null
-    const main = html`${verdictOf(checks)}${checksOf(checks)}${workersOf(seen?.workers ?? [])}<p>Whether gateways answer stands under <a href="/merchants">Merchants</a>. Whoever runs this server can check more there.</p>`
+    const seen = visitorOf(request).may('view') ? await attentionFor(door) : null
+    const main = html`${verdictOf(checks)}${checksOf(checks)}${workersOf(seen?.workers ?? [])}${seen === null ? NOTHING : html`<p><a href="/merchants">Merchants</a> shows whether the gateways answer.</p>`}<p>Whoever runs this server can check more there.</p>`
     return showScreen(door, request, reply, {
       title: 'Health',
       section: 'Health',
@@ -57,6 +57,6 @@ function checksOf(checks: readonly Check[]): Html {
 }
 
 function workersOf(workers: readonly WorkerView[]): Html {
-  if (workers.length === 0) return html``
+  if (workers.length === 0) return NOTHING
   return html`<h2>Workers</h2><ul>${workers.map((worker) => html`<li>${linked(workerWords(worker))}</li>`)}</ul>`
 }

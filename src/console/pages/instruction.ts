@@ -15,10 +15,10 @@ import { type Html, html } from '../../present/html.ts'
 import { whyWords } from '../../present/standing.ts'
 import { amountText } from '../../present/text.ts'
 import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
-import { lookAround, showScreen } from '../frame.ts'
+import { attentionFor, showScreen } from '../frame.ts'
 import { facts, idText, moment, NOTHING, note, stateText, table } from '../parts.ts'
 import { batchPath, doubtPath, linked, merchantPath } from '../ways.ts'
-import { nameOf } from './batch.ts'
+import { nameOf } from './find-batch.ts'
 import { foundTable } from './found-table.ts'
 import { movesTable } from './moves.ts'
 
@@ -75,7 +75,7 @@ async function showInstruction(
 ): Promise<FastifyReply> {
   const { app, ledger } = door
   const { reference, batchId, rowNo, state, merchant, asked } = found
-  const [moves, batch, now] = [await ledger.history(reference), await ledger.batch(batchId), await lookAround(door)]
+  const [moves, batch, now] = [await ledger.history(reference), await ledger.batch(batchId), await attentionFor(door)]
   const own = moves.filter((move) => isOf(found, move))
   const doubt = state === 'IN_DOUBT' ? await doubtOf() : NOTHING
   const standing = batch === null || state !== 'READY' ? null : whyWords(standingNow(app, batch, now.workers).why)
@@ -128,7 +128,7 @@ function fateOf(
   { workers }: AttentionNow,
 ): Html {
   const lastCause = moves.at(-1)?.cause ?? null
-  return html`<p class="standing">${stateText(statusOf(state))}</p><p><strong>${fateText({ state, warning, lastCause, workerRuns: workers.length > 0 })}</strong></p>${
+  return html`<p class="standing">${stateText(statusOf(state))}</p><p><strong>${fateText({ state, warning, lastCause, workerRuns: workers.some(({ isLost }) => !isLost) })}</strong></p>${
     reason === null ? NOTHING : html`<p>Why: ${reason}</p>`
   }${warning === null ? NOTHING : note('warn', html`<strong>Warning:</strong> ${warning}`)}`
 }

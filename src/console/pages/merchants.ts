@@ -12,6 +12,7 @@ import type { AccountFigures } from '../../domain/figures.ts'
 import type { AccountId } from '../../domain/ids.ts'
 import { shortUsername } from '../../domain/username.ts'
 import { atTerminal, type Text, words } from '../../domain/words.ts'
+import { livingWorkers } from '../../domain/worker.ts'
 import type { OnceLedger } from '../../ports/ledger/requests.ts'
 import { type Html, html } from '../../present/html.ts'
 import { rateText } from '../../present/rates.ts'
@@ -46,7 +47,7 @@ export function addMerchantPages(pages: Pages, door: ConsoleDoor): void {
     const minutes = samples.of(merchant.merchant, door.app.clock.nowMs())
     const known = factsOf(door, seen, merchant, minutes)
     const hour = lastHour(minutes, samples.sinceMs())
-    const main = html`${stateOf(door, seen, merchant)}${known}${hour}${actsOf(request, door, seen, merchant)}`
+    const main = html`${stateOf(door, seen, merchant)}${known}${hour}${merchantForms(request, door, seen, merchant)}`
     return showScreen(door, request, reply, { title: merchant.merchant, section: 'Merchants', main, now: seen.now })
   })
   pages.post<OfMerchant>('/merchants/:merchant/rate', { config: { page: 'rate' } }, async (request, reply) => {
@@ -147,7 +148,7 @@ function shortState(door: ConsoleDoor, seen: Seen, one: MerchantView): Html {
   if (one.stopped !== null) return html`${stateText('stopped')}: ${one.stopped}`
   if (one.held !== null) return html`${stateText('paused')}: ${one.held}`
   if (untilMs !== null) return html`${stateText('waiting')} until ${moment(untilMs)}, as the gateway asked`
-  const living = seen.now.workers.filter(({ state }) => state !== 'silent')
+  const living = livingWorkers(seen.now.workers)
   if (living.length === 0) return html`no worker runs`
   const isServed = living.some(({ merchants }) => merchants?.includes(one.merchant) ?? true)
   return isServed ? stateText('running') : html`the running worker sends nothing for it`
@@ -253,7 +254,7 @@ function factsOf({ app }: ConsoleDoor, seen: Seen, one: MerchantView, minutes: r
 // ───────────────────────────────────────────────────────────── What can be done
 
 /** Nothing is missing without its reason. */
-function actsOf(request: FastifyRequest, door: ConsoleDoor, seen: Seen, one: MerchantView): Html {
+function merchantForms(request: FastifyRequest, door: ConsoleDoor, seen: Seen, one: MerchantView): Html {
   if (!visitorOf(request).may('operate'))
     return html`<p>Your roles do not let you resume it or set its rate: that takes an operator.</p>`
   const { merchant, stopped, held, perSecond, configured } = one
@@ -269,7 +270,7 @@ function actsOf(request: FastifyRequest, door: ConsoleDoor, seen: Seen, one: Mer
   const here = configured === undefined ? '' : ` (${rateText(configured)} here)`
   const rate = form(request, door, {
     action: `${path}/rate`,
-    fields: html`<p>It holds over restarts, whatever is configured, until it is set back. A running worker takes it up at once.</p><div class="field"><label>Requests per second<span class="hint"> empty: as configured${here} </span><input name="per_second" inputmode="decimal" autocomplete="off" maxlength="14" value="${perSecond ?? ''}"></label></div>${reasonField('It is kept in the history.')}`,
+    fields: html`<p>It overrides the configured rate, also after restarts, until it is reset. A running worker takes it up at once.</p><div class="field"><label>Requests per second<span class="hint"> empty: as configured${here} </span><input name="per_second" inputmode="decimal" autocomplete="off" maxlength="14" value="${perSecond ?? ''}"></label></div>${reasonField('It is kept in the history.')}`,
     button: `Set the rate of ${merchant}`,
     kind: 'other',
   })

@@ -11,7 +11,7 @@ import { type Html, html } from '../../present/html.ts'
 import { progressLine } from '../../present/progress.ts'
 import { plural } from '../../present/text.ts'
 import type { ConsoleDoor, Pages } from '../door.ts'
-import { lookAround, showScreen } from '../frame.ts'
+import { attentionFor, showScreen } from '../frame.ts'
 import { moment, NOTHING, stateText, table } from '../parts.ts'
 import { visitorOf } from '../visit.ts'
 import { batchPath, linked } from '../ways.ts'
@@ -27,7 +27,7 @@ export function addOverview(pages: Pages, door: ConsoleDoor): void {
         ...screen,
         main: html`<p>Your roles do not let you see batches. An administrator gives roles.</p>`,
       })
-    const now = await lookAround(door)
+    const now = await attentionFor(door)
     const latest = await ledger.batchesAfter(null, SHOWN_MOST, null)
     const standing = (batch: BatchView) => standingNow(app, batch, now.workers)
     const running = latest.filter((batch) => standing(batch).state === 'running')

@@ -18,7 +18,7 @@ const MEANINGS: Readonly<Record<GrantName, string>> = {
   submitter: 'hands files in',
   approver: 'approves or rejects what others handed in',
   operator: 'pauses, resumes, cancels, sets rates, resolves doubts',
-  admin: 'adds people; goes with no role that moves money',
+  admin: 'adds people, keys and webhooks; cannot be combined with a role that moves money',
   auditor: 'reads the audit',
   results: 'downloads result files, which hold names',
 }
@@ -74,7 +74,7 @@ export function addPeople(pages: Pages, door: ConsoleDoor): void {
   /** Whether one of them alone can have money sent. */
   async function approvalsText(): Promise<Html> {
     const policy = await ledger.approvalPolicy()
-    if (policy !== null) return html`<p>An approval policy is in force: what it asks for stands under Policy.</p>`
+    if (policy !== null) return html`<p>An approval policy is in force: what it asks for is shown under Policy.</p>`
     return html`<p>No approval policy is in force: one person alone can have any sum sent. Unless a policy was adopted or turned off before, one begins with the first change here that leaves two people who can move money, one of them an approver. Every batch then waits for an approval, also those of services and messages.</p>`
   }
 
@@ -166,7 +166,7 @@ function changes(request: FastifyRequest, door: ConsoleDoor, person: Person, pat
   })
   const link = form(request, door, {
     action: `${path}/link`,
-    fields: html`<p>The password and all sessions of ${person.name} end by it.</p>`,
+    fields: html`<p>This ends the password and all sessions of ${person.name}.</p>`,
     button: 'Make a new link',
     kind: 'other',
   })

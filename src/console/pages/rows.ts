@@ -11,7 +11,7 @@ import type { ConsoleDoor, Pages } from '../door.ts'
 import { showScreen } from '../frame.ts'
 import { moment, NOTHING, stateText, table } from '../parts.ts'
 import { batchPath, instructionPath } from '../ways.ts'
-import { findBatch, nameOf, type OfBatch } from './batch.ts'
+import { findBatch, nameOf, type OfBatch } from './find-batch.ts'
 
 const SHOWN = 100
 const STATUSES: readonly ResultStatus[] = [

@@ -104,7 +104,7 @@ function decisionOf(request: FastifyRequest, door: ConsoleDoor, doubt: DoubtRow,
   const path = doubtPath(doubt.rowId)
   const told = note(
     'warn',
-    html`<p><strong>Proposed</strong> by ${by} at ${moment(atMs)}: another person confirms it, and until then nothing is sent. It falls at ${moment(untilMs)}.</p><p>${reason}</p>`,
+    html`<p><strong>Proposed</strong> by ${by} at ${moment(atMs)}: another person confirms it, and until then nothing is sent. It expires at ${moment(untilMs)}.</p><p>${reason}</p>`,
   )
   const { may } = visitorOf(request)
   const fieldsWith = (hint: string) =>
@@ -112,7 +112,7 @@ function decisionOf(request: FastifyRequest, door: ConsoleDoor, doubt: DoubtRow,
   const back = may('operate')
     ? form(request, door, {
         ...{ action: `${path}/withdraw`, kind: 'other', button: `Take the proposal for ${itself(doubt)} back` },
-        fields: fieldsWith('Why it is not to be sent. It is kept in the log.'),
+        fields: fieldsWith('Why it is not to be sent. It is kept in the audit.'),
       })
     : NOTHING
   if (!may('approve')) return html`${told}<p>Your roles do not let you confirm it: that takes an approver.</p>${back}`
@@ -124,7 +124,7 @@ function decisionOf(request: FastifyRequest, door: ConsoleDoor, doubt: DoubtRow,
     })}`
   const refuse = form(request, door, {
     ...{ action: `${path}/refuse`, kind: 'other', button: `Refuse to send ${itself(doubt)}, once more` },
-    fields: fieldsWith('Why it is not to be sent. It is kept in the log.'),
+    fields: fieldsWith('Why it is not to be sent. It is kept in the audit.'),
   })
   return html`${told}${freshly(request, path, confirm)}${refuse}`
 }

@@ -5,6 +5,7 @@ import type { AttentionNow } from '../../app/attention.ts'
 import { assertSteerable, type Steering } from '../../app/steering.ts'
 import type { BatchView } from '../../domain/batch.ts'
 import { countIn, isPaused } from '../../domain/batch-status.ts'
+import { livingWorkers } from '../../domain/worker.ts'
 import { askedText } from '../../present/asked.ts'
 import { type Html, html } from '../../present/html.ts'
 import { plural } from '../../present/text.ts'
@@ -15,7 +16,7 @@ import { actOnce } from '../once.ts'
 import { form, NOTHING, reasonField } from '../parts.ts'
 import { visitorOf } from '../visit.ts'
 import { batchPath } from '../ways.ts'
-import { backTo, findBatch, nameOf, type OfBatch } from './batch.ts'
+import { backTo, findBatch, nameOf, type OfBatch } from './find-batch.ts'
 
 export function addSteering(pages: Pages, door: ConsoleDoor): void {
   for (const what of ['pause', 'resume', 'cancel'] as const) addAct(pages, door, what)
@@ -47,7 +48,7 @@ function addAct(pages: Pages, door: ConsoleDoor, what: Steering): void {
 }
 
 /** What can be done to it now. What a visitor may not do is said, and not hidden. */
-export function actsOf(
+export function steeringForms(
   request: FastifyRequest,
   door: ConsoleDoor,
   batch: BatchView,
@@ -65,7 +66,7 @@ export function actsOf(
   const resume = mayResume
     ? form(request, door, {
         action: `${path}/resume`,
-        fields: html`<p>It goes on where it stopped${workers.length === 0 ? ', as soon as a worker runs' : ''}. Resuming approves nothing.</p>${reasonField('What did you find?')}`,
+        fields: html`<p>It goes on where it stopped${livingWorkers(workers).length === 0 ? ', as soon as a worker runs' : ''}. Resuming approves nothing.</p>${reasonField('What did you find?')}`,
         button: 'Resume',
       })
     : NOTHING

@@ -14,7 +14,6 @@ import { actorIdOf, byOf, recordAct, toActor } from '../record/acts.ts'
 import { all, change, one, type Script } from '../script.ts'
 import { cancelRows } from '../work/cancelling.ts'
 import type { Looks } from '../work/looks.ts'
-import { submitterOf } from './needed.ts'
 import { adoptPolicy, agreeOnPolicy, policyInForce } from './policy.ts'
 import { approversOf, isAsRecorded, sheetOf, shownOf } from './sheet.ts'
 import { askAgainOfWaiting, expireApprovals, isAnyOver } from './waiting.ts'
@@ -92,7 +91,7 @@ function* approve(ledgerId: string, { batchId, digest, reason, actor, nowMs }: D
   const shown = yield* shownOf(ledgerId, batchId)
   if (shown?.digest !== digest) return otherBatchFault(batchId, shown?.source === 'queue' && shown.fileSha256 === null)
   const approved = yield* all(APPROVE, {
-    ...{ batchId, identity: submitterOf(actor), actorId: yield* actorIdOf(actor) },
+    ...{ batchId, identity: identityOf(actor), actorId: yield* actorIdOf(actor) },
     ...{ by: byOf(actor), digest, nowMs },
   })
   if (approved.length !== 1) return unfitFault(batchId, 'an-approver-already', actor)

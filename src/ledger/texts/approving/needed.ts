@@ -1,6 +1,5 @@
 // How many approvals a batch needs: asked when it is recorded, in the transaction that makes it visible.
 
-import { type Actor, identityOf } from '../../../domain/actor.ts'
 import { type AskedFor, type AskedSum, approvalsNeeded, SUMMED_OVER_MS } from '../../../domain/approval.ts'
 import { arrivedSince, hourBefore } from '../../rules/arrivals.ts'
 import { recordAct } from '../record/acts.ts'
@@ -9,10 +8,6 @@ import { policyInForce } from './policy.ts'
 
 /** Messages have no person who hands them in: those of an account are summed together. */
 export const BY_MESSAGES = 'messages'
-
-export function submitterOf(actor: Actor): string {
-  return identityOf(actor)
-}
 
 export interface Asking {
   readonly batchId: string

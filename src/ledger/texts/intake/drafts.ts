@@ -1,7 +1,7 @@
 // A reviewed draft on its way into the record: copied in short transactions, made visible in one, or deleted without a trace.
 
 import type { Hash } from 'node:crypto'
-import type { Actor } from '../../../domain/actor.ts'
+import { type Actor, identityOf } from '../../../domain/actor.ts'
 import { assertNotInterrupted, type DraftHeader } from '../../../domain/draft.ts'
 import { Fault } from '../../../domain/fault.ts'
 import type { BatchId } from '../../../domain/ids.ts'
@@ -9,7 +9,7 @@ import type { Operation } from '../../../domain/instruction.ts'
 import type { Currency } from '../../../domain/money.ts'
 import { namedSource } from '../../rules/arriving.ts'
 import type { Canary } from '../../rules/canary.ts'
-import { type Asking, askForApproval, BY_MESSAGES, submitterOf } from '../approving/needed.ts'
+import { type Asking, askForApproval, BY_MESSAGES } from '../approving/needed.ts'
 import { BESIDE, type Engine, FAULTING } from '../engine.ts'
 import { isSubmittedAgain } from '../originals.ts'
 import { noteAccepted } from '../record/accepted.ts'
@@ -195,7 +195,7 @@ interface BecomingVisible extends Pick<Recording, 'actor' | 'seen'> {
 function* makeVisible(header: DraftHeader, { actor, recorded, seen, figures }: BecomingVisible): Script<boolean> {
   const batchId = recorded.batch_id as BatchId
   const { accountId, nowMs, notCards = [], queueName } = header
-  const submitter = queueName === undefined ? submitterOf(actor) : BY_MESSAGES
+  const submitter = queueName === undefined ? identityOf(actor) : BY_MESSAGES
   if (!(yield* holdsStill(header, { seen, batchId }))) return false
   yield* takeReferences(batchId, figures)
   for (const sum of figures.sums) yield* change(INSERT_SUM, { batchId, ...sum })

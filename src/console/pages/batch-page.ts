@@ -13,26 +13,26 @@ import { reasonLines } from '../../present/reasons.ts'
 import { whyWords } from '../../present/standing.ts'
 import { amountText, plural } from '../../present/text.ts'
 import type { ConsoleDoor, Pages } from '../door.ts'
-import { lookAround, showScreen } from '../frame.ts'
+import { attentionFor, showScreen } from '../frame.ts'
 import { facts, idText, moment, NOTHING, note, stateText, table } from '../parts.ts'
 import { visitorOf } from '../visit.ts'
 import { batchPath, linked } from '../ways.ts'
 import { waitingOf } from './approving.ts'
-import { nameOf, noSuchBatch, type OfBatch } from './batch.ts'
-import { type BatchFigures, batchNow, outcomesIn, totalName } from './batch-figures.ts'
+import { type BatchFigures, batchNow, outcomesIn, totalName } from './batch-live.ts'
 import { downloadsOf } from './downloads.ts'
-import { actsOf } from './steering.ts'
+import { nameOf, noSuchBatch, type OfBatch } from './find-batch.ts'
+import { steeringForms } from './steering.ts'
 
 const EARLIER_SHOWN = 5
 
 export function addBatchPages(pages: Pages, door: ConsoleDoor): void {
   const { ledger, app } = door
   pages.get<OfBatch>('/batches/:batch', { config: { page: 'batch' } }, async (request, reply) => {
-    const now = await lookAround(door)
+    const now = await attentionFor(door)
     const seen = await batchNow(door, request.params.batch, now.workers)
     if (seen === null) throw noSuchBatch()
     const { batch, standing, figures } = seen
-    const main = html`${doubtsOf(batch)}${standingOf(standing, figures)}${await decisionOn(batch)}${barOf(batch)}${totalsOf(batch)}${await reasonsOf(batch)}${warningsOf(batch)}${actsOf(request, door, batch, now)}${downloadsOf(batch, visitorOf(request))}${await historyOf(batch)}${factsOf(batch)}`
+    const main = html`${doubtsOf(batch)}${standingOf(standing, figures)}${await decisionOn(batch)}${barOf(batch)}${totalsOf(batch)}${await reasonsOf(batch)}${warningsOf(batch)}${steeringForms(request, door, batch, now)}${downloadsOf(batch, visitorOf(request))}${await historyOf(batch)}${factsOf(batch)}`
     const live = { watch: batch.batchId, shape: seen.shape }
     return showScreen(door, request, reply, { title: nameOf(batch), main, now, live })
 

@@ -10,7 +10,7 @@ import { barParts } from '../../present/outcome-bar.ts'
 import { amountText, durationText, plural } from '../../present/text.ts'
 import type { ConsoleDoor } from '../door.ts'
 import type { Figures, Seen } from '../live.ts'
-import { batchOf } from './batch.ts'
+import { batchOf } from './find-batch.ts'
 
 export type BatchFigures = Figures & { readonly settled: string }
 
