@@ -47,8 +47,9 @@ export function doubtMeant(
 
 /** With what the person was shown of a proposal to send it again, so that they confirm that one and no other. */
 export function asShown(resolution: Resolution, doubt: DoubtRow | null, nowMs: number): Resolution {
-  if (doubt === null || resolution.finding !== 'send-again') return resolution
-  return { ...resolution, proposedAtMs: standingProposal(doubt, nowMs)?.atMs ?? null }
+  if (resolution.finding !== 'send-again') return resolution
+  const shown = doubt === null ? null : standingProposal(doubt, nowMs)
+  return { ...resolution, proposedAtMs: shown?.atMs ?? null }
 }
 
 /** Whether this one word would have it sent: it takes no second person, or is the second one's. */

@@ -4,15 +4,15 @@ import { createRequire } from 'node:module'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Html, html } from '../present/html.ts'
 import { THEMES, type Theme } from './cookie.ts'
-import { type PageName, pageEntry, pageOfForm } from './pages-table.ts'
 import { pathIn } from './ways.ts'
 
 const { version } = createRequire(import.meta.url)('../../package.json') as { version: string }
 
-/** Somebody who is not signed in has nowhere to go by keys; and where they were refused, there is no form. */
+/** Somebody who is not signed in has nowhere to go by keys; and where they were refused, there is no form. Nor on what answers a form: it may
+ * show a secret that is shown once. */
 export function footerOf({ request, statusCode }: FastifyReply, theme: Theme): Html {
   const isIn = request.visitor !== null
-  const themes = isIn || statusCode < 400 ? themesOf(request, theme) : ''
+  const themes = request.method === 'GET' && (isIn || statusCode < 400) ? themesOf(request, theme) : ''
   return html`<footer>${isIn ? KEYS_SHOWN : ''}${themes}<p>Tranche ${version}</p></footer>`
 }
 
@@ -23,14 +23,7 @@ function themesOf(request: FastifyRequest, chosen: Theme): Html {
     const isChosen = theme === chosen ? 'true' : 'false'
     return html`<button class="small other" name="theme" value="${theme}" aria-pressed="${isChosen}">${THEME_NAMES[theme]}</button>`
   })
-  return html`<form id="themes" method="post" action="/theme"><input type="hidden" name="to" value="${addressOf(request)}">Theme: ${buttons}</form>`
-}
-
-/** Where to come back to. A page that answers a form is shown at the address of the form, which shows nothing. */
-function addressOf({ method, url, routeOptions }: FastifyRequest): string {
-  if (method === 'GET') return pathIn(url)
-  const { page } = routeOptions.config
-  return page === undefined ? '/' : pageOfForm(pageEntry(page as PageName), url)
+  return html`<form id="themes" method="post" action="/theme"><input type="hidden" name="to" value="${pathIn(request.url)}">Theme: ${buttons}</form>`
 }
 
 /** The script acts by these. Nothing that moves money has a key. */

@@ -22,5 +22,5 @@ test('the checks stand in words, and that no worker runs is to be mended', async
 
 test('whoever moves no money sees it too: administrators are whom the others ask', async () => {
   const max = await served.as('max', ['admin'])
-  expect((await max.get('/health')).body).toContain('no worker is running: nothing is being sent')
+  expect((await max.get('/health')).body).toContain('no worker is heard from: nothing is being sent')
 })

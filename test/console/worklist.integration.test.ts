@@ -285,6 +285,16 @@ test('a viewer is shown no form for it', async () => {
   expect((await vic.get('/doubts')).body).not.toContain('/doubts/worklists')
 })
 
+test('a file that only proposes is not said to have recorded nothing', async () => {
+  await served.as('anna', ['approver'])
+  const shown = await uploaded(lineOf(1, 'send-again'))
+  await press(shown)
+  const { body } = await olga.get(shown.path)
+  expect(body).toContain('1 proposed')
+  expect(body).not.toContain('Nothing has been recorded yet.')
+  expect(body).not.toContain('not recorded')
+})
+
 test('where approvals are in force, a file proposes that a row be sent again, and confirms nobody’s proposal', async () => {
   await served.as('anna', ['approver'])
   const shown = await uploaded(lineOf(1, 'send-again'), lineOf(2, 'declined'))
@@ -294,7 +304,9 @@ test('where approvals are in force, a file proposes that a row be sent again, an
   expect(shown.body).toContain('nothing is sent before another person confirms it')
   await press(shown)
   expect(await states()).toEqual(['IN_DOUBT', 'DECLINED', 'IN_DOUBT'])
-  expect((await olga.get(shown.path)).body).toContain('Proposed by person olga')
+  const after = (await olga.get(shown.path)).body
+  expect(after).toContain('Proposed by person olga')
+  expect(after).toContain('1 recorded · 1 proposed')
   olga = await served.as('otto', ['operator', 'approver'])
   const second = await uploaded(lineOf(1, 'send-again'))
   expect(second.body).toContain('you were not shown that')

@@ -42,7 +42,7 @@ describe('a worklist that was filled in', () => {
   test('is read as it was meant', async () => {
     const found = await read(`${HEADER}\r\nR-1,1,shop,approved,7001,portal\r\nR-2,3,shop,Not executed,,gone\r\n`)
     expect(found).toEqual({
-      ...{ kind: 'worklist', open: 0, faults: [] },
+      ...{ kind: 'worklist', open: 0, faults: [], holdsCards: false },
       entries: [
         entry({}),
         entry({ line: 3, reference: 'R-2', attempt: 3, finding: 'not-executed', transactionId: null, reason: 'gone' }),

@@ -6908,7 +6908,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'sending a row in doubt again takes two people where approvals are in force',
     file: 'src/ledger/texts/approving/proposals.ts',
-    guard: 'if (!(yield* takesTwo(row)))',
+    guard: 'if (!takesTwo(yield* policyInForce(), row))',
     without: 'if (true)',
     tests: [RECORD],
   },

@@ -27,7 +27,9 @@ export function addAuditPage(pages: Pages, door: ConsoleDoor): void {
   const { ledger, app } = door
   pages.get<Asked>('/audit', { config: { page: 'audit' } }, async (request, reply) => {
     const since = dayIn(request.query.since) ?? new Date(app.clock.nowMs() - DAYS * DAY_MS).toISOString().slice(0, 10)
-    const who = (request.query.who ?? '').trim().slice(0, 100)
+    const who = String(request.query.who ?? '')
+      .trim()
+      .slice(0, 100)
     const after = positionIn(request.query.after)
     const fits = who === '' ? null : ({ by }: LogEntry) => by.includes(who)
     const { data, next } = await actsPage(ledger, Date.parse(since), { after, limit: SHOWN, fits })

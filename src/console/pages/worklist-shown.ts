@@ -76,11 +76,14 @@ interface Recorded {
 
 export async function plannedShown(door: ConsoleDoor, request: FastifyRequest, list: FilledIn): Promise<Html> {
   const would: Would[] = []
+  const proposed: WouldNot[] = []
   const wouldNot: WouldNot[] = []
   const recorded: Recorded[] = []
   for (const { entry, foreseen } of list.planned) {
     if (foreseen.kind === 'would-resolve' || foreseen.kind === 'would-propose')
       would.push({ entry, doubt: foreseen.doubt, isProposal: foreseen.kind === 'would-propose' })
+    else if (foreseen.kind === 'proposed')
+      proposed.push({ entry, reason: proposedText(foreseen.proposal).replace(/\.$/, '') })
     else {
       const found = await recordedOf(door, entry, foreseen)
       if (found === null) wouldNot.push({ entry, reason: whyNot(foreseen) })
@@ -90,16 +93,16 @@ export async function plannedShown(door: ConsoleDoor, request: FastifyRequest, l
   const counts = [
     ...(would.length === 0 ? [] : [`${plural(would.length, 'line')} would be recorded`]),
     ...(recorded.length === 0 ? [] : [`${recorded.length} recorded`]),
+    ...(proposed.length === 0 ? [] : [`${proposed.length} proposed`]),
     ...(wouldNot.length === 0 ? [] : [`${wouldNot.length} not recorded`]),
     ...(list.open === 0 ? [] : [`${list.open} left blank`]),
   ]
   const head = html`<p class="head">${capital(counts.join(' · '))}</p>`
-  const nothing = recorded.length > 0 ? NOTHING : html`<p>Nothing has been recorded yet.</p>`
-  return html`${head}${nothing}${recordedTable(recorded)}${refusedTable(wouldNot)}${wouldShown(door, request, list.id, would)}<p><a href="/doubts">Back to the doubts</a></p>`
+  const nothing = recorded.length + proposed.length > 0 ? NOTHING : html`<p>Nothing has been recorded yet.</p>`
+  return html`${head}${nothing}${recordedTable(recorded)}${proposedTable(proposed)}${refusedTable(wouldNot)}${wouldShown(door, request, list.id, would)}<p><a href="/doubts">Back to the doubts</a></p>`
 }
 
-function whyNot(foreseen: Exclude<Foreseen, { kind: 'would-resolve' | 'would-propose' }>): Text {
-  if (foreseen.kind === 'proposed') return proposedText(foreseen.proposal).replace(/\.$/, '')
+function whyNot(foreseen: Exclude<Foreseen, { kind: 'would-resolve' | 'would-propose' | 'proposed' }>): Text {
   return foreseen.kind === 'refused'
     ? foreseen.reason
     : `It is ${statusOf(foreseen.state)} already, and no person found that`
@@ -216,11 +219,21 @@ const REFUSED = [
 
 function refusedTable(refused: readonly WouldNot[]): Html {
   if (refused.length === 0) return NOTHING
-  const rows = refused.map(({ entry, reason }) => [
+  return html`<h2>What is not recorded</h2>${table('Lines that change nothing', REFUSED, refused.map(reasonRow))}`
+}
+
+function reasonRow({ entry, reason }: WouldNot): readonly Html[] {
+  return [
     ...[html`${entry.line}`, html`<span class="id">${entry.reference}</span>`],
     ...[html`${FINDING_NAMES[entry.finding]}`, html`${linked(reason)}.`],
-  ])
-  return html`<h2>What is not recorded</h2>${table('Lines that change nothing', REFUSED, rows)}`
+  ]
+}
+
+const PROPOSED_LINES = [...REFUSED.slice(0, 3), { name: 'Who proposed it', kind: 'text' }] as const
+
+function proposedTable(proposed: readonly WouldNot[]): Html {
+  if (proposed.length === 0) return NOTHING
+  return html`<h2>What is proposed</h2>${table('Lines that another person confirms or refuses', PROPOSED_LINES, proposed.map(reasonRow))}`
 }
 
 const RECORDED = [

@@ -215,6 +215,8 @@ export function describeProposals(): void {
       await ledger.adoptPolicy(null, 'test', ADMIN, NOW)
       expect(await sendAgain(BOB, { proposedAtMs: LATER })).toMatchObject({ why: 'proposal' })
       expect(await stateNow()).toBe('IN_DOUBT')
+      expect(await ledger.doubts()).toMatchObject([{ twoPeople: false, proposal: null }])
+      expect(await ledger.proposals(LATER)).toEqual([])
     })
 
     test('is refused by another person, or by its own, with a reason, and then has to be made anew', async () => {

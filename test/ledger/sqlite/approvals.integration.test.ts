@@ -89,7 +89,7 @@ test('a row in doubt that is sent again after its account moved waits for a new 
   await work(ledger, batchId, 'A', 'IN_DOUBT')
   await ledger.adoptAccount('default', 'https://moved.example', 'merchant', 'moved', CLERK, NOW)
   const later = NOW + DAY_MS
-  await ledger.resolve(findingOn('A', { finding: 'send-again' }), CLERK, later)
+  for (const actor of [CLERK, ANN]) await ledger.resolve(findingOn('A', { finding: 'send-again' }), actor, later)
   expect(await statesIn(ledger, batchId)).toEqual(['READY'])
   expect(await ledger.workable(later, 10)).toEqual([])
   await approve(batchId)

@@ -2,7 +2,7 @@
 
 import type { Actor } from '../../../domain/actor.ts'
 import { identityOf } from '../../../domain/actor.ts'
-import { asksForTwo, unfitToApprove } from '../../../domain/approval.ts'
+import { type ApprovalPolicy, asksForTwo, unfitToApprove } from '../../../domain/approval.ts'
 import {
   PROPOSAL_LIVES_MS,
   type Proposal,
@@ -38,8 +38,8 @@ export interface Resent {
 type Kind = Pick<Resent, 'merchant' | 'operation' | 'approvalsNeeded'>
 
 /** One person's word does not send it. */
-export function* takesTwo({ merchant, operation, approvalsNeeded }: Kind): Script<boolean> {
-  return approvalsNeeded > 0 || asksForTwo(yield* policyInForce(), { merchant, operation })
+export function takesTwo(policy: ApprovalPolicy | null, { merchant, operation, approvalsNeeded }: Kind): boolean {
+  return approvalsNeeded > 0 || asksForTwo(policy, { merchant, operation })
 }
 
 interface Standing extends Omit<Proposal, 'untilMs'> {
@@ -77,7 +77,7 @@ export function* judgeWord(
 ): Script<Resolved | Confirmed | 'propose' | null> {
   const name = nameOf(row, order)
   const { id, attempt } = row
-  if (!(yield* takesTwo(row))) return otherProposal(name, order.proposedAtMs ?? undefined, null)
+  if (!takesTwo(yield* policyInForce(), row)) return otherProposal(name, order.proposedAtMs ?? undefined, null)
   const standing = yield* one<Standing>(STANDING, { id, attempt, since: nowMs - PROPOSAL_LIVES_MS })
   if (standing !== undefined && isBy(standing, actor)) return proposed(row, standing)
   const other = otherProposal(name, order.proposedAtMs, standing ?? null)
@@ -184,11 +184,15 @@ export function* refuseProposal(refusal: ProposalRefusal, actor: Actor, nowMs: n
 }
 
 const ALL_STANDING = `
-    SELECT a.name AS merchant FROM proposal p JOIN instruction i ON i.id = p.row_id JOIN account a ON a.id = i.account_id
+    SELECT a.name AS merchant, i.operation, b.approvals_needed AS "approvalsNeeded"
+    FROM proposal p JOIN instruction i ON i.id = p.row_id JOIN account a ON a.id = i.account_id JOIN batch b ON b.id = i.batch_id
     WHERE i.state = 'IN_DOUBT' AND i.attempt = p.attempt AND p.at > :since ORDER BY p.row_id`
 
 export function* standingProposals(nowMs: number): Script<{ merchant: string }[]> {
-  return yield* all<{ merchant: string }>(ALL_STANDING, { since: nowMs - PROPOSAL_LIVES_MS })
+  const policy = yield* policyInForce()
+  const standing = yield* all<Kind>(ALL_STANDING, { since: nowMs - PROPOSAL_LIVES_MS })
+  // Since the policy asks for less, one person's word may be enough: then nothing waits for another one.
+  return standing.filter((kind) => takesTwo(policy, kind)).map(({ merchant }) => ({ merchant }))
 }
 
 /** Its doubt is over. */

@@ -23,6 +23,7 @@ import {
   type SettledRow,
 } from '../../rules/resolving.ts'
 import { isSameTransaction, NO_FACTS } from '../../rules/settling.ts'
+import { policyInForce } from '../approving/policy.ts'
 import {
   askSecondPerson,
   dropProposalOf,
@@ -91,7 +92,9 @@ interface FoundProposal {
 
 function* doubtsIn(setForward: SetForward): Script<DoubtRow[]> {
   const doubts: DoubtRow[] = []
+  const policy = yield* policyInForce()
   for (const row of yield* all<FoundDoubt>(IN_DOUBT)) {
+    const twoPeople = takesTwo(policy, row)
     doubts.push({
       rowId: row.id,
       batchId: row.batchId,
@@ -104,8 +107,8 @@ function* doubtsIn(setForward: SetForward): Script<DoubtRow[]> {
       restMs: row.restMs,
       holdsUp: row.holdsUp,
       reason: row.reason,
-      twoPeople: yield* takesTwo(row),
-      proposal: proposalOf(row),
+      twoPeople,
+      proposal: twoPeople ? proposalOf(row) : null,
       instruction: fromColumns(row),
     })
   }
