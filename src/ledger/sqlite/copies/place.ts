@@ -4,7 +4,7 @@
 import { type BigIntStats, closeSync, openSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import { messageOf } from '../../../domain/errors.ts'
+import { errorCodeOf, messageOf } from '../../../domain/errors.ts'
 import { Fault } from '../../../domain/fault.ts'
 import { type Words, words } from '../../../domain/words.ts'
 import { openConnection } from '../../../files/sqlite-file.ts'
@@ -168,6 +168,7 @@ function save(db: DatabaseSync, path: string, ledgerId: string): Words {
   const before = (identityIn(db)?.epochs ?? []).map((known) => known.epoch)
   const epoch = nextEpoch([...before, readEpoch(path)?.epoch ?? ''])
   const saved = join(dirname(path), `ledger.saved-${process.pid}.db`)
+  const isSaved = words`All that it held is saved in ${saved}. End every other process of this program, remove ${path}-wal and ${path}-shm, put ${saved} in the place of ${path}, then: ${{ act: 'adopt', as: 'moved' }}`
   try {
     // Made before it is filled, for its owner alone: a thread cannot set the mask of its process.
     closeSync(openSync(saved, 'wx', 0o600))
@@ -177,8 +178,11 @@ function save(db: DatabaseSync, path: string, ledgerId: string): Words {
     remember(copy, { ledgerFile: noFile, machine: null, epochs: [{ epoch, file: null }], overrules: false })
     copy.close()
     stageEpoch(path, { ledgerId, epoch }).put()
-    return words`All that it held is saved in ${saved}. End every other process of this program, remove ${path}-wal and ${path}-shm, put ${saved} in the place of ${path}, then: ${{ act: 'adopt', as: 'moved' }}`
+    return isSaved
   } catch (error) {
+    // Another thread of this process noticed it first. Its epoch comes after its copy, and a second one would disown that copy.
+    const standing = readEpoch(path)?.epoch
+    if (errorCodeOf(error) === 'EEXIST' && standing !== undefined && !before.includes(standing)) return isSaved
     const why = messageOf(error)
     try {
       stageEpoch(path, { ledgerId, epoch }).put()
