@@ -180,9 +180,8 @@ function save(db: DatabaseSync, path: string, ledgerId: string): Words {
     stageEpoch(path, { ledgerId, epoch }).put()
     return isSaved
   } catch (error) {
-    // Another thread of this process noticed it first. Its epoch comes after its copy, and a second one would disown that copy.
-    const standing = readEpoch(path)?.epoch
-    if (errorCodeOf(error) === 'EEXIST' && standing !== undefined && !before.includes(standing)) return isSaved
+    // A second epoch would disown the copy of the first thread, and to end the process now would cut that copy short.
+    if (errorCodeOf(error) === 'EEXIST' && isSavedByAnother(path, saved, before)) return isSaved
     const why = messageOf(error)
     try {
       stageEpoch(path, { ledgerId, epoch }).put()
@@ -190,5 +189,35 @@ function save(db: DatabaseSync, path: string, ledgerId: string): Words {
       // The directory has gone as well: a new ledger there will be a new one.
     }
     return words`What it held could not be saved (${why}). Put the newest copy in the place of ${path}, then: ${RESTORED}`
+  }
+}
+
+/** Longer than the copy of any ledger takes that people still wait for. */
+const SAVED_WITHIN_MS = 60_000
+const LOOK_AGAIN_MS = 20
+
+/**
+ * Whether another thread of this process, which noticed it first, has saved the ledger. It writes the epoch last, when its copy is whole:
+ * before that nothing may be opened there. `before`: the epochs that the lost ledger knows.
+ */
+function isSavedByAnother(path: string, saved: string, before: readonly string[]): boolean {
+  const pause = new Int32Array(new SharedArrayBuffer(4))
+  const untilMs = performance.now() + SAVED_WITHIN_MS
+  for (;;) {
+    const epoch = readEpoch(path)?.epoch
+    if (epoch !== undefined && !before.includes(epoch)) return knowsEpoch(saved, epoch)
+    if (performance.now() > untilMs) return false
+    Atomics.wait(pause, 0, 0, LOOK_AGAIN_MS)
+  }
+}
+
+function knowsEpoch(saved: string, epoch: string): boolean {
+  try {
+    const copy = openConnection(saved)
+    const known = identityIn(copy)?.epochs ?? []
+    copy.close()
+    return known.some((one) => one.epoch === epoch)
+  } catch {
+    return false // it was cut short
   }
 }
