@@ -171,10 +171,15 @@ function answerErrors(pages: Pages, door: ConsoleDoor): void {
     const screen = { title: status === 500 ? 'It is not known whether this was done' : 'Not done', main }
     const { retryAfterS = null } = error as { readonly retryAfterS?: number | null }
     if (retryAfterS !== null) reply.header('retry-after', String(retryAfterS))
-    // Where the ledger itself fails, the frame would fail with it.
-    return status >= 500
-      ? showBare(door, reply.code(status), screen)
-      : showScreen(door, request, reply.code(status), screen)
+    reply.code(status)
+    if (status >= 500) return showBare(door, reply, screen)
+    try {
+      return await showScreen(door, request, reply, screen)
+    } catch (failed) {
+      // The frame looks at the ledger. What was refused stays true where that fails.
+      app.log.error({ err: failed, request_id: request.id }, 'the frame of a page failed')
+      return showBare(door, reply, screen)
+    }
   })
 }
 
@@ -187,16 +192,25 @@ function wayOn({ visitor, method, url, routeOptions }: FastifyRequest): Html {
   return html`<p><a href="${pageOfForm(pageEntry(page as PageName), url)}">Back to the page, as it is now</a></p>`
 }
 
+interface Refusing {
+  readonly name?: string
+  readonly code?: unknown
+  readonly statusCode?: number
+  readonly status?: number
+}
+
 function told(error: unknown, scrub: (text: string) => string): { readonly status: number; readonly text: string } {
   if (error instanceof PageError) return { status: error.status, text: error.message }
   if (error instanceof Fault) {
     const text = error.linesIn(pageWays).join(' ')
     return { status: error.code === 'usage' ? 422 : 503, text: scrub(text) }
   }
-  const { statusCode = 500, status } = error as { readonly statusCode?: number; readonly status?: unknown }
+  const { name, code, statusCode = 500, status = 500 } = error as Refusing
   // Refused by the server before any page was asked: a name that is not ours, or too many requests.
-  if (typeof status === 'number' && status < 500) return { status, text: messageOf(error) }
-  if (statusCode < 500) return { status: statusCode, text: 'The form could not be read. Nothing was changed.' }
+  if (name === 'ProblemError' && status < 500) return { status, text: messageOf(error) }
+  // Errors of others have statuses, too: only the framework's own come before anything was done.
+  if (String(code).startsWith('FST_') && statusCode < 500)
+    return { status: statusCode, text: 'The form could not be read. Nothing was changed.' }
   return {
     status: 500,
     text: 'Tranche failed while it worked on this; its log has the details under this request. Look at the batch, merchant or person before you press the button again.',

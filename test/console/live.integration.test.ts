@@ -69,6 +69,26 @@ test('the stream ends with the session', async () => {
   await expect(until(stream, () => false)).rejects.toThrow()
 })
 
+test.each<[string, () => Promise<unknown>]>([
+  ['is revoked', () => served.ledger.revokePerson('olga', 'left', served.app.actor, Date.now())],
+  ['signs out', () => olga.send('/sessions', '/sign-out')],
+  [
+    'has that session ended by another one',
+    async () => {
+      const [session] = await served.ledger.sessions('p-olga', Date.now())
+      await served.ledger.endSession('p-olga', session?.id ?? '', served.app.actor, Date.now())
+    },
+  ],
+])('the stream ends at the next look when whoever watches %s', async (_, act) => {
+  const stream = watching('/live?batch=', olga)
+  await until(stream, () => true)
+  await act()
+  await expect(until(stream, () => false)).rejects.toThrow()
+  expect((await fetch(`${base}/live?batch=`, { headers: { cookie: olga.cookie }, redirect: 'manual' })).status).toBe(
+    303,
+  )
+})
+
 test('looking keeps no session open', async () => {
   const before = await served.ledger.sessions('p-olga', Date.now())
   const stream = watching('/live?batch=', olga)

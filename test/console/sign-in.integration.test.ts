@@ -84,6 +84,11 @@ test.each([
   ['from a sibling', { 'sec-fetch-site': 'same-site' }],
   ['typed into the address bar', { 'sec-fetch-site': 'none' }],
   ['with another origin', { origin: 'https://evil.example' }],
+  [
+    'with another origin that a proxy vouches for',
+    { origin: 'http://evil.example', 'x-forwarded-host': 'evil.example' },
+  ],
+  ['from a page in a sandbox', { origin: 'null' }],
   ['from nowhere', {}],
 ])('a form %s changes nothing', async (_, headers) => {
   expect((await post('/sign-in', { name: 'ann', password: PASSWORD }, headers)).statusCode).toBe(403)

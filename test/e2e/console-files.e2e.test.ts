@@ -45,6 +45,42 @@ test('a person uploads the example, looks at it, types the total, and the worker
   expect(office.sandbox.received()).toBeGreaterThan(0)
 })
 
+test('results through a page are the bytes that the command writes, with every formula guarded', async () => {
+  office = await openOffice()
+  const formulas = [
+    '=HYPERLINK("http://evil.example";"x")',
+    '+1+1',
+    '-2+3',
+    '@SUM(A1)',
+    '\t=1',
+    "=cmd|'/c calc'!A0",
+    'a;=1',
+  ]
+  const quoted = formulas.map((text) => `"${text.replaceAll('"', '""')}"`)
+  const [head = '', ...lines] = toCsv(refunds(formulas.length)).trim().split('\n')
+  const table = [`${head},note`, ...lines.map((line, n) => `${line},${quoted[n]}`)]
+  const submitted = await office.tranche('submit', await office.put('in.csv', `${table.join('\n')}\n`), '--json')
+  expect(submitted.code, submitted.stderr).toBe(0)
+  const { batch } = submitted.last
+  const http = await serveOffice(office)
+  const rita = await visitorAt(office, http.url, 'rita', 'viewer,results')
+  for (const form of ['csv', 'jsonl']) {
+    const out = office.path(`out.${form}`)
+    await office.tranche('results', batch, '--out', out)
+    const written = readFileSync(out, 'utf8')
+    expect((await rita.get(`/batches/${batch}/results.${form}`)).body).toBe(written)
+    const headers = { authorization: `Bearer ${http.key}` }
+    const answer = await fetch(`${http.url}/v1/batches/${batch}/results.${form}`, { headers })
+    expect(Buffer.from(await answer.arrayBuffer()).equals(readFileSync(out))).toBe(true)
+    for (const formula of form === 'csv' ? formulas : []) expect(written).not.toMatch(startsCell(formula))
+  }
+})
+
+/** As the first of a cell, where a spreadsheet would run it. */
+function startsCell(formula: string): RegExp {
+  return new RegExp(`(^|[,;\t\n])"?${RegExp.escape(formula.replaceAll('"', '""'))}`, 'm')
+}
+
 test('the same form is the same batch, and the same file says which one it is', async () => {
   office = await openOffice()
   const http = await serveOffice(office)

@@ -39,8 +39,23 @@ test('a body is signed with every secret, and with the time of the attempt', asy
   for (const secret of secrets) {
     const headers = received?.headers as Record<string, string>
     expect(new Webhook(secret).verify(received?.body as string, headers)).toEqual(JSON.parse(body))
-    const flipped = { ...headers, 'webhook-id': 'e1-0123456789ac' }
-    expect(() => new Webhook(secret).verify(received?.body as string, flipped)).toThrow(/signature/)
+    const flip = (text: string, at: number) =>
+      `${text.slice(0, at)}${String.fromCharCode(text.charCodeAt(at) ^ 1)}${text.slice(at + 1)}`
+    for (const name of ['webhook-id', 'webhook-timestamp']) {
+      const flipped = { ...headers, [name]: flip(headers[name] as string, 9) }
+      expect(() => new Webhook(secret).verify(received?.body as string, flipped)).toThrow(/signature/)
+    }
+    const [first = '', second = ''] = (headers['webhook-signature'] as string).split(' ')
+    const forged = { ...headers, 'webhook-signature': [flip(first, 20), flip(second, 20)].join(' ') }
+    expect(() => new Webhook(secret).verify(received?.body as string, forged)).toThrow(/signature/)
+    for (const at of Buffer.from(body).keys()) {
+      const other = Buffer.from(body)
+      other.writeUInt8((other[at] as number) ^ 1, at)
+      expect(() => new Webhook(secret).verify(other, headers)).toThrow(/signature/)
+    }
+    // What was signed long ago is a repetition.
+    const old = { ...headers, 'webhook-timestamp': String(Number(headers['webhook-timestamp']) - 301) }
+    expect(() => new Webhook(secret).verify(received?.body as string, old)).toThrow(/old/)
   }
   expect(() => new Webhook(newSecret()).verify(body, received?.headers as Record<string, string>)).toThrow(/signature/)
 })

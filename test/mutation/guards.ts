@@ -72,6 +72,9 @@ const FILES_OVER_HTTP = 'test/e2e/uploads.e2e.test.ts'
 const ROUTES = 'test/server/routes.integration.test.ts'
 const PROBLEMS = 'test/server/problems.integration.test.ts'
 const THREATS = 'test/server/threats.integration.test.ts'
+const PAGES_TRIED = 'test/console/threats.integration.test.ts'
+const WATCHED_LONG = 'test/console/live.long.test.ts'
+const BOMBS = 'test/e2e/bombs.e2e.long.test.ts'
 const HANDED_IN = 'test/server/instructions.integration.test.ts'
 const CARD_FIELDS = 'test/ingest/fields/card.test.ts'
 const CARD_READER = 'test/ingest/cards/reader.integration.test.ts'
@@ -8296,6 +8299,98 @@ export const GUARDS: readonly Guard[] = [
     guard: 'if (open.has(sessionId) && ',
     without: 'if (',
     tests: ['test/console/live.integration.test.ts'],
+  },
+  {
+    name: 'who does not read what they watch is dismissed',
+    file: 'src/console/live.ts',
+    guard: 'response.writableLength < UNSENT_MOST_BYTES && ',
+    without: '',
+    tests: [WATCHED_LONG],
+  },
+  {
+    name: 'a session watches no more pages than it may',
+    file: 'src/console/live.ts',
+    guard: 'own >= OF_A_SESSION_MOST || ',
+    without: '',
+    tests: ['test/console/live.integration.test.ts'],
+  },
+  {
+    name: 'a password is not looked at while its name has to wait',
+    file: 'src/app/people.ts',
+    guard:
+      "if ((await ledger.beginSignIn(nameSha256, nowMs)).kind === 'wait') return null\n  const found = await ledger.personNamed(name)",
+    without: 'await ledger.beginSignIn(nameSha256, nowMs)\n  const found = await ledger.personNamed(name)',
+    tests: [PAGES_TRIED],
+  },
+  {
+    name: 'a name of nobody takes a hash as any other does',
+    file: 'src/app/people.ts',
+    guard: "const [nonce = '', digest = ''] = (kept ?? DUMMY)",
+    without: "if (kept === null) return false\n  const [nonce = '', digest = ''] = kept",
+    tests: [PAGES_TRIED],
+  },
+  {
+    name: 'one address tries few names a minute',
+    file: 'src/console/pages/sign-in.ts',
+    guard: 'rateLimit: { max: 60, timeWindow: 60_000 }',
+    without: 'rateLimit: { max: 60_000, timeWindow: 60_000 }',
+    tests: [PAGES_TRIED],
+  },
+  {
+    name: 'no cache keeps an answer or a page',
+    file: 'src/server/server.ts',
+    guard: "reply.header('cache-control', 'no-store')",
+    without: '',
+    tests: [PAGES_TRIED],
+  },
+  {
+    name: 'no page tells another site where its reader came from',
+    file: 'src/server/server.ts',
+    guard: "referrerPolicy: { policy: 'no-referrer' }",
+    without: "referrerPolicy: { policy: 'unsafe-url' }",
+    tests: [PAGES_TRIED],
+  },
+  {
+    name: 'what a page says of an error of somebody else is not its text',
+    file: 'src/console/console.ts',
+    guard: "if (name === 'ProblemError' && status < 500) return",
+    without: 'if (status < 500) return',
+    tests: [PAGES_TRIED],
+  },
+  {
+    name: 'a page that says what was refused stays where its frame fails',
+    file: 'src/console/console.ts',
+    guard: 'return await showScreen(door, request, reply, screen)\n    } catch (failed) {',
+    without: 'return await showScreen(door, request, reply, screen)\n    } catch (failed) {\n      throw failed',
+    tests: [PAGES_TRIED],
+  },
+  {
+    name: 'a page reads no body but that of a form',
+    file: 'src/console/console.ts',
+    guard: 'pages.removeAllContentTypeParsers()',
+    without: '',
+    tests: [PAGES_TRIED],
+  },
+  {
+    name: 'a request that does not say where it comes from is none of ours',
+    file: 'src/console/forms.ts',
+    guard: 'site === undefined ? origin !== undefined && own.includes(origin) :',
+    without: 'site === undefined ? true :',
+    tests: [SIGN_IN],
+  },
+  {
+    name: 'the log names the route of a request, never its address',
+    file: 'src/server/server.ts',
+    guard: 'route: routeOptions.url ?? null, status',
+    without: 'route: request.url, status',
+    tests: [THREATS],
+  },
+  {
+    name: 'a form that is uploaded has few parts',
+    file: 'src/server/routes/files.ts',
+    guard: 'files: 1, fields: 20, parts: 21',
+    without: 'files: 1, fields: 1e9, parts: 1e9',
+    tests: [BOMBS],
   },
   {
     name: 'a form of another site changes nothing',

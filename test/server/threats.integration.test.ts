@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { crc32 } from 'node:zlib'
 import { expect, test } from 'vitest'
+import { createLog } from '../../src/log.ts'
 import { assertMayListen, hostsOf } from '../../src/server/hosts.ts'
 import { buildServer, listen } from '../../src/server/server.ts'
 import { CERTIFICATE, KEY } from '../fixtures/certificate.ts'
@@ -52,6 +53,19 @@ test('behind a proxy it answers to the public name as well, and to no other', ()
   })
   expect(['pay.example', '10.0.0.5', 'localhost'].map(isHost)).toEqual([true, true, true])
   expect(['evil.example', '10.0.0.6', '0.0.0.0'].map(isHost)).toEqual([false, false, false])
+})
+
+test('under which name it was asked only Host says, whatever a proxy of ours adds', async () => {
+  const proxied = await openServed({ trustedProxies: ['10.0.0.0/8'] })
+  const ask = (host: string, said: string) =>
+    proxied.ask('GET', '/livez', { from: '10.0.0.1', headers: { host, 'x-forwarded-host': said } })
+  expect((await ask('evil.example', 'localhost')).statusCode).toBe(421)
+  const answer = await ask('localhost', 'evil.example')
+  expect([answer.statusCode, JSON.stringify([answer.headers, answer.body])]).toEqual([
+    200,
+    expect.not.stringContaining('evil'),
+  ])
+  await proxied.close()
 })
 
 test.each([
@@ -178,6 +192,55 @@ test.each([
     expect([400, 404]).toContain(answer.statusCode)
     expect(answer.headers['x-evil']).toBeUndefined()
   }
+})
+
+/** Line ends, what terminals obey, and what turns a line round. */
+const BREAKS = [
+  '\r\nX-Evil: 1',
+  '\nX-Evil: 1',
+  '\u2028X-Evil: 1',
+  '\u0085x',
+  '\x1b[31mred',
+  '\x9b2K',
+  '\u202eback',
+  '\0',
+]
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const BREAKING = /[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/
+
+test.each(BREAKS)('%j in whatever is sent makes one line of the log, and no header', async (bad) => {
+  const lines: string[] = []
+  const log = createLog({ level: 'trace', destination: { write: (line) => void lines.push(line) } })
+  Object.assign(served.app, { log })
+  const batch = await submit(served.ledger, served.accounts.shop, [refund('A')], {
+    ...{ nowMs: Date.now(), fileSha256: 'dd'.repeat(32), fileName: `refunds${bad}.csv` },
+  })
+  const { key } = await served.key()
+  const own = encodeURIComponent(bad)
+  const latin = Buffer.from(bad).toString('latin1')
+  const named = { 'idempotency-key': 'k1' }
+  const answers = [
+    await served.ask('GET', `/v1/batches/${own}`, { key }),
+    await served.ask('GET', `/v1/instructions?reference=${own}`, { key }),
+    await served.ask('GET', `/v1/batches?cursor=${own}`, { key }),
+    await served.ask('GET', `/${own}`, { key }),
+    await served.ask('GET', `/v1/batches/${batch}/results.csv`, { key }),
+    await served.ask('GET', `/v1/batches/${batch}/results.xlsx`, { key }),
+    await served.ask('GET', '/v1/batches', { key, headers: { 'user-agent': latin, referer: latin, cookie: latin } }),
+    await served.ask('GET', '/v1/batches', { headers: { authorization: `Bearer ${latin}` } }),
+    await served.ask('POST', `/v1/batches/${batch}/pause`, { key, body: { reason: bad }, headers: named }),
+    await served.ask('POST', '/v1/instructions', {
+      ...{ key, body: { ...INSTRUCTION, reference: `r${bad}` }, headers: { 'idempotency-key': latin } },
+    }),
+    await served.ask('POST', `/v1/files?name=${own}`, { key, body: 'a', headers: { 'content-type': 'text/csv' } }),
+  ]
+  for (const { headers } of answers) {
+    expect(headers['x-evil']).toBeUndefined()
+    expect(Object.values(headers).join('')).not.toMatch(BREAKING)
+  }
+  const requests = lines.filter((line) => JSON.parse(line).msg === 'request')
+  expect(requests).toHaveLength(answers.length)
+  for (const line of lines) expect(line.replace(/\n$/, '')).not.toMatch(BREAKING)
 })
 
 test('a beginning of an id is no id', async () => {
