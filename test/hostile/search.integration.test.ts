@@ -44,6 +44,7 @@ describe('writings', () => {
     'base64, two later': (text) => Buffer.from(Buffer.from(`xy${text}z`).toString('base64')),
     base64url: (text) => Buffer.from(Buffer.from(`{${text}}`).toString('base64url')),
     hexadecimal: (text) => Buffer.from(Buffer.from(text).toString('hex')),
+    'hexadecimal of a line': (text) => Buffer.from(Buffer.from(`id,${text}\n`).toString('hex')),
     'hexadecimal, upper case': (text) => Buffer.from(Buffer.from(text).toString('hex').toUpperCase()),
     'UTF-16LE': (text) => Buffer.from(text, 'utf16le'),
     'UTF-16BE': (text) => Buffer.from(text, 'utf16le').swap16(),
@@ -69,6 +70,7 @@ describe('writings', () => {
       `${number.slice(0, 6)}-${number.slice(-4)}-12/2030`,
     ])
     expect(kept.flatMap(found)).toEqual([])
+    expect(found('X717956626393331378282-3340')).toEqual([]) // 9317 in hexadecimal is 39333137
     expect(['737', 'exit 7', 'b737', '193170', '0.9317', 'a9317f'].flatMap(found)).toEqual([])
   })
 })

@@ -27,8 +27,8 @@ export interface Sought {
 interface Needle {
   readonly name: string
   readonly bytes: Uint8Array
-  /** It is found only where no letter or digit stands beside it. */
-  readonly isAlone: boolean
+  /** It is found only where no letter or digit stands beside it, as it is written there. */
+  readonly alone: 'as it is' | 'hexadecimal' | undefined
 }
 
 /** The search for these, to be done in any number of places: one line for each of them in each place. */
@@ -40,7 +40,7 @@ export function openSearch(sought: Sought): (places: readonly Place[]) => string
       const found = new Map<string, number>()
       matcher(bytes, (which, at) => {
         const needle = needles[which] as Needle
-        if (!needle.isAlone || standsAlone(bytes, at, at + needle.bytes.length))
+        if (needle.alone === undefined || STANDS_ALONE[needle.alone](bytes, at, at + needle.bytes.length))
           if (!found.has(needle.name)) found.set(needle.name, at)
       })
       return [...found].map(([what, at]) => `${name}: ${what} at ${at}: ${around(bytes, at)}`)
@@ -52,10 +52,19 @@ function around(bytes: Uint8Array, at: number): string {
   return text.replace(/[^\x20-\x7e]+/g, '·')
 }
 
-/** The fraction of a number is no code. */
-function standsAlone(bytes: Uint8Array, from: number, to: number): boolean {
-  return !/[\dA-Za-z.]/.test(charAt(bytes, from - 1)) && !/[\dA-Za-z]/.test(charAt(bytes, to))
+const STANDS_ALONE = {
+  /** The fraction of a number is no code. */
+  'as it is': (bytes: Uint8Array, from: number, to: number) =>
+    !/[\dA-Za-z.]/.test(charAt(bytes, from - 1)) && !/[\dA-Za-z]/.test(charAt(bytes, to)),
+  /** Eight digits of a long number are no code: what stands beside them would be no text. */
+  hexadecimal: (bytes: Uint8Array, from: number, to: number) =>
+    [from - 2, to].every((at) => {
+      const beside = charAt(bytes, at) + charAt(bytes, at + 1)
+      return !/^[\da-f]{2}$/i.test(beside) || /[\s!-/:-@[-`{-~]/.test(fromHex(beside))
+    }),
 }
+
+const fromHex = (digits: string) => String.fromCharCode(Number.parseInt(digits, 16))
 
 function charAt(bytes: Uint8Array, at: number): string {
   return String.fromCharCode(bytes[at] ?? 0)
@@ -63,8 +72,8 @@ function charAt(bytes: Uint8Array, at: number): string {
 
 function needlesOf({ numbers, longCodes, shortCodes, passwords }: Sought): Needle[] {
   const plain = (text: string) => [text]
-  const all = (texts: readonly string[], what: string, forms: (text: string) => readonly string[], isAlone = false) =>
-    texts.flatMap((text) => forms(text).flatMap((form) => writingsOf(form, what, isAlone)))
+  const all = (texts: readonly string[], what: string, forms: (text: string) => readonly string[], areAlone = false) =>
+    texts.flatMap((text) => forms(text).flatMap((form) => writingsOf(form, what, areAlone)))
   return [
     ...all(numbers, 'a card number', groupings),
     ...all(longCodes, 'a security code', plain, true),
@@ -92,7 +101,7 @@ function besideItsName(code: string): string[] {
   return [...named, ...inFile]
 }
 
-function writingsOf(text: string, what: string, isAlone: boolean): Needle[] {
+function writingsOf(text: string, what: string, areAlone: boolean): Needle[] {
   const bytes = Buffer.from(text)
   const utf16 = Buffer.from(text, 'utf16le')
   const named: [string, Uint8Array][] = [
@@ -118,7 +127,8 @@ function writingsOf(text: string, what: string, isAlone: boolean): Needle[] {
     const key = Buffer.from(written).toString('latin1')
     if (seen.has(key)) return []
     seen.add(key)
-    return [{ name: `${what}, ${writing}`, bytes: written, isAlone: isAlone && key === text }]
+    const alone = key === text ? 'as it is' : writing.startsWith('hexadecimal') ? 'hexadecimal' : undefined
+    return [{ name: `${what}, ${writing}`, bytes: written, alone: areAlone ? alone : undefined }]
   })
 }
 

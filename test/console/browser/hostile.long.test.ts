@@ -69,9 +69,10 @@ describe.skipIf(MAY_SKIP_BROWSER)('hostile texts', { timeout: 120_000 }, () => {
       await page.goto(`${desk.url}${path}?to=${own}&status=${own}&after=${own}&q=${own}&who=${own}&since=${own}`)
       expect(await page.evaluate('document.scripts.length')).toBeLessThanOrEqual(1)
       expect((await targetsOf(page)).filter((target) => !OURS.test(target))).toEqual([])
-      expect(await page.evaluate(`[...document.querySelectorAll('[name=to]')].map(({ value }) => value)`)).toEqual(
-        (await page.locator('[name=to]').count()) === 0 ? [] : ['/'],
-      )
+      // Where a form leads back to: the page itself, or the first one.
+      const strange = `[...document.querySelectorAll('[name=to]')].map(({ value }) => value)
+        .filter((to) => to !== '/' && new URL(to, location.href).href !== location.href)`
+      expect(await page.evaluate(strange)).toEqual([])
     }
   })
 

@@ -74,7 +74,7 @@ const asReason = (text: string) => visible(text).slice(0, 400).toWellFormed()
 async function say(page: Page, { transaction, reason }: { transaction: string; reason: string }): Promise<void> {
   await page.getByRole('radio', { name: /approved/ }).check()
   await page.getByLabel(/^Transaction/).fill(transaction)
-  await page.getByLabel('Reason').fill(reason)
+  await page.getByLabel(/^Reason What you found/).fill(reason)
   await press(page, /^Record/)
 }
 
