@@ -45,11 +45,11 @@ export function doubtMeant(
   return other === undefined ? (meant ?? null) : null
 }
 
-/** With what the person was shown of a proposal to send it again, so that they confirm that one and no other. */
+/** With what the person was shown: whether it only proposes, and which proposal they confirm, so that it does that and nothing else. */
 export function asShown(resolution: Resolution, doubt: DoubtRow | null, nowMs: number): Resolution {
   if (resolution.finding !== 'send-again') return resolution
   const shown = doubt === null ? null : standingProposal(doubt, nowMs)
-  return { ...resolution, proposedAtMs: shown?.atMs ?? null }
+  return { ...resolution, proposedAtMs: shown?.atMs ?? null, onlyProposes: doubt?.twoPeople === true && shown === null }
 }
 
 /** Whether this one word would have it sent: it takes no second person, or is the second one's. */

@@ -9,6 +9,7 @@ import type { App } from '../app.ts'
 import type { Actor } from '../domain/actor.ts'
 import type { BatchView } from '../domain/batch.ts'
 import { Fault } from '../domain/fault.ts'
+import type { BatchId } from '../domain/ids.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { spoolResults } from './results.ts'
 import { openTemporaryFolder } from './temporary-folder.ts'
@@ -80,8 +81,7 @@ async function write(
     }
     const path = what === 'results' ? spooled.written.path : spooled.written.summaryPath
     const details = { kind: what, file: name, rows: spooled.written.rows }
-    const noted = await ledger.recordAct({ what: 'export', actor, batchId, details }, app.clock.nowMs())
-    if (noted !== 'recorded') app.log.warn({ why: noted }, 'a download was not noted in the record')
+    await noteDownload(app, ledger, { actor, batchId, details })
     const { size } = await stat(path)
     const stream = createReadStream(path)
     void finished(stream, { writable: false })
@@ -92,4 +92,21 @@ async function write(
     folder.close()
     throw error
   }
+}
+
+interface Downloaded {
+  readonly actor: Actor
+  /** null: of no batch. */
+  readonly batchId: BatchId | null
+  readonly details: { readonly kind: string; readonly file: string; readonly [detail: string]: string | number }
+}
+
+/** Who took what away is kept; where it cannot be, they get it all the same, and the log says so. */
+export async function noteDownload(
+  { clock, log }: Pick<App, 'clock' | 'log'>,
+  ledger: Pick<Ledger, 'recordAct'>,
+  { actor, batchId, details }: Downloaded,
+): Promise<void> {
+  const noted = await ledger.recordAct({ what: 'export', actor, batchId, details }, clock.nowMs())
+  if (noted !== 'recorded') log.warn({ why: noted }, 'a download was not noted in the record')
 }

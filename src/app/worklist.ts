@@ -2,15 +2,19 @@
 
 import type { App } from '../app.ts'
 import type { Actor } from '../domain/actor.ts'
-import type { Foreseen, Resolution, Resolved } from '../domain/doubt.ts'
+import type { DoubtRow, Foreseen, Resolution, Resolved } from '../domain/doubt.ts'
 import { Fault } from '../domain/fault.ts'
 import { words } from '../domain/words.ts'
 import { WORKLIST_COLUMNS } from '../domain/worklist-columns.ts'
 import type { WorklistEntry, WorklistOptions } from '../ingest/worklist.ts'
 import type { DoubtLedger } from '../ports/ledger/doubts.ts'
+import { doubtMeant } from './doubts.ts'
 import { openToRead } from './input-file.ts'
 
 export type { WorklistEntry } from '../ingest/worklist.ts'
+
+/** As the person was told what it does, before they said yes. */
+export type ToldEntry = WorklistEntry & Pick<Resolution, 'onlyProposes'>
 
 /** CSV as the results are written. */
 export async function toWorklistCsv(doubts: readonly Readonly<Record<string, string | number>>[]): Promise<string> {
@@ -33,7 +37,12 @@ export async function readWorklistFile(path: string, options: WorklistOptions) {
 
 type Configured = Pick<App, 'config'>
 
-function resolutionBy({ line: _, ...entry }: WorklistEntry, { config }: Configured): Resolution {
+/** A file is asked about by what it would have sent: what it only proposes sends nothing, whatever is decided meanwhile. */
+export function asTold(entries: readonly WorklistEntry[], doubts: readonly DoubtRow[]): readonly ToldEntry[] {
+  return entries.map((entry) => ({ ...entry, onlyProposes: doubtMeant(doubts, entry)?.twoPeople === true }))
+}
+
+function resolutionBy({ line: _, ...entry }: ToldEntry, { config }: Configured): Resolution {
   // A file confirms nobody's proposal to send a row again: for that, a person looks at that one proposal.
   const shown = entry.finding === 'send-again' ? { proposedAtMs: null } : {}
   return { ...entry, ...shown, restMs: config.doubtRestMs }
@@ -67,7 +76,7 @@ export interface FoundByFile {
  */
 export async function* recordWorklist(
   app: Configured & Pick<App, 'clock'>,
-  entries: readonly WorklistEntry[],
+  entries: readonly ToldEntry[],
   resolve: (entry: WorklistEntry, resolution: Resolution, nowMs: number) => Promise<Resolved | null>,
 ): AsyncGenerator<FoundByFile> {
   let resolved = 0

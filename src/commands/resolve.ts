@@ -2,7 +2,7 @@
 
 import { asShown, doubtMeant, wouldSend } from '../app/doubts.ts'
 import { openLedger } from '../app/ledger.ts'
-import { readWorklistFile, recordWorklist, type WorklistEntry } from '../app/worklist.ts'
+import { asTold, readWorklistFile, recordWorklist } from '../app/worklist.ts'
 import type { App } from '../app.ts'
 import { type DoubtRow, type Resolution, type Resolved, standingProposal } from '../domain/doubt.ts'
 import { Fault } from '../domain/fault.ts'
@@ -182,11 +182,13 @@ async function resolveFile(
   }
   const ledger = await openLedger(app)
   try {
-    const again = await sentBy(ledger, worklist.entries)
+    const isAgain = worklist.entries.some(({ finding }) => finding === 'send-again')
+    const entries = asTold(worklist.entries, isAgain ? await ledger.doubts() : [])
+    const again = entries.filter(({ finding, onlyProposes }) => finding === 'send-again' && !onlyProposes).length
     if (again > 0) await lookBeforeSendingAll(again, given.yes === true, terminal)
     const counts = { resolved: 0, already: 0, proposed: 0, refused: 0 }
     const resolve = (_: unknown, resolution: Resolution, nowMs: number) => ledger.resolve(resolution, app.actor, nowMs)
-    for await (const { entry, answer } of recordWorklist(app, worklist.entries, resolve)) {
+    for await (const { entry, answer } of recordWorklist(app, entries, resolve)) {
       terminal.object({ event: 'resolution', line: entry.line, ...toJson(entry.reference, answer) })
       counts[answer.kind] += 1
       if (answer.kind === 'refused') terminal.say(`line ${entry.line}: ${spell(answer.reason, commandLine)}.`)
@@ -195,14 +197,6 @@ async function resolveFile(
   } finally {
     await ledger.close()
   }
-}
-
-/** How many rows the file would have sent again by this one word. */
-async function sentBy(ledger: Ledger, entries: readonly WorklistEntry[]): Promise<number> {
-  const again = entries.filter(({ finding }) => finding === 'send-again')
-  if (again.length === 0) return 0
-  const doubts = await ledger.doubts()
-  return again.filter((entry) => doubtMeant(doubts, entry)?.twoPeople !== true).length
 }
 
 async function lookBeforeSendingAll(again: number, yes: boolean, terminal: Terminal): Promise<void> {

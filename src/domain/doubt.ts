@@ -61,6 +61,8 @@ export interface Resolution {
   readonly corrects?: boolean
   /** Of `send-again`: when the proposal was made that the person was shown; null: none was shown. Another one is not confirmed. Absent: not told. */
   readonly proposedAtMs?: number | null
+  /** Of `send-again`: the person was told that it sends nothing before another one confirms it. Absent: false. */
+  readonly onlyProposes?: boolean
   /** As found at the gateway. It can settle one row only. */
   readonly transactionId: string | null
   readonly reason: string

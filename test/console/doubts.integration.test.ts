@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { BatchId } from '../../src/domain/ids.ts'
 import { STEP_UP_MS } from '../../src/domain/person.ts'
-import { claimNamed, findingOn, headerOf, listOf, refund, rowIn, settle, submit } from '../fixtures/ledgers.ts'
+import { CLERK, claimNamed, findingOn, headerOf, listOf, refund, rowIn, settle, submit } from '../fixtures/ledgers.ts'
 import { formsIn, openPages, type PagesServed, type Visiting } from '../fixtures/pages.ts'
 
 const HOSTILE = '<script>alert(1)</script>\u202e'
@@ -222,6 +222,32 @@ describe('where approvals are in force', () => {
     const { fields } = formsIn(body).at(-1) ?? {}
     expect((await olga.post(`${at()}/confirm`, { ...fields, reason: 'mine' })).statusCode).toBe(403)
     await olga.post(`${at()}/resolve`, { ...fields, found: 'send-again', reason: 'again' })
+    expect(await now('R-3')).toMatchObject({ state: 'IN_DOUBT' })
+  })
+
+  test('who may approve too, and proposed it, is told that another person confirms', async () => {
+    const otto = await served.as('otto', ['operator', 'approver'])
+    const { fields } = formsIn((await otto.get(at())).body).at(-1) ?? {}
+    await otto.post(`${at()}/resolve`, { ...fields, reason: 'not there' })
+    const { body } = await otto.get(at())
+    expect(body).toContain('You proposed it yourself, so another person confirms it.')
+    expect(formsIn(body).map(({ action }) => action.split('/').at(-1))).toEqual(['resolve', 'withdraw'])
+  })
+
+  test('an approver who may not confirm this one is told why, and may refuse it', async () => {
+    await propose()
+    const person = { kind: 'person', id: 'p-olga', name: 'olga', address: null } as const
+    const carl = await served.as('carl', ['approver'], person)
+    const { body } = await carl.get(at())
+    expect(body).toContain('and you cannot confirm it')
+    expect(formsIn(body).map(({ action }) => action.split('/').at(-1))).toEqual(['refuse'])
+  })
+
+  test('a form that only proposes sends nothing when one word has become enough meanwhile', async () => {
+    const { fields } = formsIn((await olga.get(at())).body).at(-1) ?? {}
+    await served.ledger.adoptPolicy(null, 'test', CLERK, Date.now())
+    const late = await olga.post(`${at()}/resolve`, { ...fields, reason: 'not there' })
+    expect([late.statusCode, late.body]).toEqual([409, expect.stringContaining('now it would be sent at once')])
     expect(await now('R-3')).toMatchObject({ state: 'IN_DOUBT' })
   })
 

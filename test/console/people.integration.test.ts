@@ -120,6 +120,11 @@ test('an auditor takes all acts away, as the command line exports them, with the
   expect(lines.slice(0, -1)).toEqual(JSON.parse(JSON.stringify(exported)))
   expect(lines.at(-1)).toMatchObject({ event: 'result', entries: exported.length, head: await ledger.head() })
   expect(exported.length).toBeGreaterThan(501)
+  expect(exported.at(-1)).toMatchObject({
+    what: 'export',
+    by: expect.stringContaining('person ada'),
+    details: { kind: 'audit' },
+  })
   expect((await ada.get('/audit.jsonl')).statusCode).toBe(422)
   expect((await (await served.as('vic', ['viewer'])).get(`/audit.jsonl?since=${day}`)).statusCode).toBe(403)
 })

@@ -153,7 +153,7 @@ test('a file that is sent twice has its effect once, line by line', async () => 
   await served.ledger.resolve(findingOn('R-2', { finding: 'approved', corrects: true }), CLERK, Date.now())
   expect((await press(shown)).headers.location).toBe(shown.path)
   expect(await states()).toEqual(['IN_DOUBT', 'APPROVED', 'IN_DOUBT'])
-  expect((await press(shown, { shown: `3.2.${batch}` })).statusCode).toBe(409)
+  expect((await press(shown, { shown: `3.2.records.${batch}` })).statusCode).toBe(409)
 })
 
 describe('what was shown is what is acted on', () => {
@@ -293,6 +293,14 @@ test('a file that only proposes is not said to have recorded nothing', async () 
   expect(body).toContain('1 proposed')
   expect(body).not.toContain('Nothing has been recorded yet.')
   expect(body).not.toContain('not recorded')
+})
+
+test('a file that only proposes sends nothing when one word has become enough meanwhile', async () => {
+  await served.as('anna', ['approver'])
+  const shown = await uploaded(lineOf(1, 'send-again'), lineOf(2, 'declined'))
+  await served.ledger.adoptPolicy(null, 'test', CLERK, Date.now())
+  await press(shown)
+  expect(await states()).toEqual(['IN_DOUBT', 'DECLINED', 'IN_DOUBT'])
 })
 
 test('where approvals are in force, a file proposes that a row be sent again, and confirms nobody’s proposal', async () => {

@@ -6960,9 +6960,44 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a proposal that was shown is sent by nobody alone when the policy has gone',
     file: 'src/ledger/texts/approving/proposals.ts',
-    guard: 'return otherProposal(name, order.proposedAtMs ?? undefined, null)',
-    without: 'return null',
+    guard: 'otherProposal(name, order.proposedAtMs ?? undefined, null)',
+    without: 'null',
     tests: [RECORD],
+  },
+  {
+    name: 'what a person meant to propose is sent by nobody when one word has become enough',
+    file: 'src/ledger/texts/approving/proposals.ts',
+    guard: 'order.onlyProposes === true',
+    without: 'false',
+    tests: [RECORD],
+  },
+  {
+    name: 'a form that proposes says so to the ledger',
+    file: 'src/console/pages/resolving.ts',
+    guard: "onlyProposes: proposes === 'yes'",
+    without: 'onlyProposes: false',
+    tests: [DOUBT_PAGES],
+  },
+  {
+    name: 'a line of a file that was shown to propose says so to the ledger',
+    file: 'src/console/pages/worklist.ts',
+    guard: "onlyProposes: does === 'proposes'",
+    without: 'onlyProposes: false',
+    tests: ['test/console/worklist.integration.test.ts'],
+  },
+  {
+    name: 'a command that was shown to propose says so to the ledger',
+    file: 'src/app/doubts.ts',
+    guard: 'onlyProposes: doubt?.twoPeople === true && shown === null',
+    without: 'onlyProposes: false',
+    tests: ['test/app/told-of-sending.test.ts'],
+  },
+  {
+    name: 'lines of a file that are said to propose only do that',
+    file: 'src/app/worklist.ts',
+    guard: 'onlyProposes: doubtMeant(doubts, entry)?.twoPeople === true',
+    without: 'onlyProposes: false',
+    tests: ['test/app/told-of-sending.test.ts'],
   },
   {
     name: 'a proposal falls after seven days',
@@ -7010,8 +7045,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'who proposes at a page confirms nothing by it',
     file: 'src/console/pages/resolving.ts',
-    guard: "return finding === 'send-again' ? { ...made, proposedAtMs: null } : made",
-    without: 'return made',
+    guard: "finding === 'send-again' ? { ...made, proposedAtMs: null, onlyProposes",
+    without: "finding === 'send-again' ? { ...made, onlyProposes",
     tests: [DOUBT_PAGES],
   },
   {
@@ -7129,8 +7164,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'what a file says was found is of the rows that the page showed',
     file: 'src/console/pages/worklist.ts',
-    guard: 'return row === undefined ? [] : [{ ...entry, row }]',
-    without: 'return row === undefined ? [entry] : [entry]',
+    guard: 'return seen === undefined ? [] : [{ ...entry, ...seen }]',
+    without: 'return seen === undefined ? [entry] : [entry]',
     tests: [WORKLIST_PAGES],
   },
   {
@@ -7186,8 +7221,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a form that is sent twice makes one key at a page',
     file: 'src/console/pages/keys.ts',
-    guard: 'await actElsewhereOnce(door, request, async () => {',
-    without: 'await (async (act: () => Promise<object>) => act())(async () => {',
+    guard: 'await actOnce(door, request, async (once) => {',
+    without: 'await (async (act: (once: typeof ledger) => Promise<void>) => act(ledger))(async (once) => {',
     tests: [KEY_PAGES],
   },
   {

@@ -35,7 +35,9 @@ export async function decideDoubts(
     // Counted before it is told: the process may die between the two.
     if (found.finding === 'send-again') truth.sendAgains.set(key, (truth.sendAgains.get(key) ?? 0) + 1)
     if (found.finding === 'send-again' && lookUpOnly(doubt, truth).finding === 'approved') truth.misjudged.add(key)
-    const shown = doubt.twoPeople && random.chance(0.5) ? { proposedAtMs: doubt.proposal?.atMs ?? null } : {}
+    const { proposal } = doubt
+    const isTold = doubt.twoPeople && random.chance(0.5)
+    const shown = isTold ? { proposedAtMs: proposal?.atMs ?? null, onlyProposes: proposal === null } : {}
     let resolved = await ledger.resolve({ ...told, ...shown, ...found }, actor, clock.nowMs())
     if (resolved.kind === 'proposed') truth.sendAgains.set(key, (truth.sendAgains.get(key) ?? 1) - 1)
     if (resolved.kind === 'proposed' && random.chance(0.6))

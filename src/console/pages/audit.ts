@@ -1,7 +1,7 @@
 // Every act of the last week, or since a day that is asked for, the oldest first.
 
 import { Readable } from 'node:stream'
-import { DOWNLOAD_TYPES } from '../../app/downloads.ts'
+import { DOWNLOAD_TYPES, noteDownload } from '../../app/downloads.ts'
 import { actsPage } from '../../app/paging.ts'
 import type { LogEntry, LogPosition } from '../../domain/acts.ts'
 import { isoOf } from '../../domain/batch-status.ts'
@@ -12,6 +12,7 @@ import { type Html, html } from '../../present/html.ts'
 import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
 import { showScreen } from '../frame.ts'
 import { idText, moment, NOTHING, table } from '../parts.ts'
+import { visitorOf } from '../visit.ts'
 import { batchPath, linked } from '../ways.ts'
 
 const SHOWN = 100
@@ -39,9 +40,13 @@ export function addAuditPage(pages: Pages, door: ConsoleDoor): void {
   pages.get<Asked>('/audit.jsonl', { config: { page: 'auditJsonl' } }, async (request, reply) => {
     const since = dayIn(request.query.since)
     if (since === null) throw new PageError(422, 'Write the first day as YYYY-MM-DD. Nothing was changed.')
+    const file = `audit-since-${since}.jsonl`
+    await noteDownload(app, ledger, {
+      ...{ actor: visitorOf(request).actor, batchId: null, details: { kind: 'audit', file } },
+    })
     return reply
       .type(DOWNLOAD_TYPES.jsonl)
-      .header('content-disposition', `attachment; filename="audit-since-${since}.jsonl"`)
+      .header('content-disposition', `attachment; filename="${file}"`)
       .send(Readable.from(linesSince(ledger, Date.parse(since))))
   })
 }

@@ -3,6 +3,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AttentionNow } from '../../app/attention.ts'
 import { restUntilMsOf } from '../../app/doubts.ts'
+import { noteDownload } from '../../app/downloads.ts'
 import { toWorklistCsv } from '../../app/worklist.ts'
 import { cardText } from '../../domain/card.ts'
 import type { DoubtRow } from '../../domain/doubt.ts'
@@ -44,7 +45,7 @@ export function addDoubtPages(pages: Pages, door: ConsoleDoor): void {
         'This row is not in doubt: somebody resolved it, an answer came after all, or there is no such row. There is nothing to look up. Its history is found by its reference.',
       )
     const { reference } = doubt.instruction
-    const main = html`${await shownOf(door, doubt, visitorOf(request))}${questionOf(request, door, doubt)}${sendingAgainOf(request, door, doubt)}`
+    const main = html`${await shownOf(door, doubt, visitorOf(request))}${questionOf(request, door, doubt)}${await sendingAgainOf(request, door, doubt)}`
     return showScreen(door, request, reply, { title: `In doubt: ${reference}`, section: 'Doubts', main })
   })
 }
@@ -58,9 +59,7 @@ async function sendWorklist(
   const doubts = await ledger.doubts()
   const text = await toWorklistCsv(doubts.map(toDoubtRecord))
   const details = { kind: 'worklist', file: 'doubts.csv', rows: doubts.length }
-  const { actor } = visitorOf(request)
-  const noted = await ledger.recordAct({ what: 'export', actor, details }, app.clock.nowMs())
-  if (noted !== 'recorded') app.log.warn({ why: noted }, 'a download was not noted in the record')
+  await noteDownload(app, ledger, { actor: visitorOf(request).actor, batchId: null, details })
   return reply
     .type('text/csv; charset=utf-8')
     .header('content-disposition', 'attachment; filename="doubts.csv"')

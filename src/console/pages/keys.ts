@@ -17,7 +17,7 @@ import { keyState } from '../../present/keys.ts'
 import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
 import { type Fields, fieldsOf, reasonIn } from '../forms.ts'
 import { showScreen } from '../frame.ts'
-import { actElsewhereOnce } from '../once.ts'
+import { actOnce } from '../once.ts'
 import { facts, form, freshly, idText, moment, note, reasonField, table } from '../parts.ts'
 import { visitorOf } from '../visit.ts'
 
@@ -55,9 +55,8 @@ export function addKeyPages(pages: Pages, door: ConsoleDoor): void {
     const asked = keyIn(door, fieldsOf(request))
     const { actor } = visitorOf(request)
     let made: { readonly id: string; readonly key: string } | null = null
-    await actElsewhereOnce(door, request, async () => {
-      made = await addKey(ledger, asked, actor, app.clock.nowMs())
-      return {}
+    await actOnce(door, request, async (once) => {
+      made = await addKey({ key: ledger.key, addKey: once.addKey }, asked, actor, app.clock.nowMs())
     })
     const main = html`${shownOnce(asked.name, made)}<p><a href="/keys">Keys</a></p>`
     return showScreen(door, request, reply, { title: `Key ${asked.name}`, section: 'Keys', main })

@@ -52,12 +52,13 @@ function findingIn(request: FastifyRequest): Finding {
 }
 
 function resolutionIn(request: FastifyRequest, doubt: DoubtRow, finding: Finding, { app }: ConsoleDoor): Resolution {
-  const { attempt = '', transaction_id = '' } = fieldsOf(request)
+  const { attempt = '', transaction_id = '', proposes } = fieldsOf(request)
   const transactionId = transaction_id.trim() === '' ? null : transaction_id.trim()
   const found = { finding, transactionId, attempt: wholeIn(attempt), reason: reasonIn(request) }
   const made = resolutionOf(doubt, found, app)
   // Who sends it, or proposes that, confirms nobody's proposal by it.
-  if (!isProblem(made)) return finding === 'send-again' ? { ...made, proposedAtMs: null } : made
+  if (!isProblem(made))
+    return finding === 'send-again' ? { ...made, proposedAtMs: null, onlyProposes: proposes === 'yes' } : made
   throw new PageError(422, `The transaction id was not accepted: ${made.problem}; ${made.remedy}. Nothing was changed.`)
 }
 

@@ -1,8 +1,8 @@
 // To have a row in doubt sent once more: by one person, or proposed by one and confirmed or refused by another.
 
 import type { FastifyRequest } from 'fastify'
-import { resolutionOf, restUntilMsOf } from '../../app/doubts.ts'
-import { type DoubtRow, type Proposal, standingProposal } from '../../domain/doubt.ts'
+import { type Found, resolutionOf, restUntilMsOf } from '../../app/doubts.ts'
+import { type DoubtRow, type Foreseen, type Proposal, type Resolution, standingProposal } from '../../domain/doubt.ts'
 import { isProblem } from '../../domain/problem.ts'
 import { spell } from '../../domain/words.ts'
 import { nounOf } from '../../present/asked.ts'
@@ -27,11 +27,8 @@ export function addSendingAgain(pages: Pages, door: ConsoleDoor): void {
     const [attempt, proposedAtMs] = [wholeIn(fieldsOf(request).attempt ?? ''), proposedIn(request)]
     await actOnce(door, request, async (once) => {
       const doubt = await doubtShown(door, request.params.row, shown)
-      const said = { finding: 'send-again', attempt, transactionId: null, reason: reasonIn(request) } as const
-      const made = resolutionOf(doubt, said, door.app)
-      if (isProblem(made)) throw new PageError(422, `${made.problem}. Nothing was changed.`)
-      const { actor } = visitorOf(request)
-      const resolved = await once.resolve({ ...made, proposedAtMs }, actor, door.app.clock.nowMs())
+      const order = confirmationOf(door, doubt, { attempt, proposedAtMs, reason: reasonIn(request) })
+      const resolved = await once.resolve(order, visitorOf(request).actor, door.app.clock.nowMs())
       if (resolved.kind === 'refused')
         throw new PageError(409, `${spell(resolved.reason, pageWays)}. Nothing was changed.`)
       if (resolved.kind === 'proposed')
@@ -58,6 +55,14 @@ export function addSendingAgain(pages: Pages, door: ConsoleDoor): void {
   )
 }
 
+type Confirmation = Pick<Found, 'attempt' | 'reason'> & { readonly proposedAtMs: number }
+
+function confirmationOf({ app }: ConsoleDoor, doubt: DoubtRow, { proposedAtMs, ...said }: Confirmation): Resolution {
+  const made = resolutionOf(doubt, { ...said, finding: 'send-again', transactionId: null }, app)
+  if (isProblem(made)) throw new PageError(422, `${made.problem}. Nothing was changed.`)
+  return { ...made, proposedAtMs }
+}
+
 function proposedIn(request: FastifyRequest): number {
   const { proposed = '' } = fieldsOf(request)
   if (/^[1-9]\d{0,14}$/.test(proposed)) return Number.parseInt(proposed, 10)
@@ -66,7 +71,7 @@ function proposedIn(request: FastifyRequest): number {
 
 // ───────────────────────────────────────────────────────────── At the page of the doubt
 
-export function sendingAgainOf(request: FastifyRequest, door: ConsoleDoor, doubt: DoubtRow): Html {
+export async function sendingAgainOf(request: FastifyRequest, door: ConsoleDoor, doubt: DoubtRow): Promise<Html> {
   const nowMs = door.app.clock.nowMs()
   const proposal = standingProposal(doubt, nowMs)
   const restUntilMs = restUntilMsOf(doubt, door.app)
@@ -80,7 +85,7 @@ export function sendingAgainOf(request: FastifyRequest, door: ConsoleDoor, doubt
         'plain',
         html`<strong>${name}</strong>: not before ${moment(restUntilMs)}. A request that was given up may still be executed. Look again then.`,
       )
-    : html`<p>${meaningOf('send-again', doubt)}</p>${ways()}`
+    : html`<p>${meaningOf('send-again', doubt)}</p>${await ways()}`
   return html`<h2>Send it once more?</h2>${now}`
 }
 
@@ -92,14 +97,32 @@ function itself({ instruction: { operation, reference, money } }: DoubtRow): str
 
 function orderOf(request: FastifyRequest, door: ConsoleDoor, doubt: DoubtRow): Html {
   const button = doubt.twoPeople ? `Propose to send ${itself(doubt)}, once more` : `Send ${itself(doubt)}, once more`
+  const proposing = doubt.twoPeople ? html`<input type="hidden" name="proposes" value="yes">` : NOTHING
   const two = doubt.twoPeople
     ? html`<p>This takes two people: you propose it, and nothing is sent before another person, who may approve, confirms it.</p>`
     : NOTHING
-  const fields = html`${fieldsOfRow(doubt)}<input type="hidden" name="found" value="send-again">${reasonField('Where you looked, and did not find it. It is kept in the history.')}`
+  const fields = html`${fieldsOfRow(doubt)}<input type="hidden" name="found" value="send-again">${proposing}${reasonField('Where you looked, and did not find it. It is kept in the history.')}`
   return html`${two}${freshly(request, doubtPath(doubt.rowId), () => form(request, door, { action: `${doubtPath(doubt.rowId)}/resolve`, fields, button }))}`
 }
 
-function decisionOf(request: FastifyRequest, door: ConsoleDoor, doubt: DoubtRow, proposal: Proposal): Html {
+/** By the judgement that would record it. */
+async function foreseeConfirming(
+  request: FastifyRequest,
+  door: ConsoleDoor,
+  doubt: DoubtRow,
+  { atMs: proposedAtMs }: Proposal,
+): Promise<Foreseen> {
+  const order = confirmationOf(door, doubt, { attempt: doubt.attempt, proposedAtMs, reason: '' })
+  const [foreseen] = await door.ledger.foresee([order], visitorOf(request).actor, door.app.clock.nowMs())
+  return foreseen as Foreseen
+}
+
+async function decisionOf(
+  request: FastifyRequest,
+  door: ConsoleDoor,
+  doubt: DoubtRow,
+  proposal: Proposal,
+): Promise<Html> {
   const { by, atMs, untilMs, reason } = proposal
   const path = doubtPath(doubt.rowId)
   const told = note(
@@ -115,6 +138,10 @@ function decisionOf(request: FastifyRequest, door: ConsoleDoor, doubt: DoubtRow,
         fields: fieldsWith('Why it is not to be sent. It is kept in the audit.'),
       })
     : NOTHING
+  const refuse = form(request, door, {
+    ...{ action: `${path}/refuse`, kind: 'other', button: `Refuse to send ${itself(doubt)}, once more` },
+    fields: fieldsWith('Why it is not to be sent. It is kept in the audit.'),
+  })
   if (!may('approve')) return html`${told}<p>Your roles do not let you confirm it: that takes an approver.</p>${back}`
   const confirm = () =>
     html`${form(request, door, {
@@ -122,9 +149,9 @@ function decisionOf(request: FastifyRequest, door: ConsoleDoor, doubt: DoubtRow,
       button: `Confirm: send ${itself(doubt)}, once more`,
       fields: fieldsWith('Where you looked, and did not find it. It is kept in the history.'),
     })}`
-  const refuse = form(request, door, {
-    ...{ action: `${path}/refuse`, kind: 'other', button: `Refuse to send ${itself(doubt)}, once more` },
-    fields: fieldsWith('Why it is not to be sent. It is kept in the audit.'),
-  })
+  const word = await foreseeConfirming(request, door, doubt, proposal)
+  if (word.kind === 'proposed')
+    return html`${told}<p>You proposed it yourself, so another person confirms it.</p>${back}`
+  if (word.kind === 'refused') return html`${told}<p>${spell(word.reason, pageWays)}.</p>${refuse}`
   return html`${told}${freshly(request, path, confirm)}${refuse}`
 }

@@ -153,7 +153,11 @@ function wouldShown(door: ConsoleDoor, request: FastifyRequest, file: string, wo
     html`${isProposal ? PROPOSED : meaningOf(entry.finding, doubt)}`,
     entry.reason === '' ? html`<em>the one below</em>` : html`${entry.reason}`,
   ])
-  const shown = would.map(({ entry, doubt }) => `${entry.line}.${doubt.rowNo}.${doubt.batchId}`).join(' ')
+  const shown = would
+    .map((one) =>
+      [one.entry.line, one.doubt.rowNo, one.isProposal ? 'proposes' : 'records', one.doubt.batchId].join('.'),
+    )
+    .join(' ')
   const reason = would.some(({ entry }) => entry.reason === '')
     ? reasonField('For the lines that give none: what was found, and where. It is kept in the history.')
     : NOTHING

@@ -4,7 +4,13 @@ import multipart from '@fastify/multipart'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ownUpload } from '../../app/checking.ts'
 import { UploadRefused } from '../../app/uploads.ts'
-import { planWorklist, readWorklistFile, recordWorklist, type WorklistEntry } from '../../app/worklist.ts'
+import {
+  planWorklist,
+  readWorklistFile,
+  recordWorklist,
+  type ToldEntry,
+  type WorklistEntry,
+} from '../../app/worklist.ts'
 import { type Html, html } from '../../present/html.ts'
 import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
 import { type Fields, fieldsOf, reasonIn } from '../forms.ts'
@@ -134,24 +140,26 @@ function refuse(
 
 // ───────────────────────────────────────────────────────────── Recording
 
-/** Those lines that would have been recorded when the page was shown, each of the row that it was shown with. */
-function asShown(entries: readonly WorklistEntry[], { shown = '' }: Fields): readonly WorklistEntry[] {
-  const rows = new Map(
+/** Those lines that would have been recorded when the page was shown, each of the row and with the meaning that it was shown with. */
+function asShown(entries: readonly WorklistEntry[], { shown = '' }: Fields): readonly ToldEntry[] {
+  const lines = new Map(
     shown.split(' ').map((one) => {
-      const [, line, rowNo, batchId] = /^([1-9]\d{0,8})\.([1-9]\d{0,8})\.(\S{1,100})$/.exec(one) ?? []
+      const [, line, rowNo, does, batchId] =
+        /^([1-9]\d{0,8})\.([1-9]\d{0,8})\.(proposes|records)\.(\S{1,100})$/.exec(one) ?? []
       if (line === undefined || rowNo === undefined || batchId === undefined)
         throw new PageError(400, 'The form does not say which rows it is of. Nothing was changed: open the page again.')
-      return [line, { batchId, rowNo: Number.parseInt(rowNo, 10) }] as const
+      const row = { batchId, rowNo: Number.parseInt(rowNo, 10) }
+      return [line, { row, onlyProposes: does === 'proposes' }] as const
     }),
   )
   return entries.flatMap((entry) => {
-    const row = rows.get(String(entry.line))
-    return row === undefined ? [] : [{ ...entry, row }]
+    const seen = lines.get(String(entry.line))
+    return seen === undefined ? [] : [{ ...entry, ...seen }]
   })
 }
 
 /** What is refused is seen when the page is shown again: by what the ledger holds then. */
-async function record(door: ConsoleDoor, request: FastifyRequest, entries: readonly WorklistEntry[]): Promise<void> {
+async function record(door: ConsoleDoor, request: FastifyRequest, entries: readonly ToldEntry[]): Promise<void> {
   const { actor } = visitorOf(request)
   const recording = recordWorklist(door.app, entries, ({ line }, resolution, nowMs) =>
     actPartOnce(door, request, String(line), (once) => once.resolve(resolution, actor, nowMs)),

@@ -27,6 +27,14 @@ export function otherProposal(
   )
 }
 
+/** The person was told that they only propose it, and one word has been enough since. */
+export function wouldBeSent(name: string): Refusal {
+  return refused(
+    'proposal',
+    words`To send ${name} again does not take two people any more: now it would be sent at once. ${LOOK_AGAIN}`,
+  )
+}
+
 /** Somebody else decided on it at the same moment. */
 export function decidedMeanwhile(name: string): Refusal {
   return refused('proposal', words`Somebody else has just decided on sending ${name} again. ${LOOK_AGAIN}`)

@@ -4,12 +4,14 @@ import type { ApiRequest, KeptRequest } from '../../domain/api-request.ts'
 import type { ControlLedger } from './control.ts'
 import type { DoubtLedger } from './doubts.ts'
 import type { IntakeLedger } from './intake.ts'
+import type { KeyLedger } from './keys.ts'
 import type { WebhookLedger } from './webhooks.ts'
 
 /** What a request may do. */
 export type OnceLedger = Pick<ControlLedger, 'pause' | 'resume' | 'cancel' | 'resumeAccount' | 'setRate'> &
   Pick<DoubtLedger, 'resolve' | 'refuseProposal'> &
   Pick<IntakeLedger, 'recordMessage'> &
+  Pick<KeyLedger, 'addKey'> &
   Pick<WebhookLedger, 'addEndpoint' | 'removeEndpoint' | 'rotateSecret' | 'enableEndpoint' | 'pingEndpoint' | 'replay'>
 
 export interface RequestLedger {

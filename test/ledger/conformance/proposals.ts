@@ -219,6 +219,15 @@ export function describeProposals(): void {
       expect(await ledger.proposals(LATER)).toEqual([])
     })
 
+    test('that a person meant to make sends nothing, when one word has become enough meanwhile', async () => {
+      await doubtUnder(FOUR_EYES)
+      await ledger.adoptPolicy(null, 'test', ADMIN, NOW)
+      const meant = { proposedAtMs: null, onlyProposes: true }
+      expect(await sendAgain(ANN, meant)).toMatchObject({ why: 'proposal', reason: saying(/would be sent at once/) })
+      expect([await stateNow(), await actsNow()]).toEqual(['IN_DOUBT', []])
+      expect(await sendAgain(ANN, { ...meant, onlyProposes: false })).toMatchObject({ state: 'READY' })
+    })
+
     test('is refused by another person, or by its own, with a reason, and then has to be made anew', async () => {
       await doubtUnder(FOUR_EYES)
       for (const actor of [BOB, ANN]) {

@@ -13,7 +13,7 @@ import {
 import { Fault } from '../../../domain/fault.ts'
 import type { BatchId } from '../../../domain/ids.ts'
 import type { Operation } from '../../../domain/instruction.ts'
-import { decidedMeanwhile, otherProposal, unfitToConfirm } from '../../rules/proposing.ts'
+import { decidedMeanwhile, otherProposal, unfitToConfirm, wouldBeSent } from '../../rules/proposing.ts'
 import type { Refusal } from '../../rules/resolving.ts'
 import { actorIdOf, byOf, recordAct, toActor } from '../record/acts.ts'
 import { all, change, one, type Script } from '../script.ts'
@@ -59,7 +59,7 @@ const PROPOSE = `
 /** Of two who decide at once, one finds it. */
 const DECIDED = 'DELETE FROM proposal WHERE row_id = :id AND attempt = :attempt AND at = :atMs RETURNING row_id'
 
-type Order = Pick<Resolution, 'reference' | 'reason' | 'proposedAtMs'>
+type Order = Pick<Resolution, 'reference' | 'reason' | 'proposedAtMs' | 'onlyProposes'>
 
 /** Two people's word sends it. */
 export interface Confirmed {
@@ -77,7 +77,8 @@ export function* judgeWord(
 ): Script<Resolved | Confirmed | 'propose' | null> {
   const name = nameOf(row, order)
   const { id, attempt } = row
-  if (!takesTwo(yield* policyInForce(), row)) return otherProposal(name, order.proposedAtMs ?? undefined, null)
+  if (!takesTwo(yield* policyInForce(), row))
+    return order.onlyProposes === true ? wouldBeSent(name) : otherProposal(name, order.proposedAtMs ?? undefined, null)
   const standing = yield* one<Standing>(STANDING, { id, attempt, since: nowMs - PROPOSAL_LIVES_MS })
   if (standing !== undefined && isBy(standing, actor)) return proposed(row, standing)
   const other = otherProposal(name, order.proposedAtMs, standing ?? null)

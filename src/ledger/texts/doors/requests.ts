@@ -13,6 +13,7 @@ import { change, one, type Script } from '../script.ts'
 import { controlOn } from '../work/control.ts'
 import { doubtsOn, type SetForward } from '../work/doubts.ts'
 import type { Looks } from '../work/looks.ts'
+import { keysOn } from './keys.ts'
 
 export interface RequestParts {
   readonly looks: Looks
@@ -35,6 +36,7 @@ export function requestsOn(engine: Engine, { looks, setForward, intake, ledgerId
         setRate: (...asked) => control().setRate(...asked),
         resolve: (...asked) => doubtsOn(noting(engine, request), setForward).resolve(...asked),
         refuseProposal: (...asked) => doubtsOn(noting(engine, request), setForward).refuseProposal(...asked),
+        addKey: (...asked) => keysOn(noting(engine, request)).addKey(...asked),
         addEndpoint: (...asked) => endpoints().addEndpoint(...asked),
         removeEndpoint: (...asked) => endpoints().removeEndpoint(...asked),
         rotateSecret: (...asked) => endpoints().rotateSecret(...asked),
