@@ -26,11 +26,12 @@ export function ingestWith(env: NodeJS.ProcessEnv): Ingest {
     })
     child.send(asked, () => {})
     if (tell !== undefined) child.on('message', (progress) => tell(progress as IngestProgress))
-    return endOf(child)
+    return saidBy(child)
   }
 }
 
-function endOf(child: ChildProcess): Promise<IngestEnded> {
+/** Its exit code, and the last object that it wrote to stdout. */
+export function saidBy(child: ChildProcess): Promise<IngestEnded> {
   const said: Buffer[] = []
   let bytes = 0
   child.stdout?.on('data', (chunk: Buffer) => {

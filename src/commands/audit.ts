@@ -2,6 +2,7 @@
 
 import { openLedger } from '../app/ledger.ts'
 import type { App } from '../app.ts'
+import { isHead } from '../domain/acts.ts'
 import { Fault } from '../domain/fault.ts'
 import type { Disagreement } from '../ports/ledger/audit.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
@@ -75,7 +76,7 @@ export async function examineRecord(
 /** null: none was given. */
 export function parseHead(option: string, head: string | undefined): string | null {
   if (head === undefined) return null
-  if (/^[1-9]\d{0,14}:[0-9a-f]{64}$/.test(head)) return head
+  if (isHead(head)) return head
   throw new Fault(
     'usage',
     `${option} ${head}: write it as doctor or log shows it, a number, a colon and 64 digits. Nothing was checked.`,

@@ -17,6 +17,7 @@ import { messageOf } from '../domain/errors.ts'
 import { Fault } from '../domain/fault.ts'
 import { comesInBy } from '../domain/identity.ts'
 import { isLoopback } from '../files/networks.ts'
+import type { Verify } from '../ports/ledger/audit.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import type { Door } from '../server/door.ts'
@@ -24,6 +25,7 @@ import type { Tls } from '../server/server.ts'
 import { type OwnWorker, startOwnWorker } from './own-worker.ts'
 import { finishing, openInterruption } from './signals.ts'
 import type { Terminal } from './terminal.ts'
+import { verifyWith } from './verifying.ts'
 
 export interface ServeArguments {
   readonly port?: string
@@ -131,7 +133,8 @@ async function serveOn(app: App, asked: Asked, env: NodeJS.ProcessEnv, terminal:
     const door = { app, ledger, isHost: asked.isHost, onAnswered, ...limits, ...files }
     const rehearsalPeople =
       isSandbox && asked.withPeople ? await addRehearsalPeople(ledger, app.actor, app.clock.nowMs()) : []
-    const console = await consoleBeside(door, asked, { isSandbox, rehearsalPeople })
+    const verify = verifyWith(env)
+    const console = await consoleBeside(door, asked, { isSandbox, rehearsalPeople, verify })
     const server = await buildServer(door, asked.tls, console)
     const listening = await listen(server, asked).catch((error: unknown) => {
       throw cannotListen(asked, error)
@@ -163,11 +166,15 @@ async function serveOn(app: App, asked: Asked, env: NodeJS.ProcessEnv, terminal:
 async function consoleBeside(
   door: Door,
   { tls }: Asked,
-  rehearsed: { readonly isSandbox: boolean; readonly rehearsalPeople: readonly RehearsalPerson[] },
+  beside: {
+    readonly isSandbox: boolean
+    readonly rehearsalPeople: readonly RehearsalPerson[]
+    readonly verify: Verify
+  },
 ) {
   const { consoleOf } = await import('../console/console.ts')
   const isSecure = tls !== null || door.app.config.serving.publicUrl?.startsWith('https:') === true
-  return consoleOf({ ...door, isSecure, ...rehearsed })
+  return consoleOf({ ...door, isSecure, ...beside })
 }
 
 /** On a ledger without people, whoever reads this output becomes the first administrator. */

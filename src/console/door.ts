@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { FilesDoor } from '../app/checking.ts'
+import type { Verify } from '../ports/ledger/audit.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import type { Samples } from './samples.ts'
 
@@ -15,6 +16,8 @@ export interface ConsoleDoor extends FilesDoor {
   readonly isSandbox: boolean
   /** Of its merchants, minute by minute; absent: it begins with none. */
   readonly samples?: Samples
+  /** Absent: the record is verified at a terminal only. */
+  readonly verify?: Verify
   /** Of a rehearsal: whoever comes may be one of them. */
   readonly rehearsalPeople: readonly { readonly name: string; readonly password: string; readonly does: string }[]
 }

@@ -42,6 +42,7 @@ export const PAGES = {
   health: { method: 'GET', path: '/health', permission: 'own' },
   audit: { method: 'GET', path: '/audit', permission: 'audit' },
   auditJsonl: { method: 'GET', path: '/audit.jsonl', permission: 'audit' },
+  verifyAudit: { method: 'POST', path: '/audit/verify', permission: 'audit' },
   people: { method: 'GET', path: '/people', permission: 'administer' },
   addPerson: { method: 'POST', path: '/people', permission: 'administer', stepUp: true },
   person: { method: 'GET', path: '/people/:person', permission: 'administer' },

@@ -107,3 +107,8 @@ export type PersonActName = (typeof PERSON_ACTS)[number]
 export type ActName = SteeringActName | PersonActName
 
 export type ActDetails = Readonly<Record<string, string | number | null>>
+
+/** Whether it is written as the head of the chain is: `LINK:HASH`. */
+export function isHead(text: string): boolean {
+  return /^[1-9]\d{0,14}:[0-9a-f]{64}$/.test(text)
+}

@@ -5,7 +5,6 @@ import { DOWNLOAD_TYPES, noteDownload } from '../../app/downloads.ts'
 import { actsPage } from '../../app/paging.ts'
 import type { LogEntry, LogPosition } from '../../domain/acts.ts'
 import { isoOf } from '../../domain/batch-status.ts'
-import { atTerminal, words } from '../../domain/words.ts'
 import type { Ledger } from '../../ports/ledger/ledger.ts'
 import { logDetails, toJsonLogEntry } from '../../present/history.ts'
 import { type Html, html } from '../../present/html.ts'
@@ -13,7 +12,8 @@ import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
 import { showScreen } from '../frame.ts'
 import { idText, moment, NOTHING, table } from '../parts.ts'
 import { visitorOf } from '../visit.ts'
-import { batchPath, linked } from '../ways.ts'
+import { batchPath } from '../ways.ts'
+import { addVerifying, verifiedOf } from './verifying.ts'
 
 const SHOWN = 100
 const AT_ONCE = 500
@@ -26,6 +26,7 @@ interface Asked {
 
 export function addAuditPage(pages: Pages, door: ConsoleDoor): void {
   const { ledger, app } = door
+  const verifications = addVerifying(pages, door)
   pages.get<Asked>('/audit', { config: { page: 'audit' } }, async (request, reply) => {
     const since = dayIn(request.query.since) ?? new Date(app.clock.nowMs() - DAYS * DAY_MS).toISOString().slice(0, 10)
     const who = String(request.query.who ?? '')
@@ -34,7 +35,7 @@ export function addAuditPage(pages: Pages, door: ConsoleDoor): void {
     const after = positionIn(request.query.after)
     const fits = who === '' ? null : ({ by }: LogEntry) => by.includes(who)
     const { data, next } = await actsPage(ledger, Date.parse(since), { after, limit: SHOWN, fits })
-    const main = html`${filterOf(since, who)}${actsTable(data, who, next !== null)}${nextOf(since, who, next)}${takeAway(since)}<h2>Head of the chain</h2><p>Written down elsewhere, it proves what was here. ${linked(words`${atTerminal`Verify it: ${{ act: 'verify-audit' }}`}`)}</p><p>${idText(await ledger.head())}</p>`
+    const main = html`${filterOf(since, who)}${actsTable(data, who, next !== null)}${nextOf(since, who, next)}${takeAway(since)}<h2>Head of the chain</h2><p>Written down elsewhere, it proves what was here.</p><p>${idText(await ledger.head())}</p>${verifiedOf(request, door, verifications.latest())}`
     return showScreen(door, request, reply, { title: 'Audit', section: 'Audit', main })
   })
   pages.get<Asked>('/audit.jsonl', { config: { page: 'auditJsonl' } }, async (request, reply) => {

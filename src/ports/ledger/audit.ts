@@ -19,3 +19,14 @@ export interface AuditLedger {
   /** The end of the chain over all that was recorded, as `LINK:HASH`. Written down elsewhere, it proves what was here. */
   head(): Promise<string>
 }
+
+/** What came of proving it. */
+export type Verified =
+  /** `head`: of the chain, up to which everything agrees. */
+  | { readonly kind: 'whole'; readonly head: string }
+  | { readonly kind: 'disagrees'; readonly disagreements: readonly Disagreement[] }
+  /** It came to no end: nothing is known. */
+  | { readonly kind: 'unknown' }
+
+/** `anchor`: a head that was written down earlier, which the record must have had; null: none. */
+export type Verify = (anchor: string | null) => Promise<Verified>

@@ -2,6 +2,7 @@
 // with texts that mean harm. A new screen is a new line here.
 
 import type { Page } from 'playwright-core'
+import { expect, vi } from 'vitest'
 import { sha256Of } from '../../../src/app/people.ts'
 import { type GrantName, STEP_UP_MS } from '../../../src/domain/person.ts'
 import { visible } from '../../../src/domain/visible.ts'
@@ -76,6 +77,16 @@ async function say(page: Page, { transaction, reason }: { transaction: string; r
   await page.getByLabel(/^Transaction/).fill(transaction)
   await page.getByLabel(/^Reason What you found/).fill(reason)
   await press(page, /^Record/)
+}
+
+/** The record is read by a process of its own. */
+async function verified(page: Page): Promise<void> {
+  await press(page, 'Verify the record now')
+  const hasEnded = async () => {
+    await page.reload()
+    expect(await page.locator('#verified ~ .note').innerText()).not.toContain('It is being verified')
+  }
+  await vi.waitFor(hasEnded, { timeout: 60_000, interval: 200 })
 }
 
 /** The password was shown too long ago. */
@@ -318,6 +329,7 @@ export const SCREENS: readonly Screen[] = [
       return '/audit?since=2026-05-01'
     },
   },
+  { name: 'audit verified', as: ['auditor'], at: async (desk) => paused(desk).then(() => '/audit'), does: verified },
   { name: 'audit of nobody', as: ['auditor'], at: async () => '/audit?who=nobody' },
   { name: 'people', as: ADMIN, at: async (desk) => desk.invitation('new', VIEWER).then(() => '/people') },
   { name: 'people, not fresh', as: ADMIN, at: async () => '/people', does: stale },

@@ -1,0 +1,22 @@
+// Proving the record in a process of its own: it reads everything that was ever recorded, and the server must not stand still for it.
+
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { environmentWith, saidBy } from '../app/ingest-process.ts'
+import type { Verify } from '../ports/ledger/audit.ts'
+
+/** As `tranche audit verify` does. `env`: over this process's own. */
+export function verifyWith(env: NodeJS.ProcessEnv): Verify {
+  return async (anchor) => {
+    const command = fileURLToPath(new URL('../../bin/tranche.js', import.meta.url))
+    const held = anchor === null ? [] : ['--anchor', anchor]
+    const child = spawn(process.execPath, [command, 'audit', 'verify', '--json', ...held], {
+      ...{ env: environmentWith(env), stdio: ['ignore', 'pipe', 'ignore'] },
+    })
+    const { said } = await saidBy(child)
+    const { ok, head, disagreements } = (said ?? {}) as Record<string, unknown>
+    if (ok === true && typeof head === 'string') return { kind: 'whole', head }
+    if (ok === false && Array.isArray(disagreements)) return { kind: 'disagrees', disagreements }
+    return { kind: 'unknown' }
+  }
+}

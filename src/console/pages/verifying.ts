@@ -1,0 +1,98 @@
+// The record, verified when somebody asks for it: what came of it is kept until this server ends.
+
+import type { FastifyRequest } from 'fastify'
+import { isHead } from '../../domain/acts.ts'
+import type { Verified } from '../../ports/ledger/audit.ts'
+import { type Html, html } from '../../present/html.ts'
+import { plural } from '../../present/text.ts'
+import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
+import { fieldsOf } from '../forms.ts'
+import { form, idText, moment, NOTHING, note, table } from '../parts.ts'
+import { visitorOf } from '../visit.ts'
+
+interface Verification {
+  /** Who asked for it. */
+  readonly by: string
+  readonly startedAtMs: number
+  /** null: it is under way. */
+  readonly ended: { readonly atMs: number; readonly verified: Verified } | null
+}
+
+/** Of this server. */
+export interface Verifications {
+  /** null: nobody has asked for one. */
+  latest(): Verification | null
+}
+
+/** One at a time: each reads the whole ledger. */
+export function addVerifying(pages: Pages, { verify, app }: ConsoleDoor): Verifications {
+  let latest: Verification | null = null
+  pages.post('/audit/verify', { config: { page: 'verifyAudit' } }, async (request, reply) => {
+    const anchor = anchorIn(fieldsOf(request).anchor ?? '')
+    if (verify === undefined) throw new PageError(409, 'This server verifies nothing itself. Nothing was changed.')
+    if (latest === null || latest.ended !== null) {
+      const started = { by: visitorOf(request).person.name, startedAtMs: app.clock.nowMs(), ended: null }
+      latest = started
+      void verify(anchor).then((verified) => {
+        latest = { ...started, ended: { atMs: app.clock.nowMs(), verified } }
+      })
+    }
+    return reply.redirect('/audit#verified', 303)
+  })
+  return { latest: () => latest }
+}
+
+function anchorIn(text: string): string | null {
+  const anchor = text.trim()
+  if (anchor === '' || isHead(anchor)) return anchor || null
+  throw new PageError(
+    422,
+    'Write the earlier head as it was shown: a number, a colon and 64 digits and letters. Nothing was verified.',
+  )
+}
+
+export function verifiedOf(request: FastifyRequest, door: ConsoleDoor, latest: Verification | null): Html {
+  const isRunning = latest !== null && latest.ended === null
+  const ask = isRunning || door.verify === undefined ? NOTHING : askForm(request, door)
+  return html`<h2 id="verified">Is the record whole?</h2>${latest === null ? NOTHING : outcomeOf(latest)}${ask}`
+}
+
+function askForm(request: FastifyRequest, door: ConsoleDoor): Html {
+  const hint = 'optional: one that was written down elsewhere, which the record must have had'
+  return form(request, door, {
+    ...{ action: '/audit/verify', kind: 'other', button: 'Verify the record now' },
+    fields: html`<p>Sums, rows, what was submitted, moves and acts are held against each other and against the chain. A large ledger takes some minutes.</p><div class="field"><label>An earlier head<span class="hint"> ${hint} </span><input name="anchor" autocomplete="off" maxlength="100"></label></div>`,
+  })
+}
+
+function outcomeOf({ by, startedAtMs, ended }: Verification): Html {
+  if (ended === null)
+    return note(
+      'plain',
+      html`<p>It is being verified since ${moment(startedAtMs)}, as ${by} asked. <a href="/audit#verified">Look again</a>.</p>`,
+    )
+  const asked = html`asked by ${by}, verified at ${moment(ended.atMs)}`
+  const { verified } = ended
+  switch (verified.kind) {
+    case 'whole':
+      return note(
+        'plain',
+        html`<p><strong>The record is whole</strong> (${asked}), up to this head: ${idText(verified.head)}. Keep it where nobody who can write to the ledger can change it.</p>`,
+      )
+    case 'unknown':
+      return note(
+        'warn',
+        html`<p><strong>It could not be verified</strong> (${asked}). Nothing is known of the record by that. Ask whoever runs this server why: its log says so.</p>`,
+      )
+    case 'disagrees':
+      return html`${note('warn', html`<p><strong>${plural(verified.disagreements.length, 'disagreement')} in the record</strong> (${asked}). Send nothing before somebody knows why.</p>`)}${disagreementsTable(verified.disagreements)}`
+  }
+}
+
+const SHOWN = 100
+
+function disagreementsTable(disagreements: Extract<Verified, { kind: 'disagrees' }>['disagreements']): Html {
+  const rows = disagreements.slice(0, SHOWN).map(({ where, means }) => [html`${where}`, html`${means}`])
+  const caption = disagreements.length > SHOWN ? `The first ${SHOWN} disagreements` : 'Disagreements'
+  return table(caption, [{ name: 'Where' }, { name: 'What does not fit', kind: 'text' }], rows)
+}

@@ -1,0 +1,57 @@
+// The record, verified from a page by the very command: whole, changed past Tranche, or held against an earlier head.
+
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { refund, submit } from '../fixtures/ledgers.ts'
+import { openPages, type PagesServed, type Visiting } from '../fixtures/pages.ts'
+
+let served: PagesServed
+
+beforeEach(async () => {
+  served = await openPages()
+})
+afterEach(() => served.close())
+
+describe('the record, verified from a page', () => {
+  const verifiedNow = async (by: Visiting): Promise<string> => {
+    const whenEnded = async () => {
+      const { body } = await by.get('/audit')
+      expect(body).not.toContain('It is being verified since')
+      return body
+    }
+    return vi.waitFor(whenEnded, { timeout: 60_000, interval: 200 })
+  }
+
+  test('is whole, up to a head, and had the one that was written down', async () => {
+    const { ledger, accounts } = served
+    await submit(ledger, accounts.shop, [refund('A')])
+    const ada = await served.as('ada', ['auditor'])
+    const earlier = await ledger.head()
+    expect((await ada.get('/audit')).body).not.toContain('The record is whole')
+    expect((await ada.send('/audit', '/verify', { anchor: earlier })).headers.location).toBe('/audit#verified')
+    expect((await ada.send('/audit', '/verify').catch(String)) as unknown).toContain('has no form /verify') // one at a time
+    const body = await verifiedNow(ada)
+    expect(body).toContain('The record is whole')
+    expect(body).toMatch(/up to this head: <code data-copy>\d+:[0-9a-f]{64}</)
+    await ada.send('/audit', '/verify', { anchor: `${earlier.split(':')[0]}:${'0'.repeat(64)}` })
+    expect(await verifiedNow(ada)).toContain('in the record')
+    expect((await ada.send('/audit', '/verify', { anchor: '--help' })).statusCode).toBe(422)
+  })
+
+  test('disagrees when somebody changed an amount past Tranche, and that is said with what to do', async () => {
+    await submit(served.ledger, served.accounts.shop, [refund('A')])
+    using db = new DatabaseSync(join(served.dir, 'd', 'ledger.db'))
+    db.exec('UPDATE instruction SET amount_minor = amount_minor + 1')
+    const ada = await served.as('ada', ['auditor'])
+    await ada.send('/audit', '/verify')
+    const body = await verifiedNow(ada)
+    expect(body).toContain('Send nothing before somebody knows why.')
+    expect(body).not.toContain('The record is whole')
+  })
+
+  test('is for auditors', async () => {
+    const vic = await served.as('vic', ['viewer'])
+    expect((await vic.post('/audit/verify', {})).statusCode).toBe(403)
+  })
+})
