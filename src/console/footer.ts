@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Html, html } from '../present/html.ts'
 import { THEMES, type Theme } from './cookie.ts'
-import { pathIn } from './ways.ts'
+import { pathIn } from './paths.ts'
 
 const { version } = createRequire(import.meta.url)('../../package.json') as { version: string }
 

@@ -1,19 +1,17 @@
 // A page around what a screen has to say: where one is, whose money it is, and whether anything moves now.
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type AttentionNow, attentionNow } from '../app/attention.ts'
+import type { AttentionNow } from '../app/attention.ts'
 import type { Permission } from '../domain/person.ts'
-import { atTerminal, words } from '../domain/words.ts'
-import { livingWorkers } from '../domain/worker.ts'
 import { type Html, html } from '../present/html.ts'
 import { plural } from '../present/text.ts'
 import { assetPath } from './assets.ts'
 import { themeIn } from './cookie.ts'
 import type { ConsoleDoor } from './door.ts'
 import { footerOf } from './footer.ts'
-import { moment, NOTHING } from './parts.ts'
+import { NOTHING } from './parts.ts'
+import { attentionFor, shapeWith, statusLine } from './status-line.ts'
 import type { Visitor } from './visit.ts'
-import { linked } from './ways.ts'
 
 /** Where pages lead. What somebody may not see is not offered. */
 const SECTIONS = [
@@ -53,7 +51,7 @@ export async function showScreen(
   const { visitor } = request
   if (visitor === null) return showBare(door, reply, screen)
   const now = visitor.may('view') ? (screen.now ?? (await attentionFor(door))) : null
-  return send(door, reply, html`${bandOf(door)}${topOf(visitor, screen)}${asOf(door, now)}`, screen, now)
+  return send(door, reply, html`${bandOf(door)}${topOf(visitor, screen)}${statusLine(door, now)}`, screen, now)
 }
 
 /** For whoever comes: it tells nothing of the ledger. */
@@ -62,10 +60,6 @@ export function showBare(door: ShownBy, reply: FastifyReply, screen: Pick<Screen
 }
 
 type ShownBy = Pick<ConsoleDoor, 'isSandbox' | 'isSecure'>
-
-export async function attentionFor({ app, ledger }: ConsoleDoor): Promise<AttentionNow> {
-  return attentionNow(app, ledger, await ledger.batches('unsettled'))
-}
 
 function send(
   door: ShownBy,
@@ -135,40 +129,4 @@ function topOf(visitor: Visitor, { section }: Screen): Html {
   )
   const has = roles.length === 0 ? 'no roles yet' : roles.join(', ')
   return html`<header class="top"><nav aria-label="Pages"><ul>${links}</ul></nav>${visitor.may('view') ? SEARCH : NOTHING}<p class="who">${person.name} (${has}) · <a href="/sessions">Sign out</a></p></header>`
-}
-
-const START_WORKER = { act: 'start-worker', untilIdle: false } as const
-
-/** What the line below the top says, for whoever watches. */
-export function frameFigures({ workers, attention }: AttentionNow): {
-  readonly needs: string
-  readonly workers: string
-} {
-  return {
-    needs:
-      attention.length === 0
-        ? 'nothing needs a person'
-        : `${plural(attention.length, 'thing needs', 'things need')} a person`,
-    workers: `${plural(livingIn(workers), 'worker runs', 'workers run')}`,
-  }
-}
-
-/** The line reads differently with a worker and without one, so that is part of the shape. */
-export function shapeWith({ workers }: AttentionNow, shape: string): string {
-  return `${livingIn(workers) > 0 ? 'runs' : 'still'} ${shape}`
-}
-
-function livingIn(workers: AttentionNow['workers']): number {
-  return livingWorkers(workers).length
-}
-
-/** Figures are of this moment; and what is not running is said, not left to be noticed. */
-function asOf({ app }: ConsoleDoor, now: AttentionNow | null): Html {
-  if (now === null) return NOTHING
-  const { needs, workers } = frameFigures(now)
-  const at = html`As of <span id="as-of">${moment(app.clock.nowMs())}</span>`
-  const asked = html`<a href="/" data-live="needs">${needs}</a>`
-  if (livingIn(now.workers) === 0)
-    return html`<p class="as-of still">${at}: no worker is running, so nothing is being sent. ${linked(words`${atTerminal`Start one: ${START_WORKER}`}`)} · ${asked}</p>`
-  return html`<p class="as-of">${at} · <span data-live="workers">${workers}</span> · ${asked}</p>`
 }

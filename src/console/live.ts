@@ -6,10 +6,10 @@ import type { AttentionNow } from '../app/attention.ts'
 import { isoOf } from '../domain/batch-status.ts'
 import { messageOf } from '../domain/errors.ts'
 import { type ConsoleDoor, PageError, type Pages } from './door.ts'
-import { attentionFor, frameFigures, shapeWith } from './frame.ts'
 import { batchNow } from './pages/batch-live.ts'
 import { findBatch } from './pages/find-batch.ts'
 import { overviewShape } from './pages/overview.ts'
+import { attentionFor, frameFigures, shapeWith } from './status-line.ts'
 import { visitorOf } from './visit.ts'
 
 /** What pages show under these names: figures, and positions in a drawing. All of it is text, and no more than text. */

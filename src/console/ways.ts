@@ -1,10 +1,10 @@
 // How pages spell what a person can do next: a link where a page does it; else whoever runs the server is asked, with the command.
 
-import type { RowId } from '../domain/ids.ts'
 import { partsOf, type Setting, type SettingName, settingValue, spell, type Text, type Way } from '../domain/words.ts'
 import { askedFor, asking } from '../present/asking.ts'
 import { commandLine } from '../present/command-line.ts'
 import { type Html, html } from '../present/html.ts'
+import { batchPath, merchantPath } from './paths.ts'
 
 /** For a sentence that stands in text. */
 export function pageWays(way: Way): string | null {
@@ -87,39 +87,4 @@ function pageOf(way: Way): { readonly href: string; readonly name: string } | nu
     default:
       return null
   }
-}
-
-/** Where somebody was on their way to: a path of ours, whatever was written there. */
-export function pathIn(text: string | undefined): string {
-  return text !== undefined && /^\/(?![/\\])[\w/%.~?=&-]{0,300}$/.test(text) ? text : '/'
-}
-
-export function batchPath(batchId: string): string {
-  return `/batches/${encodeURIComponent(batchId)}`
-}
-
-/** A reference may be any text, also "..", which no path can hold. Of one row: two merchants, or two files, may have one reference. null: of whichever has it. */
-export function instructionPath(
-  reference: string,
-  row: { readonly batchId: string; readonly rowNo: number } | null,
-): string {
-  const path = `/instructions?reference=${encodeURIComponent(reference)}`
-  return row === null ? path : `${path}&batch=${encodeURIComponent(row.batchId)}&row=${row.rowNo}`
-}
-
-export function doubtPath(rowId: RowId): string {
-  return `/doubts/${rowId}`
-}
-
-/** Of a worklist that was filled in. */
-export function worklistPath(file: string): string {
-  return `/doubts/worklists/${encodeURIComponent(file)}`
-}
-
-export function checkPath(check: string): string {
-  return `/checks/${encodeURIComponent(check)}`
-}
-
-export function merchantPath(merchant: string): string {
-  return `/merchants/${encodeURIComponent(merchant)}`
 }

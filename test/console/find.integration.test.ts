@@ -1,7 +1,7 @@
 // Finding one instruction, and its page.
 
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { instructionPath } from '../../src/console/ways.ts'
+import { instructionPath } from '../../src/console/paths.ts'
 import type { BatchId } from '../../src/domain/ids.ts'
 import { claimNamed, factsWith, headerOf, refund, sale, submit, work } from '../fixtures/ledgers.ts'
 import { openPages, type PagesServed, type Visiting } from '../fixtures/pages.ts'

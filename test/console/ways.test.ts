@@ -2,7 +2,8 @@
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { instructionPath, linked, pageWays } from '../../src/console/ways.ts'
+import { instructionPath } from '../../src/console/paths.ts'
+import { linked, pageWays } from '../../src/console/ways.ts'
 import type { Why } from '../../src/domain/batch-status.ts'
 import { assertNotInterrupted } from '../../src/domain/draft.ts'
 import { Fault } from '../../src/domain/fault.ts'

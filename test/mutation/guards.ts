@@ -8323,7 +8323,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'a page leads nowhere but to pages',
-    file: 'src/console/ways.ts',
+    file: 'src/console/paths.ts',
     guard: "return text !== undefined && /^\\/(?![/\\\\])[\\w/%.~?=&-]{0,300}$/.test(text) ? text : '/'",
     without: "return text ?? '/'",
     tests: ['test/console/steering.integration.test.ts'],

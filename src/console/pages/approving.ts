@@ -21,8 +21,8 @@ import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
 import { fieldsOf, reasonIn } from '../forms.ts'
 import { actElsewhereOnce } from '../once.ts'
 import { form, freshly, moment, NOTHING, note, reasonField, table } from '../parts.ts'
+import { batchPath } from '../paths.ts'
 import { type Visitor, visitorOf } from '../visit.ts'
-import { batchPath } from '../ways.ts'
 import { backTo, findBatch, type OfBatch } from './find-batch.ts'
 
 export function addApproving(pages: Pages, door: ConsoleDoor): void {

@@ -11,8 +11,8 @@ import { type Html, html } from '../../present/html.ts'
 import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
 import { showScreen } from '../frame.ts'
 import { idText, moment, NOTHING, table } from '../parts.ts'
+import { batchPath } from '../paths.ts'
 import { visitorOf } from '../visit.ts'
-import { batchPath } from '../ways.ts'
 import { addVerifying, verifiedOf } from './verifying.ts'
 
 const SHOWN = 100

@@ -10,8 +10,8 @@ import { type ConsoleDoor, PageError } from '../door.ts'
 import type { Fields } from '../forms.ts'
 import { operationFrom, operationIn, operationsOf } from '../operation-field.ts'
 import { facts, form, NOTHING, note, table } from '../parts.ts'
+import { checkPath } from '../paths.ts'
 import { fieldsFrom, type Given, options, readingFields, saidIn } from '../reading-form.ts'
-import { checkPath } from '../ways.ts'
 
 const NO_FAULTS: ReadonlyMap<string, string> = new Map()
 const NO_FIELD = ''

@@ -9,7 +9,7 @@ import { amountText, plural } from '../../present/text.ts'
 import type { DetailsPage, FoundRow } from '../check-details.ts'
 import { causeText, headText, refusalText, refusedText } from '../check-words.ts'
 import { facts, moment, NOTHING, note, table } from '../parts.ts'
-import { batchPath, checkPath } from '../ways.ts'
+import { batchPath, checkPath } from '../paths.ts'
 
 const NOTHING_YET = 'Nothing has been recorded and nothing has been sent.'
 

@@ -7,8 +7,8 @@ import { type Html, html } from '../../present/html.ts'
 import { plural } from '../../present/text.ts'
 import type { ConsoleDoor, Pages } from '../door.ts'
 import type { PageName } from '../pages-table.ts'
+import { batchPath } from '../paths.ts'
 import { type Visitor, visitorOf } from '../visit.ts'
-import { batchPath } from '../ways.ts'
 import { findBatch, type OfBatch } from './find-batch.ts'
 
 const FILES = [

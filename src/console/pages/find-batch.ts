@@ -6,7 +6,7 @@ import { Fault } from '../../domain/fault.ts'
 import type { BatchId } from '../../domain/ids.ts'
 import type { Ledger } from '../../ports/ledger/ledger.ts'
 import { type ConsoleDoor, PageError } from '../door.ts'
-import { batchPath } from '../ways.ts'
+import { batchPath } from '../paths.ts'
 
 export type OfBatch = { readonly Params: { readonly batch: string } }
 

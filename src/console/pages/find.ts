@@ -7,7 +7,7 @@ import { type Html, html } from '../../present/html.ts'
 import type { ConsoleDoor, Pages } from '../door.ts'
 import { showScreen } from '../frame.ts'
 import { moment, NOTHING, table } from '../parts.ts'
-import { batchPath, instructionPath } from '../ways.ts'
+import { batchPath, instructionPath } from '../paths.ts'
 import { nameOf } from './find-batch.ts'
 import { foundTable } from './found-table.ts'
 

@@ -6,7 +6,7 @@ import { FOUND_BY } from '../../present/found.ts'
 import { type Html, html } from '../../present/html.ts'
 import { amountText } from '../../present/text.ts'
 import { moment, stateText, table } from '../parts.ts'
-import { batchPath, instructionPath } from '../ways.ts'
+import { batchPath, instructionPath } from '../paths.ts'
 
 const COLUMNS = [
   { name: 'Reference' },

@@ -19,8 +19,8 @@ import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
 import { type Fields, fieldsOf } from '../forms.ts'
 import { actElsewhereOnce } from '../once.ts'
 import { form, moment, NOTHING, note } from '../parts.ts'
+import { batchPath, checkPath } from '../paths.ts'
 import { filesCaller } from '../uploading.ts'
-import { batchPath, checkPath } from '../ways.ts'
 import { pairsForm, pairsToTick, tickedIn } from './pairs.ts'
 
 type OwnCheck = Check & { readonly path: string }

@@ -23,10 +23,11 @@ import { fieldsOf, reasonIn } from '../forms.ts'
 import { showScreen } from '../frame.ts'
 import { actOnce } from '../once.ts'
 import { facts, form, moment, note, reasonField, stateText, table } from '../parts.ts'
+import { merchantPath } from '../paths.ts'
 import { lastHour } from '../plots.ts'
 import { createSamples, type Minute, takeSamples } from '../samples.ts'
 import { visitorOf } from '../visit.ts'
-import { linked, merchantPath } from '../ways.ts'
+import { linked } from '../ways.ts'
 
 interface OfMerchant {
   readonly Params: { readonly merchant: string }

@@ -10,9 +10,9 @@ import type { Fields } from '../forms.ts'
 import { showScreen } from '../frame.ts'
 import { choice, operationIn, operationsOf } from '../operation-field.ts'
 import { form, note } from '../parts.ts'
+import { checkPath } from '../paths.ts'
 import { faultSummary, faultText, type Given, readingFields, saidIn } from '../reading-form.ts'
 import { FORM_LIMITS, type FormWithFile, filesCaller, takeFormWithFile } from '../uploading.ts'
-import { checkPath } from '../ways.ts'
 
 export async function addNewBatchPages(pages: Pages, door: ConsoleDoor): Promise<void> {
   const { uploadBytesMost } = door.app.config.serving

@@ -11,10 +11,12 @@ import { type Html, html } from '../../present/html.ts'
 import { progressLine } from '../../present/progress.ts'
 import { plural } from '../../present/text.ts'
 import type { ConsoleDoor, Pages } from '../door.ts'
-import { attentionFor, showScreen } from '../frame.ts'
+import { showScreen } from '../frame.ts'
 import { moment, NOTHING, stateText, table } from '../parts.ts'
+import { batchPath } from '../paths.ts'
+import { attentionFor } from '../status-line.ts'
 import { visitorOf } from '../visit.ts'
-import { batchPath, linked } from '../ways.ts'
+import { linked } from '../ways.ts'
 
 const SHOWN_MOST = 50
 

@@ -8,7 +8,7 @@ import { type DetailsPage, detailsPage, type FoundLookalike } from '../check-det
 import { PageError } from '../door.ts'
 import type { Fields } from '../forms.ts'
 import { facts, idText, moment, NOTHING } from '../parts.ts'
-import { batchPath, checkPath } from '../ways.ts'
+import { batchPath, checkPath } from '../paths.ts'
 
 /** Above this, a person must look into the file: a list this long would be ticked blindly. */
 const TICKED_MOST = 50

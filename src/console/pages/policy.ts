@@ -7,8 +7,9 @@ import { type Html, html } from '../../present/html.ts'
 import type { ConsoleDoor, Pages } from '../door.ts'
 import { showScreen } from '../frame.ts'
 import { moment, NOTHING, table } from '../parts.ts'
+import { batchPath } from '../paths.ts'
 import { visitorOf } from '../visit.ts'
-import { batchPath, linked } from '../ways.ts'
+import { linked } from '../ways.ts'
 
 const LATEST = 30
 

@@ -18,8 +18,8 @@ import { isLoopback } from '../../files/networks.ts'
 import { type AuthorizationRequest, type IdentityProvider, SignInRejected } from '../../ports/identity-provider.ts'
 import { clearPending, pendingIn, secretIn, setPending, setSecret } from '../cookie.ts'
 import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
+import { pathIn } from '../paths.ts'
 import { visitorOf } from '../visit.ts'
-import { pathIn } from '../ways.ts'
 
 const BACK = '/sign-in/provider/return'
 /** From one address: each asks the provider, and may write a line into the ledger. */

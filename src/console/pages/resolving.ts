@@ -13,8 +13,9 @@ import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
 import { fieldsOf, reasonIn } from '../forms.ts'
 import { actOnce } from '../once.ts'
 import { form, moment, note, reasonField } from '../parts.ts'
+import { doubtPath, instructionPath } from '../paths.ts'
 import { visitorOf } from '../visit.ts'
-import { doubtPath, instructionPath, pageWays } from '../ways.ts'
+import { pageWays } from '../ways.ts'
 import { doubtShown, fieldsOfRow, type Shown, shownIn, wholeIn } from './doubt-forms.ts'
 
 interface OfRow {

@@ -10,7 +10,7 @@ import { amountText } from '../../present/text.ts'
 import type { ConsoleDoor, Pages } from '../door.ts'
 import { showScreen } from '../frame.ts'
 import { moment, NOTHING, stateText, table } from '../parts.ts'
-import { batchPath, instructionPath } from '../ways.ts'
+import { batchPath, instructionPath } from '../paths.ts'
 import { findBatch, nameOf, type OfBatch } from './find-batch.ts'
 
 const SHOWN = 100

@@ -13,8 +13,9 @@ import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
 import { fieldsOf, reasonIn } from '../forms.ts'
 import { actOnce } from '../once.ts'
 import { form, freshly, moment, NOTHING, note, reasonField } from '../parts.ts'
+import { doubtPath, instructionPath } from '../paths.ts'
 import { visitorOf } from '../visit.ts'
-import { doubtPath, instructionPath, pageWays } from '../ways.ts'
+import { pageWays } from '../ways.ts'
 import { doubtShown, fieldsOfRow, shownIn, wholeIn } from './doubt-forms.ts'
 
 interface OfRow {

@@ -10,8 +10,8 @@ import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
 import { fieldsOf } from '../forms.ts'
 import { showBare, showScreen } from '../frame.ts'
 import { form, note } from '../parts.ts'
+import { pathIn } from '../paths.ts'
 import { visitorOf } from '../visit.ts'
-import { pathIn } from '../ways.ts'
 
 const REFUSED =
   'Not signed in. The name or the password is wrong, or there were too many tries: after each, wait longer, up to 15 minutes.'

@@ -14,8 +14,8 @@ import { reasonIn } from '../forms.ts'
 import { showScreen } from '../frame.ts'
 import { actOnce } from '../once.ts'
 import { form, NOTHING, reasonField } from '../parts.ts'
+import { batchPath } from '../paths.ts'
 import { visitorOf } from '../visit.ts'
-import { batchPath } from '../ways.ts'
 import { backTo, findBatch, nameOf, type OfBatch } from './find-batch.ts'
 
 export function addSteering(pages: Pages, door: ConsoleDoor): void {

@@ -3,7 +3,7 @@
 import { setTheme, THEMES } from '../cookie.ts'
 import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
 import { fieldsOf } from '../forms.ts'
-import { pathIn } from '../ways.ts'
+import { pathIn } from '../paths.ts'
 
 /** For whoever comes: it changes nothing but the colours of this browser. */
 export function addThemes(pages: Pages, door: ConsoleDoor): void {

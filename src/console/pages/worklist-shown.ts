@@ -16,7 +16,8 @@ import { proposedText } from '../../present/proposals.ts'
 import { amountText, capital, plural } from '../../present/text.ts'
 import type { ConsoleDoor } from '../door.ts'
 import { form, freshly, idText, moment, NOTHING, note, reasonField, stateText, table } from '../parts.ts'
-import { doubtPath, instructionPath, linked, worklistPath } from '../ways.ts'
+import { doubtPath, instructionPath, worklistPath } from '../paths.ts'
+import { linked } from '../ways.ts'
 
 export interface FilledIn {
   readonly id: string

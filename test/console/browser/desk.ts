@@ -1,7 +1,7 @@
 // A console and its ledger, brought to where a screen is to be seen.
 
 import { takeWorkerLock } from '../../../src/app/locks.ts'
-import { instructionPath } from '../../../src/console/ways.ts'
+import { instructionPath } from '../../../src/console/paths.ts'
 import type { DraftHeader } from '../../../src/domain/draft.ts'
 import { toIdentifier } from '../../../src/domain/identifier.ts'
 import type { BatchId } from '../../../src/domain/ids.ts'

@@ -1,7 +1,7 @@
 // The page of a worklist that was filled in, in every state.
 
 import { toWorklistCsv } from '../../../src/app/worklist.ts'
-import { worklistPath } from '../../../src/console/ways.ts'
+import { worklistPath } from '../../../src/console/paths.ts'
 import { STEP_UP_MS } from '../../../src/domain/person.ts'
 import type { Finding } from '../../../src/domain/resolution.ts'
 import { visible } from '../../../src/domain/visible.ts'
