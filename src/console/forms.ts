@@ -55,7 +55,7 @@ export function fieldsOf({ body }: Pick<FastifyRequest, 'body'>): Fields {
   return (body ?? {}) as Fields
 }
 
-const REASON_LONGEST = 500
+export const REASON_LONGEST = 500
 
 /** Why a person does it. It is kept for ever, so that no card number may be in it. */
 export function reasonIn(request: Pick<FastifyRequest, 'body'>): string {
@@ -63,7 +63,7 @@ export function reasonIn(request: Pick<FastifyRequest, 'body'>): string {
   if (reason === '' || reason.length > REASON_LONGEST || holdsControls(reason))
     throw new PageError(
       422,
-      'Write why, in one line of up to 500 characters; it is kept in the history. Nothing was changed.',
+      `Write why, in one line of up to ${REASON_LONGEST} characters; it is kept in the history. Nothing was changed.`,
     )
   if (!holdsCardData(reason)) return reason
   throw new PageError(

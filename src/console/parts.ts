@@ -7,7 +7,8 @@ import type { ResultStatus } from '../domain/states.ts'
 import { type Html, html } from '../present/html.ts'
 import { secretIn } from './cookie.ts'
 import type { ConsoleDoor } from './door.ts'
-import { newFormToken } from './forms.ts'
+import { newFormToken, REASON_LONGEST } from './forms.ts'
+import { stepUpPath } from './paths.ts'
 import { visitorOf } from './visit.ts'
 
 export const NOTHING = html``
@@ -69,10 +70,8 @@ export function freshly(request: FastifyRequest, to: string, forms: () => Html, 
 /** In the words of a sentence, by what the visitor signs in with. */
 function stepUpLink(request: FastifyRequest, to: string): Html {
   const again = visitorOf(request).person.issuer === null ? 'show your password again' : 'sign in again'
-  return html`<a href="/step-up?to=${encodeURIComponent(to)}">${again}</a>`
+  return html`<a href="${stepUpPath(to)}">${again}</a>`
 }
-
-const REASON_LONGEST = 500
 
 export function reasonField(hint: string): Html {
   return html`<div class="field"><label>Reason<span class="hint"> ${hint} </span><input name="reason" required autocomplete="off" maxlength="${REASON_LONGEST}"></label></div>`

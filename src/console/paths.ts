@@ -36,3 +36,8 @@ export function checkPath(check: string): string {
 export function merchantPath(merchant: string): string {
   return `/merchants/${encodeURIComponent(merchant)}`
 }
+
+/** Where the password is shown again, and where the person goes on then. */
+export function stepUpPath(to: string): string {
+  return `/step-up?to=${encodeURIComponent(to)}`
+}

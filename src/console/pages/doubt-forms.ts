@@ -6,6 +6,7 @@ import { resultStatusOf } from '../../domain/states.ts'
 import { type Html, html } from '../../present/html.ts'
 import { type ConsoleDoor, PageError } from '../door.ts'
 import { fieldsOf } from '../forms.ts'
+import { moment, note } from '../parts.ts'
 
 export interface Shown {
   readonly reference: string
@@ -43,4 +44,12 @@ export async function doubtShown(door: ConsoleDoor, rowId: string, shown: Shown)
   const doubt = (await door.ledger.doubts()).find((one) => String(one.rowId) === rowId)
   if (doubt !== undefined && doubt.batchId === shown.batchId && doubt.rowNo === shown.rowNo) return doubt
   throw await noLongerInDoubt(door, shown)
+}
+
+/** Instead of what cannot be said of it yet. `finding`: as it is called. */
+export function restNote(finding: string, untilMs: number): Html {
+  return note(
+    'plain',
+    html`<strong>${finding}</strong>: not before ${moment(untilMs)}. A request that was given up may still be executed. Look again then.`,
+  )
 }

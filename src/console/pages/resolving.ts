@@ -12,11 +12,11 @@ import { type Html, html } from '../../present/html.ts'
 import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
 import { fieldsOf, reasonIn } from '../forms.ts'
 import { actOnce } from '../once.ts'
-import { form, moment, note, reasonField } from '../parts.ts'
-import { doubtPath, instructionPath } from '../paths.ts'
+import { form, reasonField } from '../parts.ts'
+import { doubtPath, instructionPath, stepUpPath } from '../paths.ts'
 import { visitorOf } from '../visit.ts'
 import { pageWays } from '../ways.ts'
-import { doubtShown, fieldsOfRow, type Shown, shownIn, wholeIn } from './doubt-forms.ts'
+import { doubtShown, fieldsOfRow, restNote, type Shown, shownIn, wholeIn } from './doubt-forms.ts'
 
 interface OfRow {
   readonly Params: { readonly row: string }
@@ -28,7 +28,7 @@ export function addResolving(pages: Pages, door: ConsoleDoor): void {
     const found = findingIn(request)
     const shown = shownIn(request)
     if (found === 'send-again' && !visitorOf(request).isFresh)
-      return reply.redirect(`/step-up?to=${encodeURIComponent(`/doubts/${request.params.row}`)}`, 303)
+      return reply.redirect(stepUpPath(`/doubts/${request.params.row}`), 303)
     await actOnce(door, request, async (once) => {
       const doubt = await doubtShown(door, request.params.row, shown)
       const resolution = resolutionIn(request, doubt, found, door)
@@ -87,10 +87,6 @@ const FOUND = FINDINGS.filter((finding) => finding !== 'send-again')
 function choiceOf({ app }: ConsoleDoor, doubt: DoubtRow, finding: Finding): Html {
   const name = FINDING_NAMES[finding]
   const restUntilMs = restUntilMsOf(doubt, app)
-  if (mustRest(finding, doubt) && app.clock.nowMs() < restUntilMs)
-    return note(
-      'plain',
-      html`<strong>${name}</strong>: not before ${moment(restUntilMs)}. A request that was given up may still be executed. Look again then.`,
-    )
+  if (mustRest(finding, doubt) && app.clock.nowMs() < restUntilMs) return restNote(name, restUntilMs)
   return html`<div class="choice"><label><input type="radio" name="found" value="${finding}" required> <strong>${name}</strong>. ${meaningOf(finding, doubt)}</label></div>`
 }

@@ -16,7 +16,7 @@ import { form, freshly, moment, NOTHING, note, reasonField } from '../parts.ts'
 import { doubtPath, instructionPath } from '../paths.ts'
 import { visitorOf } from '../visit.ts'
 import { pageWays } from '../ways.ts'
-import { doubtShown, fieldsOfRow, shownIn, wholeIn } from './doubt-forms.ts'
+import { doubtShown, fieldsOfRow, restNote, shownIn, wholeIn } from './doubt-forms.ts'
 
 interface OfRow {
   readonly Params: { readonly row: string }
@@ -81,12 +81,7 @@ export async function sendingAgainOf(request: FastifyRequest, door: ConsoleDoor,
   if (proposal === null && !may('operate')) return NOTHING
   const ways = () => (proposal === null ? orderOf(request, door, doubt) : decisionOf(request, door, doubt, proposal))
   const name = FINDING_NAMES['send-again']
-  const now = mustWait
-    ? note(
-        'plain',
-        html`<strong>${name}</strong>: not before ${moment(restUntilMs)}. A request that was given up may still be executed. Look again then.`,
-      )
-    : html`<p>${meaningOf('send-again', doubt)}</p>${await ways()}`
+  const now = mustWait ? restNote(name, restUntilMs) : html`<p>${meaningOf('send-again', doubt)}</p>${await ways()}`
   return html`<h2>Send it once more?</h2>${now}`
 }
 

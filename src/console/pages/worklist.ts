@@ -16,7 +16,7 @@ import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
 import { type Fields, fieldsOf, reasonIn } from '../forms.ts'
 import { showScreen } from '../frame.ts'
 import { actPartOnce } from '../once.ts'
-import { worklistPath } from '../paths.ts'
+import { stepUpPath, worklistPath } from '../paths.ts'
 import { FORM_LIMITS, filesCaller, takeFormWithFile } from '../uploading.ts'
 import { visitorOf } from '../visit.ts'
 import { pageWays } from '../ways.ts'
@@ -60,7 +60,7 @@ export async function addWorklistPages(pages: Pages, door: ConsoleDoor): Promise
       const { entries } = await findOwn(door, request, file)
       const asked = asShown(entries, fieldsOf(request))
       if (asked.some(({ finding }) => finding === 'send-again') && !visitorOf(request).isFresh)
-        return reply.redirect(`/step-up?to=${encodeURIComponent(worklistPath(file))}`, 303)
+        return reply.redirect(stepUpPath(worklistPath(file)), 303)
       const isReasonLeft = asked.some(({ reason }) => reason === '')
       const otherwise = isReasonLeft ? reasonIn(request) : ''
       await record(
