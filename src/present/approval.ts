@@ -70,7 +70,7 @@ function totalsTable({ totals, rows }: Pick<ApprovalSheet, 'totals' | 'rows'>): 
 function earlierLines(earlier: readonly AskedSum[]): string[] {
   return earlier.map(
     ({ operation, currency, amountMinor }) =>
-      `The same submitter handed in ${amountText(amountMinor, currency)} ${currency} of ${operation} in the 24 hours before`,
+      `Counted with it, of the 24 hours before: ${amountText(amountMinor, currency)} ${currency} of ${operation}`,
   )
 }
 

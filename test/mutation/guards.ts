@@ -7057,6 +7057,13 @@ export const GUARDS: readonly Guard[] = [
     tests: ['test/console/worklist.integration.test.ts'],
   },
   {
+    name: 'another key gains no other limit',
+    file: 'src/ledger/texts/intake/drafts.ts',
+    guard: "queueName !== undefined || actor.kind === 'key' ?",
+    without: 'queueName !== undefined ?',
+    tests: [RECORD],
+  },
+  {
     name: 'the submitter does not approve',
     file: 'src/domain/approval.ts',
     guard: "if (isSame) return submitter.kind === 'key' ? 'maker-of-its-key' : 'the-submitter'",

@@ -269,6 +269,26 @@ export function describeApprovals(): void {
       expect((await ledger.batch(own))?.approval).toBeNull()
     })
 
+    test('are over all keys and messages of an account, so that another key gains nothing', async () => {
+      await ledger.adoptPolicy(above, 'test', CLERK, NOW)
+      const keyNo = (id: string, maker: string): Actor => ({
+        ...{ kind: 'key', id, name: 'billing', address: null, makers: [maker] },
+      })
+      await ledger.recordMessage(messageOf(accountId, refund('M'), { nowMs: NOW }))
+      const first = await submit(ledger, accountId, [refund('A')], { nowMs: NOW + 1 }, keyNo('k1', 'person:p1'))
+      const over = { fileSha256: 'bb'.repeat(32), nowMs: NOW + 2 }
+      const second = await submit(ledger, accountId, [refund('B')], over, keyNo('k2', 'person:p2'))
+      const other = await submit(
+        ledger,
+        await openAccount(ledger, 'second'),
+        [refund('C')],
+        over,
+        keyNo('k1', 'person:p1'),
+      )
+      const needs = async (batchId: BatchId) => (await ledger.batch(batchId))?.approval?.needed
+      expect(await Promise.all([first, second, other].map(needs))).toEqual([undefined, 1, undefined])
+    })
+
     test('are over all accounts of a submitter', async () => {
       await ledger.adoptPolicy(above, 'test', CLERK, NOW)
       const second = await openAccount(ledger, 'second')

@@ -6,8 +6,8 @@ import { recordAct } from '../record/acts.ts'
 import { all, change, one, type Script } from '../script.ts'
 import { policyInForce } from './policy.ts'
 
-/** Messages have no person who hands them in: those of an account are summed together. */
-export const BY_MESSAGES = 'messages'
+/** Services are no person who hands in: what comes by messages and keys is summed by account, so that several keys are no way round. */
+export const BY_SERVICES = 'messages'
 
 export interface Asking {
   readonly batchId: string
@@ -58,9 +58,9 @@ export function* noteWaiting({
 /** By the order of recording: several that wait for their turn have read the clock in another one. Of what has no batch yet: all. */
 const MADE_BEFORE = 'b.rowid < coalesce((SELECT o.rowid FROM batch o WHERE o.id = :batchId), 9223372036854775807)'
 
-/** Messages of one account only; a person's files of all accounts. */
+/** What services hand in, of one account only; a person's files of all accounts. */
 const OF_SUBMITTER = `b.stage = 'open' AND b.id <> :batchId AND b.submitter = :submitter
-      AND (b.submitter <> '${BY_MESSAGES}' OR b.account_id = :accountId)`
+      AND (b.submitter <> '${BY_SERVICES}' OR b.account_id = :accountId)`
 
 /** What was refused or repeated moves no money. */
 const MOVES_MONEY = "t.count > 0 AND t.state IN ('READY', 'SENDING', 'IN_DOUBT', 'APPROVED')"
