@@ -17,6 +17,7 @@ export function* audit(db: DatabaseSync, head: string | null): Iterable<Disagree
   yield* batches(db)
   yield* submitted(db)
   yield* approvals(db)
+  yield* proposals(db)
   yield* tallies(db)
   yield* auditRows(db)
   yield* transactions(db)
@@ -113,6 +114,21 @@ function* approvals(db: DatabaseSync): Iterable<Disagreement> {
     yield {
       where: `approval of batch ${batch} by ${identity}`,
       means: 'nobody gave it: it was put in by other means. Pause the batch',
+    }
+  }
+}
+
+/** Whoever confirms one that nobody made would have the row sent again by themselves. */
+function* proposals(db: DatabaseSync): Iterable<Disagreement> {
+  const planted = db.prepare(`
+    SELECT p.batch_id AS batch, i.row_no AS row, i.reference, p.by FROM proposal p JOIN instruction i ON i.id = p.row_id
+    WHERE NOT EXISTS (SELECT 1 FROM act w WHERE w.batch_id = p.batch_id AND w.what = 'propose-send-again'
+      AND w.actor_id = p.actor_id AND w.at = p.at AND json_extract(w.details, '$.row') = i.row_no
+      AND json_extract(w.details, '$.attempt') = p.attempt)`)
+  for (const { batch, row, reference, by } of planted.iterate()) {
+    yield {
+      where: `proposal of ${by} to send ${reference} (row ${row} of batch ${batch}) again`,
+      means: 'nobody made it: it was put in by other means. Refuse it',
     }
   }
 }

@@ -74,6 +74,20 @@ test('an approval that nobody gave is found, and one that was given is not', asy
   expect((await auditOf(ledger)).map(({ where }) => where)).toEqual([`approval of batch ${batchId} by os:bob`])
 })
 
+test('a proposal that nobody made is found, and one that was made is not', async () => {
+  const batchId = await waiting()
+  await approve(batchId)
+  await work(ledger, batchId, 'A', 'IN_DOUBT')
+  const again = findingOn('A', { finding: 'send-again', attempt: 1 })
+  expect(await ledger.resolve(again, personAt('carl'), NOW + DAY_MS)).toMatchObject({ kind: 'proposed' })
+  expect(await auditOf(ledger)).toEqual([])
+  for (const planted of ['attempt = 2', 'at = at + 1', 'actor_id = 1']) {
+    change(`UPDATE proposal SET ${planted}`)
+    const [found, ...others] = await auditOf(ledger)
+    expect([found?.where, others]).toEqual([`proposal of carl@desk to send A (row 1 of batch ${batchId}) again`, []])
+  }
+})
+
 test('what stays pending in an older state that is adopted needs its approval again', async () => {
   const batchId = await waiting()
   await approve(batchId)
