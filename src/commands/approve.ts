@@ -12,6 +12,7 @@ import { Fault } from '../domain/fault.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { approvalsText, approveCommand, meaningText, sheetLines, toJsonSheet } from '../present/approval.ts'
 import { EXIT } from '../present/exit-codes.ts'
+import { interpretationText } from '../present/interpretation.ts'
 import { whyText } from '../present/standing.ts'
 import { plural } from '../present/text.ts'
 import { findBatch } from './status.ts'
@@ -65,7 +66,7 @@ function show(sheet: ApprovalSheet, { state, why }: Standing, terminal: Terminal
     `Batch ${sheet.batchId}: ${waits ? `waits for ${approvalsText(sheet)}` : isAwaiting(sheet) ? ended : 'approved'}`,
     '',
   )
-  terminal.data(...sheetLines(sheet))
+  terminal.data(...sheetLines(sheet, interpretationText))
   if (!waits) return EXIT.approved
   terminal.say(
     meaningText(sheet),

@@ -20,14 +20,14 @@ function fingerprintOf(digest: string): string {
   return digest.slice(0, 16).replaceAll(/(.{4})(?=.)/g, '$1 ')
 }
 
-/** In one column. */
-export function sheetLines(sheet: ApprovalSheet): string[] {
+/** In one column. `readingOf`: what a file was read with, as the door calls it. */
+export function sheetLines(sheet: ApprovalSheet, readingOf: (fingerprint: string) => string): string[] {
   const { merchant, url, username, runKey, canaryRows, maxDeclinedPercent, lookalikesAllowed } = sheet
   return [
     `Submitted ${isoOf(sheet.submittedAtMs)} by ${sheet.submittedBy}`,
     fromLine(sheet),
     ...(runKey === null ? [] : [`Run key ${runKey}`]),
-    ...readingLines(sheet),
+    ...readingLines(sheet.fingerprint === '' ? '' : readingOf(sheet.fingerprint)),
     `To ${url} as ${shortUsername(username)} (merchant ${merchant})`,
     ...totalsTable(sheet),
     ...sheet.largest.map(
@@ -51,8 +51,7 @@ function fromLine({ source, fileName, fileSha256 }: ApprovalSheet): string {
   return `From messages of other services${fileName === null ? '' : `, batch "${fileName}"`}${content}`
 }
 
-function readingLines({ fingerprint }: Pick<ApprovalSheet, 'fingerprint'>): string[] {
-  const text = fingerprint === '' ? '' : interpretationText(fingerprint)
+function readingLines(text: string): string[] {
   return text === '' ? [] : [`Read with ${text}`]
 }
 

@@ -5,6 +5,7 @@ import type { ApprovalSheet } from '../../src/domain/approval.ts'
 import type { BatchId } from '../../src/domain/ids.ts'
 import { type Currency, parseCurrency } from '../../src/domain/money.ts'
 import { isTotalTyped, meaningText, sheetLines, totalToType } from '../../src/present/approval.ts'
+import { interpretationText } from '../../src/present/interpretation.ts'
 
 const EUR = parseCurrency('EUR') as Currency
 const SHEET: ApprovalSheet = {
@@ -15,7 +16,7 @@ const SHEET: ApprovalSheet = {
   ...{ canaryRows: null, maxDeclinedPercent: null, lookalikesAllowed: 0, submittedBy: 'ann@desk', submittedAtMs: 0 },
   ...{ rowsDigest: 'bb'.repeat(32), digest: 'cc'.repeat(32), largest: [], earlier: [] },
 }
-const told = (over: Partial<ApprovalSheet>) => sheetLines({ ...SHEET, ...over }).join('\n')
+const told = (over: Partial<ApprovalSheet>) => sheetLines({ ...SHEET, ...over }, interpretationText).join('\n')
 
 describe('the sentence before an approval', () => {
   test.each([

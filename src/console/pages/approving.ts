@@ -22,6 +22,7 @@ import { fieldsOf, reasonIn } from '../forms.ts'
 import { actElsewhereOnce } from '../once.ts'
 import { form, freshly, moment, NOTHING, note, reasonField, table } from '../parts.ts'
 import { batchPath } from '../paths.ts'
+import { readingText } from '../reading-text.ts'
 import { type Visitor, visitorOf } from '../visit.ts'
 import { backTo, findBatch, type OfBatch } from './find-batch.ts'
 
@@ -64,7 +65,7 @@ export async function waitingOf(
   sheet: ApprovalSheet,
   earlier: readonly BatchView[],
 ): Promise<Html> {
-  const lines = sheetLines(sheet).map((line) => html`${line}\n`)
+  const lines = sheetLines(sheet, readingText).map((line) => html`${line}\n`)
   return html`<p>It waits for ${approvalsText(sheet)}. <a href="${batchPath(sheet.batchId)}/rows">All its rows</a></p><pre>${lines}</pre>${earlierOf(earlier)}${await formsOf(request, door, sheet)}`
 }
 

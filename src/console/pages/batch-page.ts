@@ -7,7 +7,6 @@ import type { BatchView } from '../../domain/batch.ts'
 import { countIn, type Standing } from '../../domain/batch-status.ts'
 import { statusOf } from '../../domain/states.ts'
 import { type Html, html } from '../../present/html.ts'
-import { interpretationText } from '../../present/interpretation.ts'
 import { outcomeBar } from '../../present/outcome-bar.ts'
 import { reasonLines } from '../../present/reasons.ts'
 import { whyWords } from '../../present/standing.ts'
@@ -16,6 +15,7 @@ import type { ConsoleDoor, Pages } from '../door.ts'
 import { showScreen } from '../frame.ts'
 import { facts, idText, moment, NOTHING, note, stateText, table } from '../parts.ts'
 import { batchPath } from '../paths.ts'
+import { readingText } from '../reading-text.ts'
 import { attentionFor } from '../status-line.ts'
 import { visitorOf } from '../visit.ts'
 import { linked } from '../ways.ts'
@@ -137,7 +137,7 @@ function warningsOf({ batchId, moneyWarnings, lateAnswers }: BatchView): Html {
 
 function factsOf(batch: BatchView): Html {
   const { batchId, source, fileName, fileSha256, runKey, merchant, createdAtMs, createdBy, fingerprint } = batch
-  const reading = fingerprint === '' ? '' : interpretationText(fingerprint)
+  const reading = fingerprint === '' ? '' : readingText(fingerprint)
   return html`<h2>Record</h2>${facts([
     ['Batch', idText(batchId)],
     ['From', html`${source === 'queue' ? 'messages' : fileName}`],
