@@ -1,9 +1,13 @@
 // What a person found of a row in doubt, as every door hands it to the ledger; and from when on it may be called not executed.
 
 import type { App } from '../app.ts'
+import type { LogEntry, LogPosition } from '../domain/acts.ts'
 import { type DoubtRow, type Resolution, standingProposal } from '../domain/doubt.ts'
+import type { BatchId } from '../domain/ids.ts'
 import type { Problem } from '../domain/problem.ts'
+import type { HistoryMove } from '../domain/reconciliation.ts'
 import { type Finding, transactionIdProblem } from '../domain/resolution.ts'
+import type { ActLedger } from '../ports/ledger/acts.ts'
 
 export function restUntilMsOf({ leftByMs, restMs }: DoubtRow, { config }: Pick<App, 'config'>): number {
   return leftByMs + Math.max(restMs, config.doubtRestMs)
@@ -55,4 +59,24 @@ export function asShown(resolution: Resolution, doubt: DoubtRow | null, nowMs: n
 /** Whether this one word would have it sent: it takes no second person, or is the second one's. */
 export function wouldSend(doubt: DoubtRow | null, nowMs: number): boolean {
   return doubt === null || !doubt.twoPeople || standingProposal(doubt, nowMs) !== null
+}
+
+const WORDS: ReadonlySet<string> = new Set(['propose-send-again', 'refuse-send-again', 'confirm-send-again'])
+const AT_ONCE = 500
+
+/** What people said to sending that row once more, the oldest first: none of it is a move. `moves`: of that row. */
+export async function wordsOnSending(
+  ledger: Pick<ActLedger, 'logAfter'>,
+  { batchId, rowNo }: { readonly batchId: BatchId; readonly rowNo: number },
+  moves: readonly HistoryMove[],
+): Promise<readonly LogEntry[]> {
+  const doubted = moves.find(({ to }) => to === 'IN_DOUBT')
+  if (doubted === undefined) return []
+  const found: LogEntry[] = []
+  for (let after: LogPosition | null = null; ; ) {
+    const part: readonly LogEntry[] = await ledger.logAfter(doubted.atMs, after, AT_ONCE, batchId)
+    found.push(...part.filter(({ what, details }) => WORDS.has(what) && details?.row === rowNo))
+    if (part.length < AT_ONCE) return found
+    after = part.at(-1)?.position ?? null
+  }
 }

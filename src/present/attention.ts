@@ -61,7 +61,7 @@ export function attentionWords(one: Attention, ledgerPath: string): { readonly w
     case 'proposals':
       return {
         what: 'doubts',
-        says: words`${plural(one.rows, 'proposal')} to send a row in doubt once more ${one.rows === 1 ? 'waits' : 'wait'} for another person (${{ act: 'list-doubts', toFile: false }})`,
+        says: words`${plural(one.rows, 'proposal')} to send a row in doubt once more ${one.rows === 1 ? 'waits' : 'wait'} for another person to confirm or refuse ${one.rows === 1 ? 'it' : 'them'} (${{ act: 'list-doubts', toFile: false }})`,
       }
     case 'left-open':
       return {

@@ -130,7 +130,7 @@ test('what somebody else resolved meanwhile stays, and who comes later is told',
   await served.ledger.resolve(findingOn('R-1', { finding: 'declined' }), served.app.actor, Date.now())
   const refused = await olga.post(`${at()}/resolve`, fields)
   expect(refused.statusCode).toBe(409)
-  expect(refused.body).toContain('no longer in doubt: it is DECLINED by now. What you found was not recorded')
+  expect(refused.body).toContain('no longer in doubt: it is DECLINED by now. What you said was not recorded')
   expect(await now()).toMatchObject({ state: 'DECLINED' })
 })
 
@@ -217,7 +217,7 @@ describe('where approvals are in force', () => {
   test('who proposed it is offered no confirmation, and gets none past the page', async () => {
     await propose()
     const { body } = await olga.get(at())
-    expect(body).toContain('Your roles do not let you confirm it')
+    expect(body).toContain('You proposed it yourself')
     expect(formsIn(body).map(({ action }) => action.split('/').at(-1))).toEqual(['resolve', 'withdraw'])
     const { fields } = formsIn(body).at(-1) ?? {}
     expect((await olga.post(`${at()}/confirm`, { ...fields, reason: 'mine' })).statusCode).toBe(403)
@@ -230,7 +230,7 @@ describe('where approvals are in force', () => {
     const { fields } = formsIn((await otto.get(at())).body).at(-1) ?? {}
     await otto.post(`${at()}/resolve`, { ...fields, reason: 'not there' })
     const { body } = await otto.get(at())
-    expect(body).toContain('You proposed it yourself, so another person confirms it.')
+    expect(body).toContain('You proposed it yourself, so another person, who may approve, confirms it.')
     expect(formsIn(body).map(({ action }) => action.split('/').at(-1))).toEqual(['resolve', 'withdraw'])
   })
 
@@ -249,6 +249,35 @@ describe('where approvals are in force', () => {
     const late = await olga.post(`${at()}/resolve`, { ...fields, reason: 'not there' })
     expect([late.statusCode, late.body]).toEqual([409, expect.stringContaining('now it would be sent at once')])
     expect(await now('R-3')).toMatchObject({ state: 'IN_DOUBT' })
+  })
+
+  test('who proposed, refused and confirmed is told where the row is, where it is listed, and at its batch', async () => {
+    const proposed = 'proposed to send it once more, after attempt 1'
+    await propose()
+    for (const page of [at(), ofR3()]) expect((await anna.get(page)).body).toContain(proposed)
+    expect((await anna.get('/doubts')).body).toContain('Proposed to be sent once more')
+    const ofBatch = (await anna.get(`/batches/${batch}`)).body
+    expect(ofBatch).toContain('It is proposed to send 1 row once more')
+    expect(ofBatch).toContain('propose send again of row 3')
+    await anna.send(at(), '/refuse', { reason: `it is there ${HOSTILE}`.replace('\u202e', '') })
+    for (const page of [at(), ofR3()]) {
+      const { body } = await olga.get(page)
+      for (const said of [
+        proposed,
+        'refused to send it once more, after attempt 1',
+        'it is there &lt;script&gt;',
+        'anna',
+      ])
+        expect(body).toContain(said)
+      expect(body).not.toContain('<strong>Proposed')
+    }
+    expect((await olga.get('/doubts')).body).not.toContain('Proposed to be sent once more')
+    await propose()
+    await anna.send(at(), '/confirm', { reason: 'not there at all' })
+    const moved = (await olga.get(ofR3())).body
+    for (const said of ['confirmed that it is sent once more', 'not there at all', 'not in the portal'])
+      expect(moved).toContain(said)
+    expect((await olga.get(`/instructions?reference=R-1&batch=${batch}&row=1`)).body).not.toContain(proposed)
   })
 
   test('an operator who saw no proposal confirms none by proposing the same', async () => {

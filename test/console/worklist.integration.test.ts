@@ -313,7 +313,7 @@ test('where approvals are in force, a file proposes that a row be sent again, an
   await press(shown)
   expect(await states()).toEqual(['IN_DOUBT', 'DECLINED', 'IN_DOUBT'])
   const after = (await olga.get(shown.path)).body
-  expect(after).toContain('Proposed by person olga')
+  expect(after).toMatch(/Proposed by<.*>person olga .*in the portal/s)
   expect(after).toContain('1 recorded · 1 proposed')
   olga = await served.as('otto', ['operator', 'approver'])
   const second = await uploaded(lineOf(1, 'send-again'))

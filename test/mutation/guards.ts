@@ -7050,6 +7050,20 @@ export const GUARDS: readonly Guard[] = [
     tests: [DOUBT_PAGES],
   },
   {
+    name: 'who confirms at a page confirms the proposal that was shown',
+    file: 'src/console/pages/sending-again.ts',
+    guard: 'return { ...made, proposedAtMs }',
+    without: 'return made',
+    tests: [DOUBT_PAGES],
+  },
+  {
+    name: 'what people said to sending a row again is told of that row alone',
+    file: 'src/app/doubts.ts',
+    guard: ' && details?.row === rowNo',
+    without: '',
+    tests: [DOUBT_PAGES],
+  },
+  {
     name: 'a file confirms no proposal',
     file: 'src/app/worklist.ts',
     guard: "entry.finding === 'send-again' ? { proposedAtMs: null } : {}",

@@ -34,7 +34,7 @@ export function addBatchPages(pages: Pages, door: ConsoleDoor): void {
     const seen = await batchNow(door, request.params.batch, now.workers)
     if (seen === null) throw noSuchBatch()
     const { batch, standing, figures } = seen
-    const main = html`${doubtsOf(batch)}${standingOf(standing, figures)}${await decisionOn(batch)}${barOf(batch)}${totalsOf(batch)}${await reasonsOf(batch)}${warningsOf(batch)}${steeringForms(request, door, batch, now)}${downloadsOf(batch, visitorOf(request))}${await historyOf(batch)}${factsOf(batch)}`
+    const main = html`${await doubtsOf(door, batch)}${standingOf(standing, figures)}${await decisionOn(batch)}${barOf(batch)}${totalsOf(batch)}${await reasonsOf(batch)}${warningsOf(batch)}${steeringForms(request, door, batch, now)}${downloadsOf(batch, visitorOf(request))}${await historyOf(batch)}${factsOf(batch)}`
     const live = { watch: batch.batchId, shape: seen.shape }
     return showScreen(door, request, reply, { title: nameOf(batch), main, now, live })
 
@@ -66,21 +66,28 @@ const ACT_COLUMNS = [
   { name: 'Why', kind: 'text' },
 ] as const
 
-function actRow({ atMs, what, by, reason, reference, to }: LogEntry): readonly Html[] {
-  const of = reference === null ? '' : ` ${reference} as ${to}`
+function actRow({ atMs, what, by, reason, reference, to, details }: LogEntry): readonly Html[] {
+  const row = what.endsWith('-send-again') ? ` of row ${details?.row ?? ''}` : ''
+  const of = reference === null ? row : ` ${reference} as ${to}`
   return [moment(atMs), html`${what.replaceAll('-', ' ')}${of}`, html`${by}`, html`${reason}`]
 }
 
 const ACTS_SHOWN = 50
 
 /** What must be seen first. */
-function doubtsOf(batch: BatchView): Html {
+async function doubtsOf({ ledger, app }: ConsoleDoor, batch: BatchView): Promise<Html> {
   const inDoubt = countIn(batch, 'IN_DOUBT')
   if (inDoubt === 0) return NOTHING
+  const standing = await ledger.proposals(app.clock.nowMs())
+  const proposed = standing.filter(({ batchId }) => batchId === batch.batchId).length
+  const waits =
+    proposed === 0
+      ? NOTHING
+      : html`. It is proposed to send ${plural(proposed, 'row')} once more: <a href="/doubts">another person confirms or refuses that</a>.`
   const [verb, them] = inDoubt === 1 ? ['row is', 'it'] : ['rows are', 'them']
   return note(
     'doubt',
-    html`<strong>${inDoubt} ${verb} in doubt.</strong> The gateway may have executed ${them}. Nothing sends ${them} again by itself. <a href="/doubts">Look ${them} up</a>`,
+    html`<strong>${inDoubt} ${verb} in doubt.</strong> The gateway may have executed ${them}. Nothing sends ${them} again by itself. <a href="/doubts">Look ${them} up</a>${waits}`,
   )
 }
 

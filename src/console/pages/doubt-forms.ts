@@ -30,7 +30,7 @@ async function noLongerInDoubt({ ledger }: ConsoleDoor, { reference, batchId, ro
   const is = now === undefined ? 'not in this ledger' : `${resultStatusOf(now.state)} by now`
   return new PageError(
     409,
-    `${reference} (row ${rowNo} of batch ${batchId}) is no longer in doubt: it is ${is}. What you found was not recorded, and nothing was changed. See its history before you do anything else: search for ${reference}.`,
+    `${reference} (row ${rowNo} of batch ${batchId}) is no longer in doubt: it is ${is}. What you said was not recorded, and nothing was changed. See its history before you do anything else: search for ${reference}.`,
   )
 }
 

@@ -2,11 +2,11 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AttentionNow } from '../../app/attention.ts'
-import { restUntilMsOf } from '../../app/doubts.ts'
+import { restUntilMsOf, wordsOnSending } from '../../app/doubts.ts'
 import { noteDownload } from '../../app/downloads.ts'
 import { toWorklistCsv } from '../../app/worklist.ts'
 import { cardText } from '../../domain/card.ts'
-import type { DoubtRow } from '../../domain/doubt.ts'
+import { type DoubtRow, standingProposal } from '../../domain/doubt.ts'
 import { attentionWords } from '../../present/attention.ts'
 import { toDoubtRecord } from '../../present/doubts.ts'
 import { type Html, html } from '../../present/html.ts'
@@ -18,9 +18,9 @@ import { batchPath, doubtPath, instructionPath, merchantPath } from '../paths.ts
 import { attentionFor } from '../status-line.ts'
 import { type Visitor, visitorOf } from '../visit.ts'
 import { linked } from '../ways.ts'
-import { movesTable } from './moves.ts'
+import { movesTable, wordsTable } from './moves.ts'
 import { questionOf } from './resolving.ts'
-import { sendingAgainOf } from './sending-again.ts'
+import { proposalNote, sendingAgainOf } from './sending-again.ts'
 import { uploadForm } from './worklist-shown.ts'
 
 const SHOWN_MOST = 500
@@ -47,7 +47,7 @@ export function addDoubtPages(pages: Pages, door: ConsoleDoor): void {
         'This row is not in doubt: somebody resolved it, an answer came after all, or there is no such row. There is nothing to look up. Its history is found by its reference.',
       )
     const { reference } = doubt.instruction
-    const main = html`${await shownOf(door, doubt, visitorOf(request))}${questionOf(request, door, doubt)}${await sendingAgainOf(request, door, doubt)}`
+    const main = html`${proposalNote(door, doubt, '')}${await shownOf(door, doubt, visitorOf(request))}${questionOf(request, door, doubt)}${await sendingAgainOf(request, door, doubt)}`
     return showScreen(door, request, reply, { title: `In doubt: ${reference}`, section: 'Doubts', main })
   })
 }
@@ -97,11 +97,42 @@ function listOf(door: ConsoleDoor, doubts: readonly DoubtRow[]): Html {
   const rows = doubts.slice(0, SHOWN_MOST).map((doubt) => rowOf(door, doubt))
   const more =
     doubts.length <= SHOWN_MOST ? NOTHING : html`<p>These are the oldest ${SHOWN_MOST} of ${doubts.length}.</p>`
-  return html`<p>${plural(doubts.length, 'row')} may have been executed, and nothing sends ${doubts.length === 1 ? 'it' : 'them'} again by itself. Look each one up at the gateway, then say what you found.</p>${table('Rows in doubt, the oldest first', COLUMNS, rows)}${more}`
+  return html`<p>${plural(doubts.length, 'row')} may have been executed, and nothing sends ${doubts.length === 1 ? 'it' : 'them'} again by itself. Look ${doubts.length === 1 ? 'it' : 'each one'} up at the gateway, then say what you found.</p>${proposedOf(door, doubts)}${table('Rows in doubt, the oldest first', COLUMNS, rows)}${more}`
+}
+
+const PROPOSED = [
+  { name: 'Reference', kind: 'word' },
+  { name: 'Amount', kind: 'number' },
+  { name: 'Proposed by' },
+  { name: 'When' },
+  { name: 'Falls' },
+  { name: 'Why', kind: 'text' },
+] as const
+
+/** What waits for an approver. */
+function proposedOf({ app }: ConsoleDoor, doubts: readonly DoubtRow[]): Html {
+  const rows = doubts.flatMap((doubt) => {
+    const proposal = standingProposal(doubt, app.clock.nowMs())
+    if (proposal === null) return []
+    const { by, atMs, untilMs, reason } = proposal
+    return [[linkTo(doubt), html`${amountOf(doubt)}`, html`${by}`, moment(atMs), moment(untilMs), html`${reason}`]]
+  })
+  if (rows.length === 0) return NOTHING
+  const more = rows.length <= SHOWN_MOST ? NOTHING : html`<p>These are ${SHOWN_MOST} of ${rows.length}.</p>`
+  const them = rows.length === 1 ? 'it' : 'each of them'
+  return html`<p>It is proposed to send ${plural(rows.length, 'row')} once more. Another person confirms or refuses ${them}.</p>${table('Proposed to be sent once more', PROPOSED, rows.slice(0, SHOWN_MOST))}${more}`
+}
+
+function linkTo({ rowId, instruction: { reference } }: DoubtRow): Html {
+  return html`<a class="id" href="${doubtPath(rowId)}">${reference}</a>`
+}
+
+function amountOf({ instruction: { money } }: DoubtRow): string {
+  return money === null ? '' : `${amountText(money.amountMinor, money.currency)} ${money.currency}`
 }
 
 function rowOf({ app }: ConsoleDoor, doubt: DoubtRow): readonly Html[] {
-  const { reference, operation, money, orderId, vaultId, xtlOrderId } = doubt.instruction
+  const { operation, orderId, vaultId, xtlOrderId } = doubt.instruction
   const restUntilMs = restUntilMsOf(doubt, app)
   const ids = [
     ['order', orderId],
@@ -109,10 +140,10 @@ function rowOf({ app }: ConsoleDoor, doubt: DoubtRow): readonly Html[] {
     ['merchant order', xtlOrderId],
   ] as const
   return [
-    html`<a class="id" href="${doubtPath(doubt.rowId)}">${reference}</a>`,
+    linkTo(doubt),
     html`${doubt.merchant}`,
     html`${operation}`,
-    html`${money === null ? '' : `${amountText(money.amountMinor, money.currency)} ${money.currency}`}`,
+    html`${amountOf(doubt)}`,
     html`${ids.map(([name, id]) => (id === null ? NOTHING : html`<div>${name} ${idText(id)}</div>`))}`,
     moment(doubt.sentAtMs ?? doubt.claimedAtMs),
     restUntilMs <= app.clock.nowMs() ? html`now` : moment(restUntilMs),
@@ -161,7 +192,7 @@ async function shownOf({ ledger }: ConsoleDoor, doubt: DoubtRow, visitor: Visito
     ['Holds up', holdsUp === 0 ? null : html`${plural(holdsUp, 'row')} of the same order`],
     ['Batch', html`<a href="${batchPath(batchId)}">${batchId}</a>, row ${rowNo}`],
     ['All of it', html`<a href="${instructionPath(reference, doubt)}">the instruction, with what is beside it</a>`],
-  ])}${movesTable(own)}${attempt === 1 ? NOTHING : note('warn', html`It was sent ${attempt} times. What you find must be of attempt ${attempt}: compare the time.`)}`
+  ])}${movesTable(own)}${wordsTable(await wordsOnSending(ledger, doubt, own))}${attempt === 1 ? NOTHING : note('warn', html`It was sent ${attempt} times. What you find must be of attempt ${attempt}: compare the time.`)}`
 }
 
 function holderOf({ instruction: { details } }: DoubtRow, visitor: Visitor): Html | null {

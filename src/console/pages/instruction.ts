@@ -2,6 +2,7 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AttentionNow } from '../../app/attention.ts'
+import { wordsOnSending } from '../../app/doubts.ts'
 import { standingNow } from '../../app/standing.ts'
 import type { BatchView } from '../../domain/batch.ts'
 import type { FoundInstruction } from '../../domain/found.ts'
@@ -22,7 +23,8 @@ import { attentionFor } from '../status-line.ts'
 import { linked } from '../ways.ts'
 import { nameOf } from './find-batch.ts'
 import { foundTable } from './found-table.ts'
-import { movesTable } from './moves.ts'
+import { movesTable, wordsTable } from './moves.ts'
+import { proposalNote } from './sending-again.ts'
 
 interface Asking {
   readonly Querystring: {
@@ -82,16 +84,14 @@ async function showInstruction(
   const doubt = state === 'IN_DOUBT' ? await doubtOf() : NOTHING
   const standing = batch === null || state !== 'READY' ? null : whyWords(standingNow(app, batch, now.workers).why)
   const waits = standing === null ? NOTHING : html`<p>Its batch: ${linked(standing)}.</p>`
-  const main = html`${doubt}${fateOf(found, own, now)}${waits}<h2>Asked and answered</h2>${comparedOf(found)}<h2>What happened</h2>${movesTable(own)}${originOf(found, batch)}${await orderOf()}${await othersOf()}`
+  const main = html`${doubt}${fateOf(found, own, now)}${waits}<h2>Asked and answered</h2>${comparedOf(found)}<h2>What happened</h2>${movesTable(own)}${wordsTable(await wordsOnSending(ledger, found, own))}${originOf(found, batch)}${await orderOf()}${await othersOf()}`
   return showScreen(door, request, reply, { title: reference, main, now })
 
   async function doubtOf(): Promise<Html> {
     const row = (await ledger.doubts()).find((one) => one.batchId === batchId && one.rowNo === rowNo)
     if (row === undefined) return NOTHING
-    return note(
-      'doubt',
-      html`<strong>In doubt.</strong> <a href="${doubtPath(row.rowId)}">Look it up at the gateway, and say what you found</a>`,
-    )
+    const asked = html`<strong>In doubt.</strong> <a href="${doubtPath(row.rowId)}">Look it up at the gateway, and say what you found</a>`
+    return html`${note('doubt', asked)}${proposalNote(door, row, doubtPath(row.rowId))}`
   }
 
   async function orderOf(): Promise<Html> {

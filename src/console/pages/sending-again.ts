@@ -15,7 +15,7 @@ import { actOnce } from '../once.ts'
 import { form, freshly, moment, NOTHING, note, reasonField } from '../parts.ts'
 import { doubtPath, instructionPath } from '../paths.ts'
 import { visitorOf } from '../visit.ts'
-import { pageWays } from '../ways.ts'
+import { linked, pageWays } from '../ways.ts'
 import { doubtShown, fieldsOfRow, restNote, shownIn, wholeIn } from './doubt-forms.ts'
 
 interface OfRow {
@@ -72,17 +72,27 @@ function proposedIn(request: FastifyRequest): number {
 
 // ───────────────────────────────────────────────────────────── At the page of the doubt
 
+const HERE = 'once-more'
+
+/** At the top of whatever page tells of the row: whoever comes for the proposal finds it. `at`: the page of the doubt; '' on it. */
+export function proposalNote({ app }: ConsoleDoor, doubt: DoubtRow, at: string): Html {
+  const proposal = standingProposal(doubt, app.clock.nowMs())
+  if (proposal === null) return NOTHING
+  return note(
+    'warn',
+    html`<strong>Proposed:</strong> ${proposal.by} proposed to send it once more. Nothing is sent before another person confirms it. <a href="${at}#${HERE}">To the proposal</a>`,
+  )
+}
+
 export async function sendingAgainOf(request: FastifyRequest, door: ConsoleDoor, doubt: DoubtRow): Promise<Html> {
   const nowMs = door.app.clock.nowMs()
   const proposal = standingProposal(doubt, nowMs)
   const restUntilMs = restUntilMsOf(doubt, door.app)
   const mustWait = mustRest('send-again', doubt) && nowMs < restUntilMs
-  const { may } = visitorOf(request)
-  if (proposal === null && !may('operate')) return NOTHING
+  if (proposal === null && !visitorOf(request).may('operate')) return NOTHING
   const ways = () => (proposal === null ? orderOf(request, door, doubt) : decisionOf(request, door, doubt, proposal))
-  const name = FINDING_NAMES['send-again']
-  const now = mustWait ? restNote(name, restUntilMs) : html`<p>${meaningOf('send-again', doubt)}</p>${await ways()}`
-  return html`<h2>Send it once more?</h2>${now}`
+  const now = mustWait ? restNote(FINDING_NAMES['send-again'], restUntilMs) : await ways()
+  return html`<h2 id="${HERE}">Send it once more?</h2>${now}`
 }
 
 /** `refund R-1, EUR 95.00`. */
@@ -92,13 +102,47 @@ function itself({ instruction: { operation, reference, money } }: DoubtRow): str
 }
 
 function orderOf(request: FastifyRequest, door: ConsoleDoor, doubt: DoubtRow): Html {
-  const button = doubt.twoPeople ? `Propose to send ${itself(doubt)}, once more` : `Send ${itself(doubt)}, once more`
+  const path = doubtPath(doubt.rowId)
+  const [button, act] = doubt.twoPeople
+    ? [`Propose to send ${itself(doubt)}, once more`, 'propose that']
+    : [`Send ${itself(doubt)}, once more`, 'have it sent']
   const proposing = doubt.twoPeople ? html`<input type="hidden" name="proposes" value="yes">` : NOTHING
   const two = doubt.twoPeople
     ? html`<p>This takes two people: you propose it, and nothing is sent before another person, who may approve, confirms it.</p>`
     : NOTHING
   const fields = html`${fieldsOfRow(doubt)}<input type="hidden" name="found" value="send-again">${proposing}${reasonField('Where you looked, and did not find it. It is kept in the history.')}`
-  return html`${two}${freshly(request, doubtPath(doubt.rowId), () => form(request, door, { action: `${doubtPath(doubt.rowId)}/resolve`, fields, button }))}`
+  const asked = () => form(request, door, { action: `${path}/resolve`, fields, button })
+  return html`<p>${meaningOf('send-again', doubt)}</p>${two}${freshly(request, path, asked, act)}`
+}
+
+async function decisionOf(
+  request: FastifyRequest,
+  door: ConsoleDoor,
+  doubt: DoubtRow,
+  proposal: Proposal,
+): Promise<Html> {
+  const { by, atMs, untilMs, reason } = proposal
+  const path = doubtPath(doubt.rowId)
+  const told = note(
+    'warn',
+    html`<p><strong>Proposed</strong> by ${by} at ${moment(atMs)}. Nothing is sent before another person confirms it; without that it falls at ${moment(untilMs)}.</p><p>Why: ${reason}</p>`,
+  )
+  const means = html`<p>If another person confirms it: ${lowered(meaningOf('send-again', doubt))}</p>`
+  const word = await foreseeConfirming(request, door, doubt, proposal)
+  const end = endingForm(request, door, doubt, proposal, word.kind === 'proposed')
+  const whyNot = whyNotConfirmed(request, word)
+  if (whyNot !== null) return html`${told}${means}${note('plain', html`<p>${whyNot}</p>`)}${end}`
+  const confirm = () =>
+    form(request, door, {
+      action: `${path}/confirm`,
+      button: `Confirm: send ${itself(doubt)}, once more`,
+      fields: fieldsOn(doubt, proposal, 'Where you looked, and did not find it. It is kept in the history.'),
+    })
+  return html`${told}${means}<div class="beside"><section><h3>Confirm it</h3>${freshly(request, path, confirm, 'confirm it')}</section><section><h3>Refuse it</h3>${end}</section></div>`
+}
+
+function lowered(sentence: string): string {
+  return `${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`
 }
 
 /** By the judgement that would record it. */
@@ -113,41 +157,31 @@ async function foreseeConfirming(
   return foreseen as Foreseen
 }
 
-async function decisionOf(
+/** Known before anything is typed. null: they may. */
+function whyNotConfirmed(request: FastifyRequest, word: Foreseen): Html | null {
+  if (word.kind === 'proposed') return html`You proposed it yourself, so another person, who may approve, confirms it.`
+  if (!visitorOf(request).may('approve')) return html`Your roles do not let you confirm it: that takes an approver.`
+  return word.kind === 'refused' ? html`${linked(word.reason)}.` : null
+}
+
+function fieldsOn(doubt: DoubtRow, { atMs }: Proposal, hint: string): Html {
+  return html`${fieldsOfRow(doubt)}<input type="hidden" name="proposed" value="${atMs}">${reasonField(hint)}`
+}
+
+/** It sends nothing, so it takes one person: whoever proposed it takes it back, and any other one refuses it. */
+function endingForm(
   request: FastifyRequest,
   door: ConsoleDoor,
   doubt: DoubtRow,
   proposal: Proposal,
-): Promise<Html> {
-  const { by, atMs, untilMs, reason } = proposal
-  const path = doubtPath(doubt.rowId)
-  const told = note(
-    'warn',
-    html`<p><strong>Proposed</strong> by ${by} at ${moment(atMs)}: another person confirms it, and until then nothing is sent. It expires at ${moment(untilMs)}.</p><p>${reason}</p>`,
-  )
+  isOwn: boolean,
+): Html {
   const { may } = visitorOf(request)
-  const fieldsWith = (hint: string) =>
-    html`${fieldsOfRow(doubt)}<input type="hidden" name="proposed" value="${atMs}">${reasonField(hint)}`
-  const back = may('operate')
-    ? form(request, door, {
-        ...{ action: `${path}/withdraw`, kind: 'other', button: `Take the proposal for ${itself(doubt)} back` },
-        fields: fieldsWith('Why it is not to be sent. It is kept in the audit.'),
-      })
-    : NOTHING
-  const refuse = form(request, door, {
-    ...{ action: `${path}/refuse`, kind: 'other', button: `Refuse to send ${itself(doubt)}, once more` },
-    fields: fieldsWith('Why it is not to be sent. It is kept in the audit.'),
+  if (!may('approve') && !may('operate')) return NOTHING
+  const action = may('approve') && !(isOwn && may('operate')) ? 'refuse' : 'withdraw'
+  return form(request, door, {
+    ...{ action: `${doubtPath(doubt.rowId)}/${action}`, kind: 'other' },
+    button: `${isOwn ? 'Take back my proposal to send' : 'Refuse to send'} ${itself(doubt)}, once more`,
+    fields: fieldsOn(doubt, proposal, 'Why it is not to be sent. It is kept in the history.'),
   })
-  if (!may('approve')) return html`${told}<p>Your roles do not let you confirm it: that takes an approver.</p>${back}`
-  const confirm = () =>
-    html`${form(request, door, {
-      action: `${path}/confirm`,
-      button: `Confirm: send ${itself(doubt)}, once more`,
-      fields: fieldsWith('Where you looked, and did not find it. It is kept in the history.'),
-    })}`
-  const word = await foreseeConfirming(request, door, doubt, proposal)
-  if (word.kind === 'proposed')
-    return html`${told}<p>You proposed it yourself, so another person confirms it.</p>${back}`
-  if (word.kind === 'refused') return html`${told}<p>${spell(word.reason, pageWays)}.</p>${refuse}`
-  return html`${told}${freshly(request, path, confirm)}${refuse}`
 }

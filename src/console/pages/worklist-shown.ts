@@ -3,8 +3,9 @@
 import type { FastifyRequest } from 'fastify'
 import type { Planned, WorklistEntry } from '../../app/worklist.ts'
 import type { Total } from '../../domain/batch.ts'
-import type { DoubtRow, Foreseen } from '../../domain/doubt.ts'
+import type { DoubtRow, Foreseen, Proposal } from '../../domain/doubt.ts'
 import type { RowFault } from '../../domain/draft.ts'
+import type { BatchId } from '../../domain/ids.ts'
 import type { HistoryMove } from '../../domain/reconciliation.ts'
 import { FINDINGS, type Finding, stateOfFinding } from '../../domain/resolution.ts'
 import { statusOf } from '../../domain/states.ts'
@@ -12,7 +13,6 @@ import type { Text } from '../../domain/words.ts'
 import { askedText } from '../../present/asked.ts'
 import { FINDING_NAMES, meaningOf } from '../../present/findings.ts'
 import { type Html, html } from '../../present/html.ts'
-import { proposedText } from '../../present/proposals.ts'
 import { amountText, capital, plural } from '../../present/text.ts'
 import type { ConsoleDoor } from '../door.ts'
 import { form, freshly, idText, moment, NOTHING, note, reasonField, stateText, table } from '../parts.ts'
@@ -67,6 +67,12 @@ interface WouldNot {
   readonly entry: WorklistEntry
   readonly reason: Text
 }
+/** Somebody's word, also of who looks: nothing is sent by it alone. */
+interface Proposed {
+  readonly entry: WorklistEntry
+  readonly row: { readonly batchId: BatchId; readonly rowNo: number }
+  readonly proposal: Proposal
+}
 /** A person found that, of that attempt. */
 interface Recorded {
   readonly entry: WorklistEntry
@@ -77,14 +83,13 @@ interface Recorded {
 
 export async function plannedShown(door: ConsoleDoor, request: FastifyRequest, list: FilledIn): Promise<Html> {
   const would: Would[] = []
-  const proposed: WouldNot[] = []
+  const proposed: Proposed[] = []
   const wouldNot: WouldNot[] = []
   const recorded: Recorded[] = []
   for (const { entry, foreseen } of list.planned) {
     if (foreseen.kind === 'would-resolve' || foreseen.kind === 'would-propose')
       would.push({ entry, doubt: foreseen.doubt, isProposal: foreseen.kind === 'would-propose' })
-    else if (foreseen.kind === 'proposed')
-      proposed.push({ entry, reason: proposedText(foreseen.proposal).replace(/\.$/, '') })
+    else if (foreseen.kind === 'proposed') proposed.push({ entry, row: foreseen, proposal: foreseen.proposal })
     else {
       const found = await recordedOf(door, entry, foreseen)
       if (found === null) wouldNot.push({ entry, reason: whyNot(foreseen) })
@@ -182,10 +187,13 @@ function totalOf({ doubt }: Would): Total {
 }
 
 function totalsTable(would: readonly Would[]): Html {
-  const rows = FINDINGS.flatMap((finding) => {
-    const of = would.filter(({ entry }) => entry.finding === finding)
-    return of.length === 0 ? [] : [[html`${FINDING_NAMES[finding]}`, html`${askedText(of.map(totalOf))}`]]
-  })
+  const named = ({ entry: { finding }, isProposal }: Would) =>
+    isProposal ? 'It is not there: propose to send it once more' : FINDING_NAMES[finding]
+  const byName = Map.groupBy(
+    would.toSorted((a, b) => FINDINGS.indexOf(a.entry.finding) - FINDINGS.indexOf(b.entry.finding)),
+    named,
+  )
+  const rows = [...byName].map(([name, of]) => [html`${name}`, html`${askedText(of.map(totalOf))}`])
   return table('Together', [{ name: 'Found' }, { name: 'Rows and amounts', kind: 'text' }], rows)
 }
 
@@ -234,11 +242,23 @@ function reasonRow({ entry, reason }: WouldNot): readonly Html[] {
   ]
 }
 
-const PROPOSED_LINES = [...REFUSED.slice(0, 3), { name: 'Who proposed it', kind: 'text' }] as const
+const PROPOSED_LINES = [
+  { name: 'Line', kind: 'number' },
+  { name: 'Reference', kind: 'word' },
+  { name: 'Proposed by' },
+  { name: 'When' },
+  { name: 'Falls' },
+  { name: 'Why', kind: 'text' },
+] as const
 
-function proposedTable(proposed: readonly WouldNot[]): Html {
+function proposedTable(proposed: readonly Proposed[]): Html {
   if (proposed.length === 0) return NOTHING
-  return html`<h2>What is proposed</h2>${table('Lines that another person confirms or refuses', PROPOSED_LINES, proposed.map(reasonRow))}`
+  const rows = proposed.map(({ entry: { line, reference }, row, proposal: { by, atMs, untilMs, reason } }) => [
+    html`${line}`,
+    html`<a class="id" href="${instructionPath(reference, row)}">${reference}</a>`,
+    ...[html`${by}`, moment(atMs), moment(untilMs), html`${reason}`],
+  ])
+  return html`<h2>What is proposed</h2><p>Nothing is sent before another person confirms it.</p>${table('Lines that another person confirms or refuses', PROPOSED_LINES, rows)}`
 }
 
 const RECORDED = [

@@ -2,6 +2,7 @@
 
 import type { Actor } from '../../domain/actor.ts'
 import type { DoubtRow, Foreseen, ProposalRefusal, Resolution, Resolved } from '../../domain/doubt.ts'
+import type { BatchId } from '../../domain/ids.ts'
 
 export interface DoubtLedger {
   /** Every row in doubt, oldest first. */
@@ -13,8 +14,8 @@ export interface DoubtLedger {
    * the first one's word is `proposed`, and the same word of another one confirms it.
    */
   resolve(resolution: Resolution, actor: Actor, nowMs: number): Promise<Resolved>
-  /** That stand now, by the merchant of the row. */
-  proposals(nowMs: number): Promise<readonly { readonly merchant: string }[]>
+  /** That stand now, by the merchant and the batch of the row. */
+  proposals(nowMs: number): Promise<readonly { readonly merchant: string; readonly batchId: BatchId }[]>
   /** By any person, also the one who proposed. False: there is no such proposal any more, and nothing was changed. */
   refuseProposal(refusal: ProposalRefusal, actor: Actor, nowMs: number): Promise<boolean>
 }

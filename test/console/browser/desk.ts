@@ -1,10 +1,13 @@
 // A console and its ledger, brought to where a screen is to be seen.
 
+import type { Page } from 'playwright-core'
 import { takeWorkerLock } from '../../../src/app/locks.ts'
 import { instructionPath } from '../../../src/console/paths.ts'
 import type { DraftHeader } from '../../../src/domain/draft.ts'
 import { toIdentifier } from '../../../src/domain/identifier.ts'
 import type { BatchId } from '../../../src/domain/ids.ts'
+import { STEP_UP_MS } from '../../../src/domain/person.ts'
+import { visible } from '../../../src/domain/visible.ts'
 import { type Console, openConsole } from '../../fixtures/console.ts'
 import {
   CLERK,
@@ -35,6 +38,18 @@ export interface Desk extends Console {
   /** Until the desk is closed. */
   worker(): Promise<void>
 }
+
+/** A reason that is taken: of a line, and without controls, wherever in the table its screen stands. */
+export function asReason(text: string): string {
+  return visible(text).slice(0, 400).toWellFormed()
+}
+
+/** The password was shown too long ago. */
+export async function stale(page: Page, desk: Desk): Promise<void> {
+  desk.ahead(STEP_UP_MS + 1)
+  await page.reload()
+}
+
 /** No longer than one may be, and as it is kept. */
 function asReference(text: string): string {
   return toIdentifier(text.slice(0, 190).toWellFormed())

@@ -4,15 +4,15 @@
 import type { Page } from 'playwright-core'
 import { expect, vi } from 'vitest'
 import { sha256Of } from '../../../src/app/people.ts'
-import { type GrantName, STEP_UP_MS } from '../../../src/domain/person.ts'
-import { visible } from '../../../src/domain/visible.ts'
+import type { GrantName } from '../../../src/domain/person.ts'
 import { writeProviderConfig } from '../../fixtures/identity-provider.ts'
 import { CLERK, headerOf, NOW, refund, rowsIn, submit } from '../../fixtures/ledgers.ts'
 import type { PagesWanted } from '../../fixtures/pages.ts'
 import { CHECK_SCREENS } from './check-screens.ts'
-import type { Desk } from './desk.ts'
+import { asReason, type Desk, stale } from './desk.ts'
 import { KEY_SCREENS } from './key-screens.ts'
 import { anHour } from './merchant-screens.ts'
+import { PROPOSAL_SCREENS } from './proposal-screens.ts'
 import { WEBHOOK_SCREENS } from './webhook-screens.ts'
 import { WORKLIST_SCREENS } from './worklist-screens.ts'
 
@@ -68,9 +68,6 @@ const press = async (page: Page, button: string | RegExp) => {
   await page.getByRole('button', { name: button }).click()
 }
 
-/** One that is taken: of a line, and without controls, wherever in the table its screen stands. */
-const asReason = (text: string) => visible(text).slice(0, 400).toWellFormed()
-
 /** That it was approved. */
 async function say(page: Page, { transaction, reason }: { transaction: string; reason: string }): Promise<void> {
   await page.getByRole('radio', { name: /approved/ }).check()
@@ -87,12 +84,6 @@ async function verified(page: Page): Promise<void> {
     expect(await page.locator('#verified ~ .note').innerText()).not.toContain('It is being verified')
   }
   await vi.waitFor(hasEnded, { timeout: 60_000, interval: 200 })
-}
-
-/** The password was shown too long ago. */
-async function stale(page: Page, desk: Desk): Promise<void> {
-  desk.ahead(STEP_UP_MS + 1)
-  await page.reload()
 }
 
 /** Nobody answers there. */
@@ -292,6 +283,7 @@ export const SCREENS: readonly Screen[] = [
     does: (page) => say(page, { transaction: 'TX', reason: 'in the portal' }),
   },
   { name: 'doubts, an operator', as: OPERATOR, at: async (desk) => inDoubt(desk).then(() => '/doubts') },
+  ...PROPOSAL_SCREENS,
   ...WORKLIST_SCREENS,
   ...WEBHOOK_SCREENS,
   { name: 'merchants', as: VIEWER, at: async () => '/merchants' },

@@ -2,11 +2,9 @@
 
 import { toWorklistCsv } from '../../../src/app/worklist.ts'
 import { worklistPath } from '../../../src/console/paths.ts'
-import { STEP_UP_MS } from '../../../src/domain/person.ts'
 import type { Finding } from '../../../src/domain/resolution.ts'
-import { visible } from '../../../src/domain/visible.ts'
 import { toDoubtRecord } from '../../../src/present/doubts.ts'
-import type { Desk } from './desk.ts'
+import { asReason, type Desk, stale } from './desk.ts'
 import type { Screen } from './screens.ts'
 
 const AS = ['operator'] as const
@@ -14,9 +12,12 @@ const AS = ['operator'] as const
 /** Rows in doubt, with what was found of each, and a line of a row that there is none. Resolves to the path of its page. */
 async function filledIn(desk: Desk, ...found: readonly Finding[]): Promise<string> {
   await desk.settle(await desk.batch(), ...found.map(() => 'IN_DOUBT' as const))
-  const reason = () => visible(desk.text('in the portal')).toWellFormed()
   const lines = (await desk.ledger.doubts()).map((doubt, i) => ({
-    ...{ ...toDoubtRecord(doubt), resolution: found[i] ?? '', resolution_reason: i === 0 ? reason() : '' },
+    ...{
+      ...toDoubtRecord(doubt),
+      resolution: found[i] ?? '',
+      resolution_reason: i === 0 ? asReason(desk.text('in the portal')) : '',
+    },
     resolution_transaction_id: found[i] === 'approved' ? '7001' : '',
   }))
   const unknown = { reference: 'unknown', attempt: 1, resolution: 'declined' }
@@ -33,10 +34,7 @@ export const WORKLIST_SCREENS: readonly Screen[] = [
     name: 'worklist, not fresh',
     as: AS,
     at: (desk) => filledIn(desk, 'send-again'),
-    async does(page, desk) {
-      desk.ahead(STEP_UP_MS + 1)
-      await page.reload()
-    },
+    does: stale,
   },
   {
     name: 'worklist recorded',
@@ -45,6 +43,21 @@ export const WORKLIST_SCREENS: readonly Screen[] = [
     async does(page) {
       await page.getByLabel('Reason').fill('in the portal')
       await page.getByRole('button', { name: /^Record/ }).click()
+    },
+  },
+  {
+    name: 'worklist that proposes',
+    as: AS,
+    at: (desk) => filledIn(desk, 'send-again', 'approved').then((path) => desk.fourEyes().then(() => path)),
+  },
+  {
+    name: 'worklist proposed',
+    as: AS,
+    at: (desk) => filledIn(desk, 'send-again').then((path) => desk.fourEyes().then(() => path)),
+    async does(page, desk) {
+      const reason = page.getByLabel('Reason')
+      if ((await reason.count()) > 0) await reason.fill(asReason(desk.text('in the portal')))
+      await page.getByRole('button', { name: /^Propose/ }).click()
     },
   },
   {

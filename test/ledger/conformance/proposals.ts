@@ -75,7 +75,7 @@ export function describeProposals(): void {
       const proposal = { by: 'ann@desk', reason: 'says ann', atMs: LATER, untilMs: LATER + PROPOSAL_LIVES_MS }
       expect(first).toEqual({ kind: 'proposed', batchId, rowNo: 1, proposal })
       expect([await stateNow(), await proposalNow()]).toEqual(['IN_DOUBT', proposal])
-      expect(await ledger.proposals(LATER)).toEqual([{ merchant: 'default' }])
+      expect(await ledger.proposals(LATER)).toEqual([{ merchant: 'default', batchId }])
       expect(await sendAgain(BOB, {}, LATER + 1, place.open())).toMatchObject({ kind: 'resolved', state: 'READY' })
       expect([await stateNow(), await proposalNow()]).toEqual(['READY', null])
       expect(await actsNow()).toEqual([

@@ -185,15 +185,15 @@ export function* refuseProposal(refusal: ProposalRefusal, actor: Actor, nowMs: n
 }
 
 const ALL_STANDING = `
-    SELECT a.name AS merchant, i.operation, b.approvals_needed AS "approvalsNeeded"
+    SELECT a.name AS merchant, i.batch_id AS "batchId", i.operation, b.approvals_needed AS "approvalsNeeded"
     FROM proposal p JOIN instruction i ON i.id = p.row_id JOIN account a ON a.id = i.account_id JOIN batch b ON b.id = i.batch_id
     WHERE i.state = 'IN_DOUBT' AND i.attempt = p.attempt AND p.at > :since ORDER BY p.row_id`
 
-export function* standingProposals(nowMs: number): Script<{ merchant: string }[]> {
+export function* standingProposals(nowMs: number): Script<{ merchant: string; batchId: BatchId }[]> {
   const policy = yield* policyInForce()
-  const standing = yield* all<Kind>(ALL_STANDING, { since: nowMs - PROPOSAL_LIVES_MS })
+  const standing = yield* all<Kind & { readonly batchId: BatchId }>(ALL_STANDING, { since: nowMs - PROPOSAL_LIVES_MS })
   // Since the policy asks for less, one person's word may be enough: then nothing waits for another one.
-  return standing.filter((kind) => takesTwo(policy, kind)).map(({ merchant }) => ({ merchant }))
+  return standing.filter((kind) => takesTwo(policy, kind)).map(({ merchant, batchId }) => ({ merchant, batchId }))
 }
 
 /** Its doubt is over. */
