@@ -7064,6 +7064,13 @@ export const GUARDS: readonly Guard[] = [
     tests: [DOUBT_PAGES],
   },
   {
+    name: 'nothing but a day stands in the name of an audit that is taken away',
+    file: 'src/console/pages/audit.ts',
+    guard: 'text !== undefined && /^\\d{4}-\\d\\d-\\d\\d$/.test(text)',
+    without: 'text !== undefined && /^\\d{4}-\\d\\d-\\d\\d/.test(text)',
+    tests: ['test/console/downloads.integration.test.ts'],
+  },
+  {
     name: 'a file confirms no proposal',
     file: 'src/app/worklist.ts',
     guard: "entry.finding === 'send-again' ? { proposedAtMs: null } : {}",
