@@ -21,7 +21,7 @@ export async function showConsole(port: string): Promise<void> {
   say(
     '   What was read is shown before anything is recorded. One row will be declined and one will be in doubt, on purpose.',
   )
-  say('2. Sign out, sign in as ben, and approve it: you type the number of rows.')
+  say('2. Sign out, sign in as ben, and approve it: you type how many rows are to be sent.')
   say('3. Sign in as ana again. Watch the batch, resolve what is in doubt, and take the results away.')
   say('Ctrl-C ends it.\n')
   const args = ['serve', '--sandbox', '--with-worker', '--with-people', '--port', port]

@@ -128,5 +128,5 @@ function topOf(visitor: Visitor, { section }: Screen): Html {
       : html`<li><a href="${href}">${name}</a></li>`,
   )
   const has = roles.length === 0 ? 'no roles yet' : roles.join(', ')
-  return html`<header class="top"><nav aria-label="Pages"><ul>${links}</ul></nav>${visitor.may('view') ? SEARCH : NOTHING}<p class="who">${person.name} (${has}) · <a href="/sessions">Sign out</a></p></header>`
+  return html`<header class="top"><nav aria-label="Pages"><ul>${links}</ul></nav>${visitor.may('view') ? SEARCH : NOTHING}<p class="who">${person.name} (${has}) · <a href="/sessions">Sign out…</a></p></header>`
 }

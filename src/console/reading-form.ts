@@ -29,6 +29,7 @@ const MAPPING = /^(.+?)\s*=\s*([\w-]{1,60})$/
 const ANYTHING = () => null
 const whole = (least: number, most: number, what: string) => (text: string) =>
   /^\d{1,9}$/.test(text) && Number(text) >= least && Number(text) <= most ? null : what
+const RETRIES = ['cancelled', 'failed', 'cancelled,failed', 'declined']
 const TOTAL = /^([A-Za-z]{3})[ =]+(\d+(?:\.\d+)?)$/
 
 const READ: readonly Setting[] = [
@@ -115,6 +116,17 @@ const SENT: readonly Setting[] = [
     },
     hint: 'Of the last 100 that were answered',
     problem: whole(0, 99, 'Per cent must be a number from 0 to 99'),
+  },
+  {
+    ...{ name: 'retry', option: 'retry', label: 'Rows to send once more', hint: 'Of the results of an earlier batch' },
+    kind: [
+      ['', 'none'],
+      ['cancelled', 'those that were cancelled'],
+      ['failed', 'those that failed: not executed'],
+      ['cancelled,failed', 'those that were cancelled or failed'],
+      ['declined', 'those that were declined, if trying again may help'],
+    ],
+    problem: (text) => (RETRIES.includes(text) ? null : 'Rows to send once more must be one of those offered'),
   },
   {
     ...{ name: 'only_new', option: 'onlyNew', label: 'Only rows that no earlier file holds', kind: 'tick' },

@@ -50,6 +50,7 @@ const FIELDS: Partial<Readonly<Record<SettingName, string>>> = {
   'only-new': 'Only rows that no earlier file holds',
   operation: 'What the rows ask for',
   'run-key': 'Run key',
+  retry: 'Rows to send once more',
   sheet: 'Sheet',
   sign: 'Amounts have a minus',
   timezone: 'Time zone',

@@ -117,23 +117,34 @@ export function totalToType(sheet: Pick<ApprovalSheet, 'totals'>): string {
   return waysToType(sheet)[0]
 }
 
+/** As it is asked for, without the answer: what is copied from the page shows nothing. */
+export function totalAsked(sheet: Pick<ApprovalSheet, 'totals'>): string {
+  const currency = onlyCurrencyOf(sheet)
+  return currency === null ? 'how many rows are to be sent' : `the total in ${currency}`
+}
+
+export const TOTAL_HINT = 'from your own list, not from this page: only so a wrong batch is noticed'
+
 export function isTotalTyped(typed: string, sheet: Pick<ApprovalSheet, 'totals'>): boolean {
   return waysToType(sheet).includes(typed.trim().replaceAll(/\s+/g, ' '))
+}
+
+/** Of rows that one sum tells of; null: it takes several. */
+function onlyCurrencyOf({ totals }: Pick<ApprovalSheet, 'totals'>): ApprovalSheet['totals'][number]['currency'] | null {
+  const [first, ...others] = totals.filter(({ state }) => state === 'READY')
+  if (first === undefined || first.currency === '') return null
+  const isLike = ({ currency, operation }: typeof first) => currency === first.currency && operation === first.operation
+  return others.every(isLike) ? first.currency : null
 }
 
 /** As it is asked for, then how else people write it. */
 function waysToType({ totals }: Pick<ApprovalSheet, 'totals'>): readonly [string, ...string[]] {
   const sent = totals.filter(({ state }) => state === 'READY')
-  const [first] = sent
-  const isOneSum =
-    first !== undefined &&
-    first.currency !== '' &&
-    sent.every((one) => one.currency === first.currency && one.operation === first.operation)
-  if (!isOneSum) {
+  const currency = onlyCurrencyOf({ totals })
+  if (currency === null) {
     const rows = sent.reduce((sum, { count }) => sum + count, 0)
     return [plural(rows, 'row'), `${rows}`]
   }
-  const { currency } = first
   const sum = amountText(
     sent.reduce((total, { amountMinor }) => total + amountMinor, 0n),
     currency,

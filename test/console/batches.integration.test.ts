@@ -8,7 +8,7 @@ import type { BatchId } from '../../src/domain/ids.ts'
 import { APPROVES_AFTER_MS, FIRST_SETUP_MS, type GrantName, STEP_UP_MS } from '../../src/domain/person.ts'
 import type { Server } from '../../src/server/door.ts'
 import { buildServer } from '../../src/server/server.ts'
-import { CLERK, headerOf, personAt, refund, submit } from '../fixtures/ledgers.ts'
+import { CLERK, claimNamed, headerOf, personAt, refund, settle, submit } from '../fixtures/ledgers.ts'
 import { openServed, type Served } from '../fixtures/served.ts'
 
 let served: Served
@@ -71,7 +71,7 @@ test('an approver reads everything that the approval is of, types the total, and
   const ann = await signedIn('ann', ['approver'])
   expect((await get('/', ann)).body).toContain(') waits for 1 approval: 2 refunds, EUR 20.00.')
   const page = await get(at(), ann)
-  for (const shown of ['2 refunds, EUR 20.00', 'clerk@desk', 'Type 20.00', fieldIn(page, 'digest')])
+  for (const shown of ['2 refunds, EUR 20.00', 'clerk@desk', 'Type the total in EUR', fieldIn(page, 'digest')])
     expect(page.body).toContain(shown)
   const form = await formOf(ann)
   const refused = await post(`${at()}/approve`, { ...form, total: '21.00' }, ann)
@@ -91,6 +91,19 @@ test('an approver reads everything that the approval is of, types the total, and
   expect(twice.body).toContain(`cancel batch ${batch}`)
   expect(await given()).toBe(1)
   expect((await get('/', ann)).body).toContain('Nothing needs you')
+})
+
+test('who comes second, when rows are sent already, is told that it was approved, and no other total', async () => {
+  const [ann, bob] = [await signedIn('ann', ['approver']), await signedIn('bob', ['approver'])]
+  const [first, second] = [await formOf(ann), await formOf(bob)]
+  await post(`${at()}/approve`, first, ann)
+  const claimed = await claimNamed(served.ledger, batch, 'A', Date.now())
+  await settle(served.ledger, claimed, 'APPROVED', { atMs: Date.now() })
+  const late = await post(`${at()}/approve`, second, bob)
+  expect(late.statusCode).toBe(422)
+  expect(late.body).toContain('has all the approvals that it needs')
+  expect(late.body).not.toContain('You typed')
+  expect(await given()).toBe(1)
 })
 
 test('a batch that waits is at the top, however many came after it', async () => {

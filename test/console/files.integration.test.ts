@@ -453,7 +453,7 @@ describe('handing in', () => {
   test('asks for what was shown and nothing else, by the session, once', async () => {
     const check = await checked({ rows: 3, totals_read: [{ ...SUM, count: 3, amount: '25.00' }] })
     const form = formIn(check.page.body, `${check.at}/submit`)
-    expect(check.page.body).toContain('Type 20.00')
+    expect(check.page.body).toContain('Type the total in EUR')
     for (const _ of [1, 2]) {
       const answer = await handIn(check, form, { total: '20.00' })
       expect([answer.statusCode, answer.headers.location]).toEqual([303, '/batches/B-1'])

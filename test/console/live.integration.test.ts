@@ -52,11 +52,11 @@ test('who watches a batch is told its figures as they change, and that the page 
   const { ledger } = served
   const stream = watching(`/live?batch=${batch}`, olga)
   const first = await until(stream, () => true)
-  expect(first.figures).toMatchObject({ settled: '0 of 2 rows settled', workers: '0 workers run' })
+  expect(first.figures).toMatchObject({ outcomes: '2 rows: 2 not settled yet', workers: '0 workers run' })
   const page = (await olga.get(`/batches/${batch}`)).body
   expect(page).toContain(`data-shape="${first.shape.replaceAll('"', '&quot;')}"`)
   await work(ledger, batch, 'A', 'APPROVED')
-  const then = await until(stream, ({ figures }) => figures.settled.startsWith('1 of 2'))
+  const then = await until(stream, ({ figures }) => figures.outcomes === '2 rows: 1 approved, 1 not settled yet')
   expect(then.shape).not.toBe(first.shape)
   expect(then.figures['count-REFUND-EUR-APPROVED']).toBe('1')
   await stream.return(undefined)

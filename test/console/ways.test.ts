@@ -127,8 +127,8 @@ describe('a way', () => {
     ['beside another one is left out', words`Wait${{ ...FILE, lead: ', or ' }}.`, 'Wait.'],
     [
       'that no form has is asked for',
-      words`With ${{ set: 'retry', to: 'cancelled' }}.`,
-      'With <code>--retry cancelled</code> (ask whoever runs this server).',
+      words`With ${{ set: 'attempt', to: '2' }}.`,
+      'With <code>--attempt 2</code> (ask whoever runs this server).',
     ],
     [
       'keeps its lead',

@@ -81,6 +81,26 @@ function startsCell(formula: string): RegExp {
   return new RegExp(`(^|[,;\t\n])"?${RegExp.escape(formula.replaceAll('"', '""'))}`, 'm')
 }
 
+test('rows of a cancelled batch are sent after all by handing in its results, as the page of its file says', async () => {
+  office = await openOffice()
+  const http = await serveOffice(office)
+  const mio = await visitorAt(office, http.url, 'mio', 'submitter,results')
+  const check = await mio.upload(csv(toCsv(refunds(2))))
+  const made = await mio.send(check.at, `${check.at}/submit`, { total: '3.02' })
+  await office.tranche('cancel', idIn(made.to), '--reason', 'wrong month', '--yes')
+  const same = await mio.upload(csv(toCsv(refunds(2))))
+  expect(same.body).toContain('No row of this file can be sent')
+  expect(same.body).toContain('with “Rows to send once more: cancelled”')
+  const results = await mio.get(`${made.to}/results.csv`)
+  const plain = await mio.upload(csv(results.body, 'results.csv'))
+  expect(plain.body).toContain('No row of this file can be sent')
+  const again = await mio.upload(csv(results.body, 'results.csv'), { retry: 'cancelled' })
+  expect(again.body).toContain('Hand in 2 refunds, EUR 3.02')
+  const second = await mio.send(again.at, `${again.at}/submit`, { total: '3.02' })
+  expect(second.status).toBe(303)
+  expect(await batches()).toHaveLength(2)
+})
+
 test('the same form is the same batch, and the same file says which one it is', async () => {
   office = await openOffice()
   const http = await serveOffice(office)

@@ -7157,8 +7157,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'whoever approves at a page has typed the total',
     file: 'src/console/pages/approving.ts',
-    guard: 'if (!isTotalTyped(total, sheet))',
-    without: 'if (false)',
+    guard: ' && !isTotalTyped(total, sheet))',
+    without: ' && false)',
     tests: ['test/console/batches.integration.test.ts'],
   },
   {

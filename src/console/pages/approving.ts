@@ -11,7 +11,9 @@ import {
   isTotalTyped,
   meaningText,
   sheetLines,
+  TOTAL_HINT,
   toBeSent,
+  totalAsked,
   totalToType,
   unfitText,
 } from '../../present/approval.ts'
@@ -33,10 +35,11 @@ export function addApproving(pages: Pages, door: ConsoleDoor): void {
     const { digest = '', total = '' } = fieldsOf(request)
     const sheet = await ledger.approvalSheet(batchId)
     if (sheet === null) throw new PageError(409, 'This batch needs no approval. Nothing was changed.')
-    if (!isTotalTyped(total, sheet))
+    // Of what is decided, or is another one by now, the ledger says so.
+    if (digest === sheet.digest && sheet.given < sheet.needed && !isTotalTyped(total, sheet))
       throw new PageError(
         422,
-        `The total that you typed is not that of this batch. Nothing was approved: go back, and compare.`,
+        `You typed “${total.trim()}”, and what would be sent is ${totalToType(sheet)}. Nothing was approved: compare both with the list that you approve by.`,
       )
     await actElsewhereOnce(door, request, async () => {
       await ledger.approve({ ...decisionOf(request, batchId, app.clock.nowMs()), digest })
@@ -115,7 +118,7 @@ function unfitNote({ why, untilMs }: Unfitness): Html {
 
 function approveForm(request: FastifyRequest, door: ConsoleDoor, sheet: ApprovalSheet): Html {
   const { batchId, digest } = sheet
-  const fields = html`<input type="hidden" name="digest" value="${digest}"><div class="field"><label>Type ${totalToType(sheet)} <input name="total" required autocomplete="off" maxlength="200"></label></div>${reasonField('It is kept in the history.')}`
+  const fields = html`<input type="hidden" name="digest" value="${digest}"><div class="field"><label>Type ${totalAsked(sheet)}<span class="hint"> ${TOTAL_HINT} </span><input name="total" required autocomplete="off" maxlength="200"></label></div>${reasonField('It is kept in the history.')}`
   const asked = form(request, door, {
     action: `${batchPath(batchId)}/approve`,
     fields,
@@ -132,5 +135,5 @@ function rejectForm(request: FastifyRequest, door: ConsoleDoor, sheet: ApprovalS
     button: `Reject ${toBeSent(totals)}`,
     kind: 'other',
   })
-  return html`<p>None of its rows will be sent. It is kept that ${person.name} rejected it.</p>${asked}`
+  return html`<p>None of its rows will be sent. The history names ${person.name}.</p>${asked}`
 }

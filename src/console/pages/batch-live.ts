@@ -3,7 +3,7 @@
 import { type Speed, speedOf } from '../../app/speed.ts'
 import { standingNow } from '../../app/standing.ts'
 import type { BatchView } from '../../domain/batch.ts'
-import { countIn, type Standing, settledIn } from '../../domain/batch-status.ts'
+import { countIn, type Standing } from '../../domain/batch-status.ts'
 import { type ResultStatus, resultStatusOf, STATES } from '../../domain/states.ts'
 import type { WorkerView } from '../../domain/worker.ts'
 import { barParts } from '../../present/outcome-bar.ts'
@@ -12,7 +12,7 @@ import type { ConsoleDoor } from '../door.ts'
 import type { Figures, Seen } from '../live.ts'
 import { batchOf } from './find-batch.ts'
 
-export type BatchFigures = Figures & { readonly settled: string }
+export type BatchFigures = Figures & { readonly outcomes: string }
 
 export interface BatchNow extends Seen {
   readonly batch: BatchView
@@ -34,7 +34,6 @@ export async function batchNow(
 }
 
 function figuresOf(batch: BatchView, { state }: Standing, speed: Speed): BatchFigures {
-  const settled = `${settledIn(batch)} of ${plural(batch.rows, 'row')} settled`
   const bar = barParts(outcomesIn(batch), batch.rows).flatMap(({ status, x, width }) => [
     [`x-${status}`, x],
     [`width-${status}`, width],
@@ -44,7 +43,7 @@ function figuresOf(batch: BatchView, { state }: Standing, speed: Speed): BatchFi
     [`amount-${totalName(total)}`, amountText(total.amountMinor, total.currency)],
   ])
   return {
-    settled: `${settled}${state === 'running' ? speedText(speed) : ''}`,
+    outcomes: `${outcomesText(batch)}${state === 'running' ? speedText(speed) : ''}`,
     ...Object.fromEntries([...bar, ...totals]),
   }
 }
@@ -65,6 +64,23 @@ export function outcomesIn(batch: BatchView): readonly { readonly status: Result
   const counted = (status: ResultStatus) =>
     STATES.reduce((sum, state) => (resultStatusOf(state) === status ? sum + countIn(batch, state) : sum), 0)
   return ORDER.map((status) => ({ status, count: counted(status) })).filter(({ count }) => count > 0)
+}
+
+const OUTCOME_WORDS: Readonly<Record<ResultStatus, string>> = {
+  APPROVED: 'approved',
+  DECLINED: 'declined',
+  FAILED: 'failed',
+  IN_DOUBT: 'in doubt',
+  CANCELLED: 'cancelled',
+  INVALID: 'left out',
+  DUPLICATE: 'recorded before',
+  PENDING: 'not settled yet',
+}
+
+/** `34 approved, 1 declined, 4 in doubt`: of a row in doubt nobody knows whether it is over. */
+function outcomesText(batch: BatchView): string {
+  const outcomes = outcomesIn(batch).map(({ status, count }) => `${count} ${OUTCOME_WORDS[status]}`)
+  return `${plural(batch.rows, 'row')}${outcomes.length === 0 ? '' : `: ${outcomes.join(', ')}`}`
 }
 
 /** Whatever of the page is no figure. */

@@ -91,9 +91,9 @@ async function doubtsOf({ ledger, app }: ConsoleDoor, batch: BatchView): Promise
   )
 }
 
-function standingOf({ state, why }: Standing, { settled }: BatchFigures): Html {
+function standingOf({ state, why }: Standing, { outcomes }: BatchFigures): Html {
   const reason = whyWords(why)
-  return html`<p>${stateText(state)}: <span data-live="settled">${settled}</span></p>${reason === null ? NOTHING : html`<p>Why: ${linked(reason)}.</p>`}`
+  return html`<p>${stateText(state)} · <span data-live="outcomes">${outcomes}</span></p>${reason === null ? NOTHING : html`<p>Why: ${linked(reason)}.</p>`}`
 }
 
 function barOf(batch: BatchView): Html {
@@ -116,7 +116,7 @@ function totalsOf(batch: BatchView): Html {
     const wanted = status === 'SENDING' ? 'PENDING' : status
     return [
       html`<a href="${batchPath(batch.batchId)}/rows?status=${wanted}">${stateText(status)}</a>`,
-      html`${operation === '' ? 'unread' : operation}`,
+      html`${operation === '' ? 'not readable' : operation}`,
       html`<span data-live="count-${name}">${count}</span>`,
       html`<span data-live="amount-${name}">${amountText(amountMinor, currency)}</span>`,
       html`${currency}`,

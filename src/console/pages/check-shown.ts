@@ -51,11 +51,11 @@ export function refusedNote(check: Check): Html {
   return html`<div class="note refused" role="alert" tabindex="-1" autofocus><p>${refusedText(check)}</p></div>`
 }
 
-export function foundShown(check: Check): Html {
+export function foundShown(check: Check, isHandedIn: boolean): Html {
   const found = foundIn(check)
   if (found === null) return NOTHING
   const { totals } = sumsIn(found)
-  return html`${firstCause(found)}<p class="head">${headText(found, totals)}</p><p>${NOTHING_YET}</p>${refusalsOf(found)}${totalsOf(found)}${countsOf(found)}`
+  return html`${firstCause(found)}<p class="head">${headText(found, totals)}</p>${isHandedIn ? NOTHING : html`<p>${NOTHING_YET}</p>`}${refusalsOf(found)}${totalsOf(found)}${countsOf(found)}`
 }
 
 /** Where nothing can be sent, what is wrong comes first. */
@@ -110,7 +110,7 @@ function countsOf({ given, again, held_by_doubt: held, cancelled_before: cancell
         ? null
         : html`${cancelled.map(({ batch, rows }) => html`${rows} of <a href="${batchPath(batch)}">${batch}</a> `)}`,
     ],
-    ['Wait for a doubt about their order', held === 0 ? null : html`${held}`],
+    ['Wait for a row in doubt of the same order', held === 0 ? null : html`${held}`],
     ['Amounts that cannot be read', found.amounts_unread === 0 ? null : html`${found.amounts_unread}`],
   ])
 }

@@ -87,7 +87,7 @@ const COLUMNS = [
   { name: 'Amount', kind: 'number' },
   { name: 'Look it up by', kind: 'word' },
   { name: 'Sent' },
-  { name: 'Can be called not executed from' },
+  { name: 'May be recorded as not executed from' },
   { name: 'Holds up', kind: 'word' },
   { name: 'Reason', kind: 'text' },
 ] as const

@@ -18,7 +18,7 @@ const COLUMNS = [
   { name: 'Status', kind: 'word' },
   { name: 'Batch' },
   { name: 'Row', kind: 'number' },
-  { name: 'Settled' },
+  { name: 'Ended' },
 ] as const
 
 export function foundTable(caption: string, found: readonly FoundInstruction[]): Html {
@@ -30,12 +30,12 @@ function rowOf(one: FoundInstruction): readonly Html[] {
     html`<a class="id" href="${instructionPath(one.reference, one)}">${one.reference}</a>`,
     html`${FOUND_BY[one.by]}`,
     html`${one.merchant}`,
-    html`${one.operation ?? 'unread'}`,
+    html`${one.operation ?? 'not readable'}`,
     html`${one.amountMinor === null ? '' : amountText(one.amountMinor, one.currency ?? '')}`,
     html`${one.currency}`,
     stateText(statusOf(one.state)),
     html`<a href="${batchPath(one.batchId)}">${one.batchId}</a>`,
     html`${one.rowNo}`,
-    moment(one.completedAtMs),
+    moment(one.state === 'IN_DOUBT' ? null : one.completedAtMs),
   ]
 }

@@ -10,7 +10,8 @@ import { toIdentifier } from '../../domain/identifier.ts'
 import type { ToldToSend } from '../../domain/ingest.ts'
 import type { Fingerprint } from '../../domain/interpretation.ts'
 import { formatAmount } from '../../domain/money.ts'
-import { isTotalTyped, totalToType } from '../../present/approval.ts'
+import { words } from '../../domain/words.ts'
+import { isTotalTyped, TOTAL_HINT, totalAsked, totalToType } from '../../present/approval.ts'
 import { askedText } from '../../present/asked.ts'
 import { type Html, html } from '../../present/html.ts'
 import { plural } from '../../present/text.ts'
@@ -21,6 +22,7 @@ import { actElsewhereOnce } from '../once.ts'
 import { form, moment, NOTHING, note } from '../parts.ts'
 import { batchPath, checkPath } from '../paths.ts'
 import { filesCaller } from '../uploading.ts'
+import { linked } from '../ways.ts'
 import { pairsForm, pairsToTick, tickedIn } from './pairs.ts'
 
 type OwnCheck = Check & { readonly path: string }
@@ -90,7 +92,7 @@ function answeredIn(fields: Fields, found: CheckFound, told: ToldToSend): Record
   if (!told.approval && !isTotalTyped(typed('total'), toSend(found)))
     throw new PageError(
       422,
-      `The total that you typed is not what would be sent, or sending would begin at once, which you were not asked about. ${NOTHING_SENT} Go back, load the page again, and compare.`,
+      `You typed “${typed('total')}”, and ${totalToType(toSend(found))} would be sent, at once. ${NOTHING_SENT} Load the page again, and compare both with your own list.`,
     )
   return asks(found, 'bad-rows') ? { skipInvalid: true } : {}
 }
@@ -154,6 +156,8 @@ interface HandInShown {
   readonly shown: Html
   /** Its look-alikes stand in the form. */
   readonly hasPairs: boolean
+  /** It is a batch already. */
+  readonly isHandedIn: boolean
 }
 
 /** Says why, where it cannot be handed in. */
@@ -163,8 +167,10 @@ export async function handInForm(
   check: OwnCheck,
   found: CheckFound,
 ): Promise<HandInShown> {
-  const why = await whyNot(door, check, found)
-  if (why !== null) return { shown: why, hasPairs: false }
+  const same = await sameFile(door, check, found)
+  if (same !== null) return { shown: sameText(same), hasPairs: false, isHandedIn: true }
+  const why = whyNot(found)
+  if (why !== null) return { shown: why, hasPairs: false, isHandedIn: false }
   const told = await toldBy(door, check, found)
   const pairs = await pairsToTick(check.path, found)
   const what = askedText(sumsIn(found).totals)
@@ -173,22 +179,33 @@ export async function handInForm(
     fields: html`${leftOutField(found)}${pairs === null ? alikeField(found) : pairsForm(pairs)}${told.approval ? waitsText() : totalField(found)}`,
     button: told.approval ? `Hand in for approval: ${what}` : `Hand in ${what}`,
   })
-  return { shown: html`<h2>Hand in</h2>${asked}`, hasPairs: pairs !== null }
+  return { shown: html`<h2>Hand in</h2>${asked}`, hasPairs: pairs !== null, isHandedIn: false }
+}
+
+function sameText({ batchId, createdAtMs, createdBy }: BatchView): Html {
+  return note(
+    'warn',
+    html`<p>This is batch ${batchId}, handed in at ${moment(createdAtMs)} by ${createdBy}. <a href="${batchPath(batchId)}">Go there</a></p>`,
+  )
 }
 
 /** null: it can be handed in. */
-async function whyNot(door: ConsoleDoor, check: Check, found: CheckFound): Promise<Html | null> {
-  const same = await sameFile(door, check, found)
-  if (same !== null)
-    return note(
-      'warn',
-      html`<p>This is batch ${same.batchId}, handed in at ${moment(same.createdAtMs)} by ${same.createdBy}. <a href="${batchPath(same.batchId)}">Go there</a></p>`,
-    )
+function whyNot(found: CheckFound): Html | null {
   if (found.accepted === 0)
-    return note('plain', html`<p>No row of this file can be sent, so there is nothing to hand in.</p>`)
+    return note(
+      'plain',
+      html`<p>No row of this file can be sent, so there is nothing to hand in.</p>${afterAll(found)}`,
+    )
   if (blockingIn(found).length > 0)
     return note('plain', html`<p>It cannot be handed in as it is. The reasons are above.</p>`)
   return null
+}
+
+/** What was cancelled is sent by whoever means it, never by the same file once more. */
+function afterAll({ again }: CheckFound): Html {
+  if ((again.repeated.CANCELLED ?? 0) === 0) return NOTHING
+  const asked = words`${{ set: 'retry', to: 'cancelled' }}`
+  return html`<p>To send after all what was cancelled, hand in the results of its batch as a new batch, with ${linked(asked)}.</p>`
 }
 
 function leftOutField(found: CheckFound): Html {
@@ -214,7 +231,7 @@ function waitsText(): Html {
 }
 
 function totalField(found: CheckFound): Html {
-  return html`<p><strong>Sending begins when you press the button. What was executed cannot be called back.</strong></p><div class="field"><label>Type ${totalToType(toSend(found))} <input name="total" required autocomplete="off" maxlength="200"></label></div>`
+  return html`<p><strong>Sending begins when you press the button. What was executed cannot be called back.</strong></p><div class="field"><label>Type ${totalAsked(toSend(found))}<span class="hint"> ${TOTAL_HINT} </span><input name="total" required autocomplete="off" maxlength="200"></label></div>`
 }
 
 /** The batch of the same bytes that is not over; null: there is none. */

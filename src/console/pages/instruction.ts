@@ -184,7 +184,7 @@ function pairsOf({ operation, amountMinor, currency, asked, answered, ...found }
 // ───────────────────────────────────────────────────────────── Where it is from, and what is beside it
 
 function originOf(
-  { reference, merchant, batchId, rowNo, line, attempts, sentAtMs, completedAtMs }: FoundInstruction,
+  { reference, merchant, batchId, rowNo, line, attempts, sentAtMs, completedAtMs, state }: FoundInstruction,
   batch: BatchView | null,
 ): Html {
   const from = batch === null ? batchId : nameOf(batch)
@@ -195,6 +195,6 @@ function originOf(
     ['Line of the file', batch?.source === 'file' ? html`${line}` : null],
     ['Attempts', html`${attempts}`],
     ['Sent', moment(sentAtMs)],
-    ['Settled', moment(completedAtMs)],
+    ['Ended', moment(state === 'IN_DOUBT' ? null : completedAtMs)],
   ])}`
 }

@@ -160,7 +160,7 @@ function shortState(door: ConsoleDoor, seen: Seen, one: MerchantView): Html {
 const COLUMNS = [
   { name: 'Merchant' },
   { name: 'State', kind: 'text' },
-  { name: 'Rate dialled' },
+  { name: 'Rate set here' },
   { name: 'Rate configured' },
   { name: 'Open', kind: 'number' },
   { name: 'Waiting', kind: 'number' },
@@ -240,7 +240,7 @@ function factsOf({ app }: ConsoleDoor, seen: Seen, one: MerchantView, minutes: r
   return facts([
     ['Gateway', url === null ? html`not known` : html`${url}`],
     ['User', username === null ? null : html`${shortUsername(username)}`],
-    ['Rate dialled', html`${dialText(one)}`],
+    ['Rate set here', html`${dialText(one)}`],
     ['Rate configured', html`${configuredText(one)}`],
     ['Last whole minute', lastMinuteText(minutes)],
     ['Open requests', html`${known?.sending ?? 0}`],

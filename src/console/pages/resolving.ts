@@ -75,7 +75,7 @@ export function questionOf(request: FastifyRequest, door: ConsoleDoor, doubt: Do
     { operation, count: 1, currency: money?.currency ?? '', amountMinor: money?.amountMinor ?? 0n },
   ])
   const choices = FOUND.map((finding) => choiceOf(door, doubt, finding))
-  const fields = html`${fieldsOfRow(doubt)}<fieldset><legend>Of attempt ${attempt}</legend>${choices}</fieldset><div class="field"><label>Transaction id, if it was approved or declined<span class="hint"> as the gateway shows it, digits only </span><input name="transaction_id" inputmode="numeric" autocomplete="off" maxlength="40"></label></div>${reasonField('What you found, and where. It is kept in the history.')}`
+  const fields = html`${fieldsOfRow(doubt)}<fieldset><legend>Of attempt ${attempt}</legend>${choices}</fieldset><div class="field"><label>Transaction id of what was approved or declined<span class="hint"> as the gateway shows it, digits only; leave it empty only where the gateway shows none </span><input name="transaction_id" inputmode="numeric" autocomplete="off" maxlength="40"></label></div>${reasonField('What you found, and where. It is kept in the history.')}`
   const button = `Record what I found about ${asked}`
   return html`${title}${form(request, door, { action: `${doubtPath(rowId)}/resolve`, fields, button })}`
 }

@@ -65,7 +65,7 @@ function rowsOf(batchId: BatchId, rows: readonly ReconciliationRow[], chosen: Ch
     { name: 'Currency' },
     { name: 'Status', kind: 'word' },
     { name: 'Reason', kind: 'text' },
-    { name: 'Settled' },
+    { name: 'Ended' },
   ] as const
   return table(
     'As in the file, and what became of them',
@@ -92,7 +92,7 @@ function rowOf(batchId: BatchId, row: ReconciliationRow): readonly Html[] {
     html`${currency}`,
     stateText(statusOf(state)),
     html`${reason}${warning === null ? NOTHING : html` <strong>${warning}</strong>`}`,
-    moment(completedAtMs),
+    moment(state === 'IN_DOUBT' ? null : completedAtMs),
   ]
 }
 

@@ -41,9 +41,9 @@ export class DirectionEvidence {
   decide(readsCurrency: boolean): StructuralFault | null {
     const without = readsCurrency && this.#without.first === null ? this.#withCurrency : this.#without
     if (this.#withMinus.first === null || without.first === null) return null
-    const problem = `amounts with a minus, in brackets or with a word (${this.#withMinus}) are mixed with amounts without (${without})`
+    const problem = `amounts with a minus, in brackets or with letters (${this.#withMinus}) are mixed with amounts without (${without})`
     const remedy =
-      'a file must move money one way: remove the rows that are not meant, then write every amount without a sign'
+      'a file must move money one way: correct what was mistyped, remove the rows that are not meant, then write every amount as digits alone'
     return refuse({ problem, remedy }, { line: Math.max(this.#withMinus.first, without.first) })
   }
 }

@@ -58,7 +58,7 @@ describe.skipIf(MAY_SKIP_BROWSER)('the life of a file', { timeout: 120_000 }, ()
       await signIn('ken')
       await page.goto(`${http.url}${batch}`)
       const approved = async () => {
-        await write(page.getByLabel(/^Type 3\.02/), '3.02')
+        await write(page.getByLabel(/^Type the total in/), '3.02')
         await write(page.getByLabel('Reason').first(), 'as ordered')
         await press(button(/^Approve 2 refunds, EUR 3\.02/))
       }

@@ -41,7 +41,7 @@ describe.skipIf(MAY_SKIP_BROWSER)('the life of a batch', { timeout: 60_000 }, ()
       await press(button('Sign in'))
       await press(link(`the page of batch ${batch}`))
       const approve = async () => {
-        await write(page.getByLabel(/^Type 30\.00/), '30.00')
+        await write(page.getByLabel(/^Type the total in/), '30.00')
         await write(page.getByLabel('Reason').first(), 'as ordered')
         await press(button(/^Approve 3 refunds, EUR 30\.00/))
       }

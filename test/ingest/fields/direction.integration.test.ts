@@ -62,7 +62,7 @@ describe('amounts with a minus and without one in a file', () => {
   test('are named by the lines of either kind', async () => {
     const many = [...Array.from({ length: 7 }, () => '-1.00'), '2.00']
     expect((await refusalOf(fileOf(...many))).problem).toBe(
-      'amounts with a minus, in brackets or with a word (lines 2, 3, 4, 5, 6 and 2 more) are mixed with amounts without (line 9)',
+      'amounts with a minus, in brackets or with letters (lines 2, 3, 4, 5, 6 and 2 more) are mixed with amounts without (line 9)',
     )
   })
 
