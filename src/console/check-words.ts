@@ -34,8 +34,10 @@ export function refusalText({
   new: fresh,
 }: FoundRefusal): string {
   switch (kind) {
-    case 'bad-rows':
-      return `${plural(rows ?? 0, 'row')} cannot be sent as written. Mend ${rows === 1 ? 'it' : 'them'} in the file and hand that in, or leave ${rows === 1 ? 'it' : 'them'} out below.`
+    case 'bad-rows': {
+      const them = rows === 1 ? 'it' : 'them'
+      return `${plural(rows ?? 0, 'row')} cannot be sent as written. Mend ${them} in the file and hand that in, or leave ${them} out below: then nothing is sent for ${them}.`
+    }
     case 'unidentified':
       return `${rows} lines of these results cannot be told for a recorded row: they might have been executed under another reference. Use an intact file, or take the lines out.`
     case 'correction':

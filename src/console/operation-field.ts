@@ -22,6 +22,11 @@ export function operationIn(text: string): Given | null {
   return parseOperation(text) === text ? { operation: text } : null
 }
 
+/** As a person is shown it. */
+export function operationName(text: string): string {
+  return OPERATIONS.find(([value]) => value === text)?.[1] ?? text
+}
+
 /** As the field has it. */
 export function operationFrom({ operation, vault }: Given): string {
   return String(vault ?? operation ?? '')

@@ -4,6 +4,7 @@ import { partsOf, type Setting, type SettingName, settingValue, spell, type Text
 import { askedFor, asking } from '../present/asking.ts'
 import { commandLine } from '../present/command-line.ts'
 import { type Html, html } from '../present/html.ts'
+import { operationName } from './operation-field.ts'
 import { batchPath, merchantPath } from './paths.ts'
 
 /** For a sentence that stands in text. */
@@ -61,7 +62,9 @@ function fieldOf(way: Way): string | null {
   const name = 'set' in way ? FIELDS[way.set] : undefined
   if (name === undefined) return null
   const value = settingValue(way as Setting)
-  return value === null ? `“${name}”` : `“${name}: ${value.replace('=', ' → ')}”`
+  if (value === null) return `“${name}”`
+  const shown = 'set' in way && way.set === 'operation' ? operationName(value) : value.replace('=', ' → ')
+  return `“${name}: ${shown}”`
 }
 
 /** null: no page does it. */

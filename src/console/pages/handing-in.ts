@@ -203,7 +203,7 @@ function whyNot(found: CheckFound): Html | null {
 
 /** What was cancelled is sent by whoever means it, never by the same file once more. */
 function afterAll({ again }: CheckFound): Html {
-  if ((again.repeated.CANCELLED ?? 0) === 0) return NOTHING
+  if (!Object.hasOwn(again.repeated, 'CANCELLED')) return NOTHING
   const asked = words`${{ set: 'retry', to: 'cancelled' }}`
   return html`<p>To send after all what was cancelled, hand in the results of its batch as a new batch, with ${linked(asked)}.</p>`
 }
