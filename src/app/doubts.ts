@@ -70,11 +70,10 @@ export async function wordsOnSending(
   { batchId, rowNo }: { readonly batchId: BatchId; readonly rowNo: number },
   moves: readonly HistoryMove[],
 ): Promise<readonly LogEntry[]> {
-  const doubted = moves.find(({ to }) => to === 'IN_DOUBT')
-  if (doubted === undefined) return []
+  if (moves.every(({ to }) => to !== 'IN_DOUBT')) return []
   const found: LogEntry[] = []
   for (let after: LogPosition | null = null; ; ) {
-    const part: readonly LogEntry[] = await ledger.logAfter(doubted.atMs, after, AT_ONCE, batchId)
+    const part: readonly LogEntry[] = await ledger.logAfter(null, after, AT_ONCE, batchId)
     found.push(...part.filter(({ what, details }) => WORDS.has(what) && details?.row === rowNo))
     if (part.length < AT_ONCE) return found
     after = part.at(-1)?.position ?? null

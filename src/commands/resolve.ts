@@ -50,10 +50,12 @@ export async function resolveInDoubt(
   const ledger = await openLedger(app)
   try {
     const doubt = doubtMeant(await ledger.doubts(), resolution)
-    if (resolution.finding === 'send-again' && (await mayBeSentAgain(app, ledger, resolution)))
-      await lookBeforeSending(resolution.reference, doubt, given.yes === true, app, terminal)
-    const shown = asShown(resolution, doubt, app.clock.nowMs())
-    const resolved = await ledger.resolve(shown, app.actor, app.clock.nowMs())
+    const lookedAtMs = app.clock.nowMs()
+    const isAsked = resolution.finding === 'send-again' && (await mayBeSentAgain(ledger, resolution, lookedAtMs))
+    if (isAsked) await lookBeforeSending(resolution.reference, doubt, given.yes === true, lookedAtMs, terminal)
+    const shown = asShown(resolution, doubt, lookedAtMs)
+    // Where nothing was asked, its rest is not over at that moment, whatever time it is by now.
+    const resolved = await ledger.resolve(shown, app.actor, isAsked ? app.clock.nowMs() : lookedAtMs)
     if (resolved.kind === 'refused') {
       throw new Fault(
         resolved.why === 'too-early' ? 'stopped' : 'usage',
@@ -69,9 +71,9 @@ export async function resolveInDoubt(
 }
 
 /** False: every row it may mean is still resting, so that it is refused without a question. */
-async function mayBeSentAgain({ clock }: App, ledger: Ledger, { reference, restMs }: Resolution): Promise<boolean> {
+async function mayBeSentAgain(ledger: Ledger, { reference, restMs }: Resolution, nowMs: number): Promise<boolean> {
   const meant = (await ledger.doubts()).filter(({ instruction }) => instruction.reference === reference)
-  const isOver = (doubt: DoubtRow) => doubt.leftByMs + Math.max(restMs, doubt.restMs) <= clock.nowMs()
+  const isOver = (doubt: DoubtRow) => doubt.leftByMs + Math.max(restMs, doubt.restMs) <= nowMs
   return meant.length === 0 || meant.some(isOver)
 }
 
@@ -80,11 +82,11 @@ async function lookBeforeSending(
   reference: string,
   doubt: DoubtRow | null,
   yes: boolean,
-  { clock }: App,
+  nowMs: number,
   terminal: Terminal,
 ): Promise<void> {
-  if (!wouldSend(doubt, clock.nowMs())) return
-  const proposal = doubt === null ? null : standingProposal(doubt, clock.nowMs())
+  if (!wouldSend(doubt, nowMs)) return
+  const proposal = doubt === null ? null : standingProposal(doubt, nowMs)
   if (proposal !== null) terminal.say(proposedText(proposal))
   const confirmed = proposal === null ? '' : ', as was proposed, if you confirm it'
   const question = `${reference} will be sent once more${confirmed}. If its first request was executed, money moves twice. Send it again?`

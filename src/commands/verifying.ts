@@ -5,13 +5,16 @@ import { fileURLToPath } from 'node:url'
 import { environmentWith, saidBy } from '../app/ingest-process.ts'
 import type { Verify } from '../ports/ledger/audit.ts'
 
+/** Of a ledger of many millions of rows: what takes longer hangs. */
+const TAKES_MOST_MS = 3 * 3_600_000
+
 /** As `tranche audit verify` does. `env`: over this process's own. */
 export function verifyWith(env: NodeJS.ProcessEnv): Verify {
   return async (anchor) => {
     const command = fileURLToPath(new URL('../../bin/tranche.js', import.meta.url))
     const held = anchor === null ? [] : ['--anchor', anchor]
     const child = spawn(process.execPath, [command, 'audit', 'verify', '--json', ...held], {
-      ...{ env: environmentWith(env), stdio: ['ignore', 'pipe', 'ignore'] },
+      ...{ env: environmentWith(env), stdio: ['ignore', 'pipe', 'ignore'], timeout: TAKES_MOST_MS },
     })
     const { said } = await saidBy(child)
     const { ok, head, disagreements } = (said ?? {}) as Record<string, unknown>

@@ -29,7 +29,7 @@ const MAPPING = /^(.+?)\s*=\s*([\w-]{1,60})$/
 const ANYTHING = () => null
 const whole = (least: number, most: number, what: string) => (text: string) =>
   /^\d{1,9}$/.test(text) && Number(text) >= least && Number(text) <= most ? null : what
-const RETRIES = ['cancelled', 'failed', 'cancelled,failed', 'declined']
+const RETRIES = ['cancelled', 'failed', 'cancelled,failed']
 const TOTAL = /^([A-Za-z]{3})[ =]+(\d+(?:\.\d+)?)$/
 
 const READ: readonly Setting[] = [
@@ -124,7 +124,6 @@ const SENT: readonly Setting[] = [
       ['cancelled', 'those that were cancelled'],
       ['failed', 'those that failed: not executed'],
       ['cancelled,failed', 'those that were cancelled or failed'],
-      ['declined', 'those that were declined, if trying again may help'],
     ],
     problem: (text) => (RETRIES.includes(text) ? null : 'Rows to send once more must be one of those offered'),
   },

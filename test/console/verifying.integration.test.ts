@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { refund, submit } from '../fixtures/ledgers.ts'
-import { openPages, type PagesServed, type Visiting } from '../fixtures/pages.ts'
+import { formsIn, openPages, type PagesServed, type Visiting } from '../fixtures/pages.ts'
 
 let served: PagesServed
 
@@ -30,12 +30,14 @@ describe('the record, verified from a page', () => {
     const earlier = await ledger.head()
     expect((await ada.get('/audit')).body).not.toContain('The record is whole')
     expect((await ada.send('/audit', '/verify', { anchor: earlier })).headers.location).toBe('/audit#verified')
-    expect((await ada.send('/audit', '/verify').catch(String)) as unknown).toContain('has no form /verify') // one at a time
     const body = await verifiedNow(ada)
     expect(body).toContain('The record is whole')
     expect(body).toMatch(/up to this head: <code data-copy>\d+:[0-9a-f]{64}</)
-    await ada.send('/audit', '/verify', { anchor: `${earlier.split(':')[0]}:${'0'.repeat(64)}` })
-    expect(await verifiedNow(ada)).toContain('in the record')
+    const forged = `${earlier.split(':')[0]}:${'0'.repeat(64)}`
+    await ada.send('/audit', '/verify', { anchor: forged })
+    const told = await verifiedNow(ada)
+    expect(told).toContain('in the record')
+    expect(told).toContain(forged)
     expect((await ada.send('/audit', '/verify', { anchor: '--help' })).statusCode).toBe(422)
   })
 
@@ -48,6 +50,15 @@ describe('the record, verified from a page', () => {
     const body = await verifiedNow(ada)
     expect(body).toContain('Send nothing before somebody knows why.')
     expect(body).not.toContain('The record is whole')
+  })
+
+  test('is asked for once at a time, so that no answer is of another head', async () => {
+    const [ada, bea] = [await served.as('ada', ['auditor']), await served.as('bea', ['auditor'])]
+    const open = formsIn((await bea.get('/audit')).body).find(({ action }) => action.endsWith('/verify'))
+    await ada.send('/audit', '/verify')
+    const second = await bea.post('/audit/verify', { ...open?.fields, anchor: `1:${'0'.repeat(64)}` })
+    expect([second.statusCode, second.body]).toEqual([409, expect.stringContaining('ada asked for it already')])
+    await verifiedNow(ada)
   })
 
   test('is for auditors', async () => {

@@ -7079,9 +7079,9 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'another key gains no other limit',
-    file: 'src/ledger/texts/intake/drafts.ts',
-    guard: "queueName !== undefined || actor.kind === 'key' ?",
-    without: 'queueName !== undefined ?',
+    file: 'src/ledger/texts/approving/needed.ts',
+    guard: "OR b.submitter LIKE 'key:%')",
+    without: ')',
     tests: [RECORD],
   },
   {

@@ -14,7 +14,6 @@ import {
   TOTAL_HINT,
   toBeSent,
   totalAsked,
-  totalToType,
   unfitText,
 } from '../../present/approval.ts'
 import { askedText } from '../../present/asked.ts'
@@ -39,7 +38,7 @@ export function addApproving(pages: Pages, door: ConsoleDoor): void {
     if (digest === sheet.digest && sheet.given < sheet.needed && !isTotalTyped(total, sheet))
       throw new PageError(
         422,
-        `You typed “${total.trim()}”, and what would be sent is ${totalToType(sheet)}. Nothing was approved: compare both with the list that you approve by.`,
+        `You typed “${total.trim()}”, which is not what would be sent. Nothing was approved: compare the page with the list that you approve by.`,
       )
     await actElsewhereOnce(door, request, async () => {
       await ledger.approve({ ...decisionOf(request, batchId, app.clock.nowMs()), digest })

@@ -11,7 +11,7 @@ import type { ToldToSend } from '../../domain/ingest.ts'
 import type { Fingerprint } from '../../domain/interpretation.ts'
 import { formatAmount } from '../../domain/money.ts'
 import { words } from '../../domain/words.ts'
-import { isTotalTyped, TOTAL_HINT, totalAsked, totalToType } from '../../present/approval.ts'
+import { isTotalTyped, TOTAL_HINT, totalAsked, type totalToType } from '../../present/approval.ts'
 import { askedText } from '../../present/asked.ts'
 import { type Html, html } from '../../present/html.ts'
 import { plural } from '../../present/text.ts'
@@ -92,7 +92,7 @@ function answeredIn(fields: Fields, found: CheckFound, told: ToldToSend): Record
   if (!told.approval && !isTotalTyped(typed('total'), toSend(found)))
     throw new PageError(
       422,
-      `You typed “${typed('total')}”, and ${totalToType(toSend(found))} would be sent, at once. ${NOTHING_SENT} Load the page again, and compare both with your own list.`,
+      `You typed “${typed('total')}”, which is not what would be sent, at once. ${NOTHING_SENT} Load the page again, and compare it with your own list.`,
     )
   return asks(found, 'bad-rows') ? { skipInvalid: true } : {}
 }

@@ -2,6 +2,7 @@
 
 import type { FastifyRequest } from 'fastify'
 import { isHead } from '../../domain/acts.ts'
+import { atTerminal, words } from '../../domain/words.ts'
 import type { Verified } from '../../ports/ledger/audit.ts'
 import { type Html, html } from '../../present/html.ts'
 import { plural } from '../../present/text.ts'
@@ -9,11 +10,14 @@ import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
 import { fieldsOf } from '../forms.ts'
 import { form, idText, moment, NOTHING, note, table } from '../parts.ts'
 import { visitorOf } from '../visit.ts'
+import { linked } from '../ways.ts'
 
 interface Verification {
   /** Who asked for it. */
   readonly by: string
   readonly startedAtMs: number
+  /** The earlier head that it was held against; null: none. */
+  readonly anchor: string | null
   /** null: it is under way. */
   readonly ended: { readonly atMs: number; readonly verified: Verified } | null
 }
@@ -30,16 +34,16 @@ export function addVerifying(pages: Pages, { verify, app }: ConsoleDoor): Verifi
   pages.post('/audit/verify', { config: { page: 'verifyAudit' } }, async (request, reply) => {
     const anchor = anchorIn(fieldsOf(request).anchor ?? '')
     if (verify === undefined) throw new PageError(409, 'This server verifies nothing itself. Nothing was changed.')
-    if (latest === null || latest.ended !== null) {
-      const started = { by: visitorOf(request).person.name, startedAtMs: app.clock.nowMs(), ended: null }
-      latest = started
-      const failed = (): Verified => ({ kind: 'unknown' })
-      void verify(anchor)
-        .catch(failed)
-        .then((verified) => {
-          latest = { ...started, ended: { atMs: app.clock.nowMs(), verified } }
-        })
-    }
+    if (latest !== null && latest.ended === null)
+      throw new PageError(409, `${latest.by} asked for it already, and that is under way: wait for its end.`)
+    const started = { by: visitorOf(request).person.name, startedAtMs: app.clock.nowMs(), anchor, ended: null }
+    latest = started
+    const failed = (): Verified => ({ kind: 'unknown' })
+    void verify(anchor)
+      .catch(failed)
+      .then((verified) => {
+        latest = { ...started, ended: { atMs: app.clock.nowMs(), verified } }
+      })
     return reply.redirect('/audit#verified', 303)
   })
   return { latest: () => latest }
@@ -68,13 +72,14 @@ function askForm(request: FastifyRequest, door: ConsoleDoor): Html {
   })
 }
 
-function outcomeOf({ by, startedAtMs, ended }: Verification): Html {
+function outcomeOf({ by, startedAtMs, anchor, ended }: Verification): Html {
   if (ended === null)
     return note(
       'plain',
       html`<p>It is being verified since ${moment(startedAtMs)}, as ${by} asked. <a href="/audit#verified">Look again</a>.</p>`,
     )
-  const asked = html`asked by ${by}, verified at ${moment(ended.atMs)}`
+  const against = anchor === null ? NOTHING : html`, held against ${idText(anchor)}`
+  const asked = html`asked by ${by}, verified at ${moment(ended.atMs)}${against}`
   const { verified } = ended
   switch (verified.kind) {
     case 'whole':
@@ -85,7 +90,7 @@ function outcomeOf({ by, startedAtMs, ended }: Verification): Html {
     case 'unknown':
       return note(
         'warn',
-        html`<p><strong>It could not be verified</strong> (${asked}). Nothing is known of the record by that. Ask whoever runs this server why: its log says so.</p>`,
+        html`<p><strong>It could not be verified</strong> (${asked}). Nothing is known of the record by that. ${linked(words`${atTerminal`Verify it: ${{ act: 'verify-audit' }}`}`)}</p>`,
       )
     case 'disagrees':
       return html`${note('warn', html`<p><strong>${plural(verified.disagreements.length, 'disagreement')} in the record</strong> (${asked}). Send nothing before somebody knows why.</p>`)}${disagreementsTable(verified.disagreements)}`

@@ -118,17 +118,33 @@ function* approvals(db: DatabaseSync): Iterable<Disagreement> {
   }
 }
 
+const SAME_ROW = `json_extract(e.details, '$.row') = json_extract(w.details, '$.row')
+  AND json_extract(e.details, '$.attempt') = json_extract(w.details, '$.attempt')`
+const ENDS_PROPOSAL = `e.what IN ('refuse-send-again', 'confirm-send-again') AND ${SAME_ROW}`
+
 /** Whoever confirms one that nobody made would have the row sent again by themselves. */
 function* proposals(db: DatabaseSync): Iterable<Disagreement> {
   const planted = db.prepare(`
-    SELECT p.batch_id AS batch, i.row_no AS row, i.reference, p.by FROM proposal p JOIN instruction i ON i.id = p.row_id
-    WHERE NOT EXISTS (SELECT 1 FROM act w WHERE w.batch_id = p.batch_id AND w.what = 'propose-send-again'
-      AND w.actor_id = p.actor_id AND w.at = p.at AND json_extract(w.details, '$.row') = i.row_no
-      AND json_extract(w.details, '$.attempt') = p.attempt)`)
+    SELECT i.batch_id AS batch, i.row_no AS row, i.reference, p.by FROM proposal p JOIN instruction i ON i.id = p.row_id
+    WHERE p.batch_id <> i.batch_id OR NOT EXISTS (
+      SELECT 1 FROM act w WHERE w.batch_id = p.batch_id AND w.what = 'propose-send-again'
+        AND w.actor_id = p.actor_id AND w.by = p.by AND w.reason = p.reason AND w.at = p.at
+        AND json_extract(w.details, '$.row') = i.row_no AND json_extract(w.details, '$.attempt') = p.attempt
+        AND NOT EXISTS (SELECT 1 FROM act e WHERE e.batch_id = w.batch_id AND e.id > w.id AND ${ENDS_PROPOSAL}))`)
   for (const { batch, row, reference, by } of planted.iterate()) {
     yield {
       where: `proposal of ${by} to send ${reference} (row ${row} of batch ${batch}) again`,
       means: 'nobody made it: it was put in by other means. Refuse it',
+    }
+  }
+  const alone = db.prepare(`
+    SELECT e.batch_id AS batch, e.by, json_extract(e.details, '$.row') AS row FROM act e
+    WHERE e.what = 'confirm-send-again' AND NOT EXISTS (
+      SELECT 1 FROM act w WHERE w.batch_id = e.batch_id AND w.what = 'propose-send-again' AND w.id < e.id AND ${SAME_ROW})`)
+  for (const { batch, by, row } of alone.iterate()) {
+    yield {
+      where: `row ${row} of batch ${batch}`,
+      means: `${by} alone had it sent again: nobody had proposed it. Look it up at the gateway`,
     }
   }
 }

@@ -81,11 +81,40 @@ test('a proposal that nobody made is found, and one that was made is not', async
   const again = findingOn('A', { finding: 'send-again', attempt: 1 })
   expect(await ledger.resolve(again, personAt('carl'), NOW + DAY_MS)).toMatchObject({ kind: 'proposed' })
   expect(await auditOf(ledger)).toEqual([])
-  for (const planted of ['attempt = 2', 'at = at + 1', 'actor_id = 1']) {
-    change(`UPDATE proposal SET ${planted}`)
-    const [found, ...others] = await auditOf(ledger)
-    expect([found?.where, others]).toEqual([`proposal of carl@desk to send A (row 1 of batch ${batchId}) again`, []])
+  const db = new DatabaseSync(sqlite.path)
+  const made = db.prepare('SELECT * FROM proposal').get() as Record<string, string | number>
+  const names = Object.keys(made)
+  const insert = db.prepare(`INSERT INTO proposal VALUES (${names.map((name) => `:${name}`).join(', ')})`)
+  const plant = (over: Record<string, string | number>) => {
+    db.exec('DELETE FROM proposal')
+    insert.run({ ...made, ...over })
   }
+  const where = async () => (await auditOf(ledger)).map((one) => one.where)
+  const as = (by: string) => [`proposal of ${by} to send A (row 1 of batch ${batchId}) again`]
+  for (const over of [{ attempt: 2 }, { at: NOW }, { actor_id: 1 }, { reason: 'not there' }, { batch_id: 'other' }]) {
+    plant(over)
+    expect(await where(), JSON.stringify(over)).toEqual(as('carl@desk'))
+  }
+  plant({ by: 'ann@desk' })
+  expect(await where()).toEqual(as('ann@desk'))
+  plant({})
+  expect(await where()).toEqual([])
+  const refusal = { batchId, rowNo: 1, proposedAtMs: NOW + DAY_MS, reason: 'it is there' }
+  expect(await ledger.refuseProposal(refusal, ANN, NOW + DAY_MS)).toBe(true)
+  plant({})
+  db.close()
+  expect(await where(), 'refused').toEqual(as('carl@desk'))
+})
+
+test('a row that one person had sent again through a planted proposal is found', async () => {
+  const batchId = await waiting()
+  await approve(batchId)
+  await work(ledger, batchId, 'A', 'IN_DOUBT')
+  change(`INSERT INTO proposal SELECT i.id, i.batch_id, i.attempt, 'os:x', (SELECT max(id) FROM actor), 'x', 'r', ${NOW + DAY_MS}
+    FROM instruction i WHERE reference = 'A'`)
+  const again = findingOn('A', { finding: 'send-again', attempt: 1 })
+  expect(await ledger.resolve(again, personAt('carl'), NOW + DAY_MS + 1)).toMatchObject({ kind: 'resolved' })
+  expect((await auditOf(ledger)).map(({ means }) => means)).toEqual([expect.stringContaining('carl@desk alone had it')])
 })
 
 test('what stays pending in an older state that is adopted needs its approval again', async () => {

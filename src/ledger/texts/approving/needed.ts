@@ -6,8 +6,8 @@ import { recordAct } from '../record/acts.ts'
 import { all, change, one, type Script } from '../script.ts'
 import { policyInForce } from './policy.ts'
 
-/** Services are no person who hands in: what comes by messages and keys is summed by account, so that several keys are no way round. */
-export const BY_SERVICES = 'messages'
+/** Messages have no person who hands them in. */
+export const BY_MESSAGES = 'messages'
 
 export interface Asking {
   readonly batchId: string
@@ -20,7 +20,8 @@ export interface Asking {
 
 /** Marks the batch, which nobody sees yet. Resolves to how many approvals it needs. */
 export function* askForApproval({ batchId, accountId, submitter, sums, nowMs }: Asking): Script<number> {
-  const { needed, untilMs } = yield* neededFor({ batchId, accountId, submitter, sums, nowMs })
+  // It is not visible yet, and whatever is counts, also what began later and was recorded sooner.
+  const { needed, untilMs } = yield* neededFor({ batchId: '', accountId, submitter, sums, nowMs })
   yield* change(
     'UPDATE batch SET submitter = :submitter, approvals_needed = :needed, approval_until = :untilMs WHERE id = :batchId',
     { submitter, needed, untilMs, batchId },
@@ -58,9 +59,15 @@ export function* noteWaiting({
 /** By the order of recording: several that wait for their turn have read the clock in another one. Of what has no batch yet: all. */
 const MADE_BEFORE = 'b.rowid < coalesce((SELECT o.rowid FROM batch o WHERE o.id = :batchId), 9223372036854775807)'
 
-/** What services hand in, of one account only; a person's files of all accounts. */
-const OF_SUBMITTER = `b.stage = 'open' AND b.id <> :batchId AND b.submitter = :submitter
-      AND (b.submitter <> '${BY_SERVICES}' OR b.account_id = :accountId)`
+/**
+ * What a person or a key handed in, to any account; and with a service, which is no person, all that services handed in to this account:
+ * another key is no way round.
+ */
+const OF_SUBMITTER = `b.stage = 'open' AND b.id <> :batchId AND (
+      (b.submitter = :submitter AND b.submitter <> '${BY_MESSAGES}')
+      OR (CAST(:isService AS BIGINT) = 1 AND b.account_id = :accountId AND (b.submitter = '${BY_MESSAGES}' OR b.submitter LIKE 'key:%')))`
+
+const isService = (submitter: string) => submitter === BY_MESSAGES || submitter.startsWith('key:')
 
 /** What was refused or repeated moves no money. */
 const MOVES_MONEY = "t.count > 0 AND t.state IN ('READY', 'SENDING', 'IN_DOUBT', 'APPROVED')"
@@ -90,7 +97,8 @@ export function* earlierSums(
 ): Script<AskedSum[]> {
   if (submitter === null) return []
   const sinceMs = nowMs - SUMMED_OVER_MS
-  const asked = { batchId, submitter, accountId, sinceMs, sinceHour: hourBefore(sinceMs) }
+  const whose = { submitter, isService: isService(submitter) ? 1 : 0, accountId }
+  const asked = { batchId, ...whose, sinceMs, sinceHour: hourBefore(sinceMs) }
   const sums = (yield* all<FoundSum>(EARLIER, asked)).map(whole)
   const older = yield* all<{ batchId: string; arrivals: string | null }>(MADE_LONG_AGO, asked)
   for (const { batchId: olderId, arrivals } of older) {

@@ -48,7 +48,7 @@ interface Standing extends Omit<Proposal, 'untilMs'> {
 
 const STANDING = `
     SELECT p.by, p.reason, p.at AS "atMs", a.parts FROM proposal p JOIN actor a ON a.id = p.actor_id
-    WHERE p.row_id = :id AND p.attempt = :attempt AND p.at > :since`
+    WHERE p.row_id = :id AND p.batch_id = :batchId AND p.attempt = :attempt AND p.at > :since`
 
 const FALLEN = 'DELETE FROM proposal WHERE row_id = :id AND NOT (attempt = :attempt AND at > :since)'
 
@@ -79,7 +79,9 @@ export function* judgeWord(
   const { id, attempt } = row
   if (!takesTwo(yield* policyInForce(), row))
     return order.onlyProposes === true ? wouldBeSent(name) : otherProposal(name, order.proposedAtMs ?? undefined, null)
-  const standing = yield* one<Standing>(STANDING, { id, attempt, since: nowMs - PROPOSAL_LIVES_MS })
+  const standing = yield* one<Standing>(STANDING, {
+    ...{ id, batchId: row.batchId, attempt, since: nowMs - PROPOSAL_LIVES_MS },
+  })
   if (standing !== undefined && isBy(standing, actor)) return proposed(row, standing)
   const other = otherProposal(name, order.proposedAtMs, standing ?? null)
   if (other !== null) return other

@@ -9,7 +9,7 @@ import type { Operation } from '../../../domain/instruction.ts'
 import type { Currency } from '../../../domain/money.ts'
 import { namedSource } from '../../rules/arriving.ts'
 import type { Canary } from '../../rules/canary.ts'
-import { type Asking, askForApproval, BY_SERVICES } from '../approving/needed.ts'
+import { type Asking, askForApproval, BY_MESSAGES } from '../approving/needed.ts'
 import { BESIDE, type Engine, FAULTING } from '../engine.ts'
 import { isSubmittedAgain } from '../originals.ts'
 import { noteAccepted } from '../record/accepted.ts'
@@ -134,7 +134,7 @@ function* insertBatch(header: DraftHeader, actor: Actor, batchId: BatchId, figur
     sandbox: header.sandbox ? 1 : 0,
     fedBack: header.fedBack ? 1 : 0,
     nowMs,
-    createdBy: queueName === undefined ? byOf(actor) : BY_SERVICES,
+    createdBy: queueName === undefined ? byOf(actor) : BY_MESSAGES,
     actorId: queueName === undefined ? yield* actorIdOf(actor) : null,
     rows,
     canaryRows: canary?.rows ?? null,
@@ -195,7 +195,7 @@ interface BecomingVisible extends Pick<Recording, 'actor' | 'seen'> {
 function* makeVisible(header: DraftHeader, { actor, recorded, seen, figures }: BecomingVisible): Script<boolean> {
   const batchId = recorded.batch_id as BatchId
   const { accountId, nowMs, notCards = [], queueName } = header
-  const submitter = queueName !== undefined || actor.kind === 'key' ? BY_SERVICES : identityOf(actor)
+  const submitter = queueName === undefined ? identityOf(actor) : BY_MESSAGES
   if (!(yield* holdsStill(header, { seen, batchId }))) return false
   yield* takeReferences(batchId, figures)
   for (const sum of figures.sums) yield* change(INSERT_SUM, { batchId, ...sum })

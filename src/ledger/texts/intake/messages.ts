@@ -18,7 +18,7 @@ import {
 } from '../../rules/arriving.ts'
 import { likenessText } from '../../rules/lookalikes.ts'
 import type { Refund } from '../../rules/refunding.ts'
-import { BY_SERVICES, type Needed, neededFor, noteWaiting } from '../approving/needed.ts'
+import { BY_MESSAGES, type Needed, neededFor, noteWaiting } from '../approving/needed.ts'
 import { kindsBeside } from '../approving/waiting.ts'
 import {
   cellsText,
@@ -205,7 +205,7 @@ function* batchFor(message: IntakeMessage, row: InstructionColumns, newBatchId: 
   const { accountId, nowMs, into } = message
   const asked = askedBy(row)
   const own = { ...asked, largestMinor: asked.amountMinor }
-  const asking = { batchId: '', accountId, submitter: BY_SERVICES, nowMs }
+  const asking = { batchId: '', accountId, submitter: BY_MESSAGES, nowMs }
   const { needed, untilMs } = yield* neededFor({ ...asking, sums: [own] })
   const source = sourceOf(into, nowMs)
   const name = typeof into === 'object' ? into.name : null
@@ -258,7 +258,7 @@ const WAITS = 'UPDATE batch SET approvals_needed = :needed, approval_until = :un
 
 const INSERT_BATCH = `
     INSERT INTO batch (id, account_id, source, source_day, stage, file_name, reading, columns, sandbox, created_at, created_by, rows, submitter)
-    VALUES (:batchId, :accountId, 'queue', :source, 'open', :name, '', :columns, 0, :nowMs, '${BY_SERVICES}', 0, '${BY_SERVICES}')`
+    VALUES (:batchId, :accountId, 'queue', :source, 'open', :name, '', :columns, 0, :nowMs, '${BY_MESSAGES}', 0, '${BY_MESSAGES}')`
 
 interface NewBatch {
   readonly accountId: AccountId
