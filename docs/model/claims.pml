@@ -200,7 +200,7 @@ inline bringIntoDoubt(r) { db.restored[r] = true; if :: isOpen(r) -> unclaim(r, 
 proctype worker(byte w) {
 end:
   do
-  /* claimMany: one transaction, beside others. Its COMMIT is answered, or the answer is lost, or it was not committed and nobody knows. */
+  /* groupOf: one transaction, beside others. Its COMMIT is answered, or the answer is lost, or it was not committed and nobody knows. */
   :: d_step { mayClaim(w, 0) -> ask(w, 0); write(w, 0); phase[w] = CLAIMED }
   :: d_step { mayClaim(w, 0) -> ask(w, 0); write(w, 0); phase[w] = ASKING }
   :: d_step { mayClaim(w, 0) -> ask(w, 0); phase[w] = ASKING }

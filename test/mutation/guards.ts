@@ -24,6 +24,7 @@ const TICK = 'test/processors/tick.test.ts'
 const CLIENT = 'test/gateway/client.integration.test.ts'
 const INTAKE = 'test/ledger/sqlite/ledger/intake.integration.test.ts'
 const LEDGER = 'test/ledger/sqlite/ledger/' // the conformance suite and what only a file can show
+const IN_ONE_MESSAGE = 'test/ledger/postgres/together.integration.test.ts'
 const DIFFERENT_HOSTS = 'test/ledger/postgres/hosts-that-differ.integration.test.ts'
 const RECORD = 'test/ledger/sqlite/ledger/record.integration.test.ts'
 const POSTGRES_RECORD = 'test/ledger/postgres/ledger/record.integration.test.ts'
@@ -5777,7 +5778,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'postgres: a commit whose answer was lost is asked for',
     file: 'src/ledger/postgres/lane.ts',
-    guard: '        if (isCommitting) return await howItEnded(lastNo)\n',
+    guard: '      if (isCommitting && error === thrown) return await howItEnded(lastNo)\n',
     without: '',
     tests: ['test/ledger/postgres/lost-answers.integration.test.ts'],
   },
@@ -5791,7 +5792,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'postgres: the server ends the transaction of a client that fell silent',
     file: 'src/ledger/postgres/lane.ts',
-    guard: '\n    SET LOCAL idle_in_transaction_session_timeout TO ${GIVEN_UP_AFTER_MS};',
+    guard: '\n  `SET LOCAL idle_in_transaction_session_timeout TO ${GIVEN_UP_AFTER_MS}`,',
     without: '',
     tests: ['test/ledger/postgres/lost-answers.integration.test.ts'],
   },
@@ -5895,10 +5896,52 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'postgres: no claim overtakes a settlement that is written alone',
-    file: 'src/ledger/postgres/work/hot.ts',
-    guard: 'const mayClaim = aloneCount === 0 && ',
-    without: 'const mayClaim = ',
-    tests: ['test/ledger/postgres/server-trouble.integration.test.ts'],
+    file: 'src/ledger/postgres/work/claims.ts',
+    guard: '($9::bigint = 0 OR ${ALL_SETTLED})',
+    without: '$9::bigint IS NOT NULL',
+    tests: ['test/ledger/postgres/work/group.integration.test.ts'],
+  },
+  {
+    name: 'postgres: a claim that is put off is asked for again',
+    file: 'src/ledger/postgres/work/group.ts',
+    guard: 'claimsToo && settling.every(({ entry }) => entry.result !== LATER)',
+    without: 'claimsToo',
+    tests: ['test/ledger/postgres/work/group.integration.test.ts'],
+  },
+  {
+    name: 'postgres: a settlement is plain for the attempt that the row has',
+    file: 'src/ledger/postgres/work/settlements.ts',
+    guard: ' AND i.attempt = s.attempt',
+    without: '',
+    tests: ['test/ledger/postgres/work/group.integration.test.ts'],
+  },
+  {
+    name: 'postgres: what fails before a COMMIT is no unknown COMMIT',
+    file: 'src/ledger/postgres/lane.ts',
+    guard: 'isCommitting && error === thrown',
+    without: 'isCommitting',
+    tests: [IN_ONE_MESSAGE],
+  },
+  {
+    name: 'postgres: what the server says of a COMMIT is asked for',
+    file: 'src/ledger/postgres/session.ts',
+    guard: 'all.answered < last.length ?',
+    without: 'all.answered <= last.length ?',
+    tests: [IN_ONE_MESSAGE],
+  },
+  {
+    name: 'postgres: no COMMIT goes behind what could not be sent',
+    file: 'src/ledger/postgres/together.ts',
+    guard: '      if (this.#failure !== null) break',
+    without: '      if (this.#failure !== null) continue',
+    tests: [IN_ONE_MESSAGE],
+  },
+  {
+    name: 'postgres: a statement that was never begun is sent again',
+    file: 'src/ledger/postgres/together.ts',
+    guard: 'delete submittedNamedStatements[name]',
+    without: 'void submittedNamedStatements[name]',
+    tests: [IN_ONE_MESSAGE],
   },
   {
     name: 'postgres: a reading begins when nothing is being written',
@@ -6291,8 +6334,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'postgres: a claim that waits already is not written before it',
     file: 'src/ledger/postgres/work/hot.ts',
-    guard: 'aloneCount === 0 && settling.every',
-    without: 'settling.every',
+    guard: 'claiming, aloneCount === 0)',
+    without: 'claiming, true)',
     tests: ['test/ledger/postgres/server-trouble.integration.test.ts'],
   },
   {
@@ -6833,15 +6876,15 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'postgres: a worker that misses what it saw committed writes nothing',
     file: 'src/ledger/postgres/lane.ts',
-    guard: ' AND last >= ${seenNo}',
-    without: '',
+    guard: ' AND last >= $3 RETURNING',
+    without: ' RETURNING',
     tests: ['test/ledger/postgres/copies.integration.test.ts'],
   },
   {
     name: 'postgres: a worker that misses its own lane makes none',
     file: 'src/ledger/postgres/lane.ts',
-    guard: '  if (seenNo !== null)\n',
-    without: '  if (seenNo !== null && seenNo < 0)\n',
+    guard: '  if (seenNo !== null) return',
+    without: '  if (seenNo !== null && seenNo < 0) return',
     tests: ['test/ledger/postgres/copies.integration.test.ts'],
   },
   {

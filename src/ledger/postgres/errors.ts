@@ -24,6 +24,17 @@ export class UnsureCommit extends Error {
   override readonly name = 'UnsureCommit'
 }
 
+/** The server refused a statement that stands before a COMMIT, so it did not begin the COMMIT. `cause`: what it said. */
+export class NotCommitted extends Error {
+  override readonly name = 'NotCommitted'
+  override readonly cause: DatabaseError
+
+  constructor(cause: DatabaseError) {
+    super(cause.message)
+    this.cause = cause
+  }
+}
+
 /** The connection is gone, or was never there, or the server takes nobody in; or it is about to close it. */
 export function isLost(error: unknown): boolean {
   return error instanceof LostConnection || /^(08|28|3D000|53300|57P0[1-5]|25P0[34])/.test(codeOf(error))

@@ -5,8 +5,8 @@
 import { type Alarm, stoppedBy } from '../../domain/alarm.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Transacted } from '../write-queue.ts'
-import { isDamage, isLost, triedLongFault, whyNotWritten } from './errors.ts'
-import { quoteName, type Session } from './session.ts'
+import { isDamage, isLost, NotCommitted, triedLongFault, whyNotWritten } from './errors.ts'
+import { type Asked, type Begun, quoteName, type Session } from './session.ts'
 
 /** How a transaction stands to the others of the ledger. */
 export type Company =
@@ -38,7 +38,15 @@ export interface Lane {
   readonly id: number
   /** One after another: the caller sees to it. */
   write(company: Company, work: (session: Session) => Promise<void>): Promise<Transacted>
+  /** The same in two messages: `first` goes with its beginning, and what `read` makes of what they found goes with its COMMIT. */
+  writeAtOnce(
+    company: Company,
+    first: readonly Asked[],
+    read: (found: Begun['found']) => readonly Asked[],
+  ): Promise<Transacted>
 }
+
+type Work = (session: Session, found: Begun['found']) => Promise<readonly Asked[]>
 
 /** The ledger forgets a lane that has rested for a month: what was committed within a day must be there. */
 export const SEEN_FOR_MS = 86_400_000
@@ -88,7 +96,7 @@ export function createLane({
       try {
         const session = await reconnect()
         try {
-          const [found] = await session.begin('READ COMMITTED', `${CAREFULLY} ${numberWas(laneId)}`)
+          const [found] = await session.begin('READ COMMITTED', [...CAREFULLY, numberWas(laneId)].join('; '))
           await session.commit()
           return (found as { last: number }).last === no ? written(no) : { kind: 'not-written', why: 'busy' }
         } finally {
@@ -110,34 +118,42 @@ export function createLane({
 
   const seenOfLate = () => (seen !== null && clock.monotonicMs() - seen.atMs < SEEN_FOR_MS ? seen.no : null)
 
+  async function transact(company: Company, first: readonly Asked[], work: Work): Promise<Transacted> {
+    lastNo += 1
+    let session: Session | null = null
+    let isCommitting = false
+    try {
+      session = await connect()
+      const { opened, found } = await session.beginWith(
+        opening(schema, company, numbered(laneId, lastNo, seenOfLate())),
+        first,
+      )
+      if (opened[0] === undefined) throw stoppedBy(PUT_BACK, name)
+      lostSinceMs = null
+      const last = await work(session, found)
+      isCommitting = true
+      await session.commit(last)
+      return written(lastNo)
+    } catch (thrown) {
+      if (session !== null && !session.isOver) await session.rollback()
+      const error = thrown instanceof NotCommitted ? thrown.cause : thrown
+      if (isDamage(error)) die(error)
+      if (isCommitting && error === thrown) return await howItEnded(lastNo)
+      if (isLost(error)) return await lost(error)
+      const why = whyNotWritten(error)
+      if (why === 'busy') return busy(error)
+      return why === null ? { kind: 'broke', error } : { kind: 'not-written', why }
+    }
+  }
+
   return {
     id: laneId,
-    async write(company, work) {
-      lastNo += 1
-      let session: Session | null = null
-      let isCommitting = false
-      try {
-        session = await connect()
-        const [own] = await session.begin(
-          'READ COMMITTED',
-          opening(schema, company, numbered(laneId, lastNo, seenOfLate())),
-        )
-        if (own === undefined) throw stoppedBy(PUT_BACK, name)
-        lostSinceMs = null
+    write: (company, work) =>
+      transact(company, [], async (session) => {
         await work(session)
-        isCommitting = true
-        await session.commit()
-        return written(lastNo)
-      } catch (error) {
-        if (session !== null && !session.isOver) await session.rollback()
-        if (isDamage(error)) die(error)
-        if (isCommitting) return await howItEnded(lastNo)
-        if (isLost(error)) return await lost(error)
-        const why = whyNotWritten(error)
-        if (why === 'busy') return busy(error)
-        return why === null ? { kind: 'broke', error } : { kind: 'not-written', why }
-      }
-    },
+        return []
+      }),
+    writeAtOnce: (company, first, read) => transact(company, first, async (_session, found) => read(found)),
   }
 }
 
@@ -147,24 +163,34 @@ function notNow(error: unknown, isLasting: boolean): Transacted {
 
 const PUT_BACK: Alarm = { kind: 'older', noticed: 'its server lacks what was committed from here' }
 
-const CAREFULLY = `SET LOCAL synchronous_commit TO on; SET LOCAL lock_timeout TO ${LOCK_WITHIN_MS};
-    SET LOCAL idle_in_transaction_session_timeout TO ${GIVEN_UP_AFTER_MS};`
+const CAREFULLY = [
+  'SET LOCAL synchronous_commit TO on',
+  `SET LOCAL lock_timeout TO ${LOCK_WITHIN_MS}`,
+  `SET LOCAL idle_in_transaction_session_timeout TO ${GIVEN_UP_AFTER_MS}`,
+]
 
 /** Of one ledger in the database. Its statement comes before all others, so that these see what was committed before it was taken. */
-function opening(schema: string, company: Company, number: string): string {
-  if (company === 'apart') return `${CAREFULLY} ${number}`
+function opening(schema: string, company: Company, number: Asked): readonly Asked[] {
+  if (company === 'apart') return [...CAREFULLY.map(plainly), number]
   const shared = company === 'beside' ? '_shared' : ''
   const oid = `'${quoteName(schema).replaceAll("'", "''")}'::regnamespace::oid::int`
-  return `${CAREFULLY}${company === 'beside' ? BY_INDEX : ''} SELECT pg_advisory_xact_lock${shared}(${TURNSTILE}, ${oid}); ${number}`
+  const turn = `SELECT pg_advisory_xact_lock${shared}(${TURNSTILE}, ${oid})`
+  return [...[...CAREFULLY, ...(company === 'beside' ? [BY_INDEX] : []), turn].map(plainly), number]
+}
+
+function plainly(text: string): Asked {
+  return { text, values: [] }
 }
 
 /** Finds no row where the last one that is known to be committed is not there: then none is made, or nobody else would notice any more. */
-function numbered(laneId: number, no: number, seenNo: number | null): string {
-  if (seenNo !== null)
-    return `UPDATE lane SET last = ${no}, at = clock_timestamp() WHERE id = ${laneId} AND last >= ${seenNo} RETURNING last`
-  return `INSERT INTO lane (id, last) VALUES (${laneId}, ${no})
-    ON CONFLICT (id) DO UPDATE SET last = excluded.last, at = excluded.at RETURNING last`
+function numbered(laneId: number, no: number, seenNo: number | null): Asked {
+  if (seenNo !== null) return { text: GO_ON, values: [laneId, no, seenNo] }
+  return { text: BEGIN_LANE, values: [laneId, no] }
 }
+
+const GO_ON = 'UPDATE lane SET last = $2, at = clock_timestamp() WHERE id = $1 AND last >= $3 RETURNING last'
+const BEGIN_LANE = `
+  INSERT INTO lane (id, last) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET last = excluded.last, at = excluded.at RETURNING last`
 
 /** 0: none of its transactions was committed. */
 function numberWas(laneId: number): string {
@@ -172,7 +198,7 @@ function numberWas(laneId: number): string {
 }
 
 /** A plan that was made while a table was small would read all of it, again and again. */
-const BY_INDEX = ' SET LOCAL enable_seqscan TO off;'
+const BY_INDEX = 'SET LOCAL enable_seqscan TO off'
 
 /** Any number that others are not likely to take. */
 const TURNSTILE = 20_817_001

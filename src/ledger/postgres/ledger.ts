@@ -127,7 +127,7 @@ export function ledgerOn({
   const hot = createHot({
     ...{ engine, lane: hotLane, member, clock, fullText: FULL_TEXT, turns },
     kept: createKeptAnswers(place === null ? null : `${place.answersPath}.${ledgerId}`, clock, onKeepingFailed),
-    claimMany: createClaiming(failover, lookedBackAfterMs),
+    claiming: createClaiming(failover, lookedBackAfterMs),
   })
   const submitLock = (waiting?: WaitingToSubmit) => lockSubmit(ownSessions.open, address.schema, clock, waiting)
   const working = workingOn(engine, clock.nowMs, createDueFrom(clock.monotonicMs))

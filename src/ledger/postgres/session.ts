@@ -5,7 +5,8 @@ import { Client, type CustomTypesConfig, DatabaseError, type QueryConfig, types 
 import { TLS } from '../../domain/tls.ts'
 import { POSTGRES, type Spelled, spell } from '../texts/dialect.ts'
 import type { Found, Script, Step, Value } from '../texts/script.ts'
-import { LostConnection, UnreadValue, UnsureCommit } from './errors.ts'
+import { LostConnection, NotCommitted, UnreadValue, UnsureCommit } from './errors.ts'
+import { Together } from './together.ts'
 
 export interface Address {
   readonly url: string
@@ -19,17 +20,34 @@ export interface Address {
   readonly schema: string
 }
 
+/** One statement of the engine's own, prepared, with `$1` and lists as values. */
+export interface Asked {
+  readonly text: string
+  readonly values: readonly unknown[]
+}
+
+export interface Begun {
+  /** What the last statement of its opening found. */
+  readonly opened: readonly object[]
+  /** What each of those behind it found. */
+  readonly found: readonly (readonly object[])[]
+}
+
 export interface Session {
   /** `opening`: further statements for its beginning. Resolves to what the last of them found. */
   begin(isolation: 'READ COMMITTED' | 'REPEATABLE READ', opening?: string): Promise<readonly object[]>
+  /** All of it in one message. Where one of these statements fails, none behind it is begun. */
+  beginWith(opening: readonly Asked[], first: readonly Asked[]): Promise<Begun>
   /** To its end, awaiting each step. */
   run<T>(script: Script<T>): Promise<T>
-  /** One statement of the engine's own, prepared, with `$1` and lists as values. */
   ask<Row extends object>(text: string, values: readonly unknown[]): Promise<readonly Row[]>
   /** As it stands, without a result: for statements of the engine itself. */
   exec(text: string): Promise<readonly object[]>
-  /** Throws `UnsureCommit` where the server says that another server may not have it yet. */
-  commit(): Promise<void>
+  /**
+   * Throws `UnsureCommit` where the server says that another server may not have it yet. `last`: statements that go before it in the same
+   * message; where one of them fails, it throws `NotCommitted`.
+   */
+  commit(last?: readonly Asked[]): Promise<void>
   /** What it runs meanwhile may take as long as it takes. */
   patiently<T>(run: () => Promise<T>): Promise<T>
   /** Never throws: where it cannot be rolled back, the connection is over, and the server rolls it back. */
@@ -50,7 +68,7 @@ const NOTICED_WHEN_GONE = `SET idle_session_timeout TO 0; SET tcp_keepalives_idl
   SET tcp_user_timeout TO 25000`
 
 /** Whatever a role or a database is set to: who takes too long is judged here, and by the lanes. */
-const OWN_TIMES = 'SET LOCAL statement_timeout TO 0; SET LOCAL idle_in_transaction_session_timeout TO 0'
+const OWN_TIMES = ['SET LOCAL statement_timeout TO 0', 'SET LOCAL idle_in_transaction_session_timeout TO 0']
 
 /** How long a server may take to let a connection in. */
 const CONNECT_WITHIN_MS = 10_000
@@ -97,7 +115,7 @@ export async function openSession({
 
   await asked(client.connect())
   await asked(client.query(NOTICED_WHEN_GONE))
-  const path = `SET LOCAL search_path TO ${quoteName(schema)}; ${OWN_TIMES}`
+  const path = [`SET LOCAL search_path TO ${quoteName(schema)}`, ...OWN_TIMES]
 
   async function answer(step: Step): Promise<unknown[]> {
     const { text, names, name } = spelled(step.text)
@@ -118,30 +136,39 @@ export async function openSession({
     return (last as { rows: object[] }).rows
   }
 
+  function queryOf({ text, values }: Asked): QueryConfig {
+    return { text, ...(prepares && { name: nameOf(text) }), values: values.map(toParameters), types: READERS.rows }
+  }
+
   return {
     client,
     asked,
     exec,
-    async ask<Row extends object>(text: string, values: readonly unknown[]) {
-      const query = {
-        text,
-        ...(prepares && { name: nameOf(text) }),
-        values: values.map(toParameters),
-        types: READERS.rows,
-      }
-      return (await asked(client.query<Row>(query))).rows
-    },
+    ask: async <Row extends object>(text: string, values: readonly unknown[]) =>
+      (await asked(client.query<Row>(queryOf({ text, values })))).rows,
     begin: (isolation, opening = '') =>
-      exec(`BEGIN ISOLATION LEVEL ${isolation}; ${path}${opening === '' ? '' : `; ${opening}`}`),
+      exec([`BEGIN ISOLATION LEVEL ${isolation}`, ...path, ...(opening === '' ? [] : [opening])].join('; ')),
+    async beginWith(opening, first) {
+      const before = [
+        ...['BEGIN ISOLATION LEVEL READ COMMITTED', ...path].map((text) => ({ text, values: [] })),
+        ...opening,
+      ]
+      const { results } = client.query(new Together([...before, ...first].map(queryOf)))
+      const found = (await asked(results)).map(({ rows }) => rows as object[])
+      return { opened: found[before.length - 1] as object[], found: found.slice(before.length) }
+    },
     async run(script) {
       let step = script.next()
       while (step.done !== true) step = script.next(await answer(step.value))
       return step.value
     },
-    async commit() {
+    async commit(last = []) {
       warnings = []
-      const { command } = await asked(client.query('COMMIT'))
-      if (command !== 'COMMIT') throw new Error('the transaction was rolled back')
+      const all = client.query(new Together([...last, { text: 'COMMIT', values: [] }].map(queryOf)))
+      const results = await asked(all.results).catch((error: unknown) => {
+        throw error instanceof DatabaseError && all.answered < last.length ? new NotCommitted(error) : error
+      })
+      if (results.at(-1)?.command !== 'COMMIT') throw new Error('the transaction was rolled back')
       if (warnings.length > 0) throw new UnsureCommit(warnings.join('; '))
     },
     async patiently(run) {

@@ -27,13 +27,14 @@ function swapping(...swaps: readonly (readonly [text: string, instead: string])[
   }
 }
 
+const GO_ON = 'UPDATE lane SET last = $2, at = clock_timestamp() WHERE id = $1 AND last >= $3 RETURNING last'
+
 /** The number of a lane's next transaction, written in another way. */
-function makingLanes(insert: (no: string, id: string, seen: string) => string): HostsPlant {
-  const own = /UPDATE lane SET last = (\d+), at = clock_timestamp\(\) WHERE id = (\d+) AND last >= (\d+) RETURNING last/
-  return {
-    sql: (sql) =>
-      sql.replace(own, (_all, no, id, seen) => `INSERT INTO lane (id, last) ${insert(no, id, seen)} RETURNING last`),
-  }
+function makingLanes(onConflict: string): readonly [string, string] {
+  return [
+    GO_ON,
+    `INSERT INTO lane (id, last) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET ${onConflict} RETURNING last`,
+  ]
 }
 
 const IS_NOT_CLAIMED = "i.state = 'READY' AND i.attempt = f.attempt"
@@ -65,21 +66,11 @@ export const HOSTS_PLANTS: Readonly<Record<string, HostsPlant>> = {
     "SET state = 'READY', completed_at",
   ]),
   'a server that was put back hands out rows at once': { parts: { lookedBackAfterMs: 0 } },
-  'a lane that is gone is made anew': makingLanes(
-    (no, id, seen) =>
-      `VALUES (${id}, ${no}) ON CONFLICT (id) DO UPDATE SET last = excluded.last WHERE lane.last >= ${seen}`,
-  ),
-  'nobody looks for what it saw committed': {
-    sql: (sql) =>
-      (
-        makingLanes((no, id) => `VALUES (${id}, ${no}) ON CONFLICT (id) DO UPDATE SET last = excluded.last`).sql?.(
-          sql,
-        ) ?? sql
-      ).replace(
-        'SELECT last FROM lane WHERE id = :laneId',
-        "SELECT CAST('9007199254740991' AS BIGINT) AS last WHERE :laneId > 0",
-      ),
-  },
+  'a lane that is gone is made anew': swapping(makingLanes('last = excluded.last WHERE lane.last >= $3')),
+  'nobody looks for what it saw committed': swapping(makingLanes('last = excluded.last WHERE $3::bigint IS NOT NULL'), [
+    'SELECT last FROM lane WHERE id = :laneId',
+    "SELECT CAST('9007199254740991' AS BIGINT) AS last WHERE :laneId > 0",
+  ]),
   'a server of another timeline hands out rows': swapping([
     "EXISTS (SELECT 1 FROM meta WHERE key = 'timeline' AND value =",
     "EXISTS (SELECT 1 FROM meta WHERE key = 'timeline' AND '' <>",
@@ -93,7 +84,7 @@ export const HOSTS_PLANTS: Readonly<Record<string, HostsPlant>> = {
       'AND worker = :worker AND claim_no = :claimNo',
       'AND CAST(:worker AS BIGINT) > 0 AND CAST(:claimNo AS BIGINT) > 0',
     ],
-    ['c.claim_no = u.claim_no AND c.worker = $3', '$3::bigint > 0'],
+    ['claim_no = s.claim_no AND worker = $21', '$21::bigint > 0'],
     ['c.claim_no = s.claim_no AND c.worker = $21', '$21::bigint > 0'],
   ),
   'a link of the chain is added to another record than it was made from': swapping([

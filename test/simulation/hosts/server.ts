@@ -4,9 +4,9 @@
 
 import { setImmediate as drained } from 'node:timers/promises'
 import { DatabaseError } from 'pg'
-import { LostConnection, UnsureCommit } from '../../../src/ledger/postgres/errors.ts'
+import { LostConnection, NotCommitted, UnsureCommit } from '../../../src/ledger/postgres/errors.ts'
 import { makeServerLedger } from '../../../src/ledger/postgres/open.ts'
-import { openSession, type Session } from '../../../src/ledger/postgres/session.ts'
+import { type Asked, openSession, type Session } from '../../../src/ledger/postgres/session.ts'
 import type { Script, Step } from '../../../src/ledger/texts/script.ts'
 import { BEGINNING_MS, type Life, type World } from '../world.ts'
 
@@ -239,6 +239,35 @@ export class SimulatedServer {
       if (!isWriting() && TELLS_TIME.test(text)) await inner.exec(this.#withFirst(this.#moment()))
     }
 
+    const ask = (text: string, values: readonly unknown[]) =>
+      use(this, async () => {
+        await tellTime(text)
+        return inner.ask(this.#plant(text), values)
+      })
+    const askAll = async (asked: readonly Asked[]) => {
+      const found: (readonly object[])[] = []
+      for (const { text, values } of asked) found.push(await ask(text, values))
+      return found
+    }
+    const begin: Session['begin'] = async (isolation, opening = '') => {
+      await this.#travel(life)
+      asserted()
+      const isReading = isolation === 'REPEATABLE READ'
+      if (isReading && this.#turn?.life === life) {
+        under = 'beside'
+        return []
+      }
+      const turn: Turn = { life, isReading, onLost: lost }
+      await this.#take(turn, isReading ? null : LOCK_WITHIN_MS)
+      under = turn
+      this.#world.after(SILENT_MS, () => {
+        if (under === turn) this.#abandon(turn)
+      })
+      if (isReading) return []
+      const text = this.#plant(opening).replaceAll(/SET LOCAL [^;]*;/g, '')
+      return this.#exec(`SAVEPOINT transaction; ${this.#moment()}; ${text}`)
+    }
+
     return {
       client: inner.client,
       asked: (question) => this.#counted(() => inner.asked(question)),
@@ -248,11 +277,7 @@ export class SimulatedServer {
         await this.#travel(life)
         return [{ taken: this.#takeLock(lock, life) }]
       },
-      ask: (text, values) =>
-        use(this, async () => {
-          await tellTime(text)
-          return inner.ask(this.#plant(text), values)
-        }),
+      ask: ask as Session['ask'],
       run: <T>(script: Script<T>) =>
         use(this, async () => {
           let step = script.next()
@@ -268,26 +293,17 @@ export class SimulatedServer {
           }
           return step.value
         }),
-      begin: async (isolation, opening = '') => {
-        await this.#travel(life)
-        asserted()
-        const isReading = isolation === 'REPEATABLE READ'
-        if (isReading && this.#turn?.life === life) {
-          under = 'beside'
-          return []
-        }
-        const turn: Turn = { life, isReading, onLost: lost }
-        await this.#take(turn, isReading ? null : LOCK_WITHIN_MS)
-        under = turn
-        this.#world.after(SILENT_MS, () => {
-          if (under === turn) this.#abandon(turn)
-        })
-        if (isReading) return []
-        const text = this.#plant(opening).replaceAll(/SET LOCAL [^;]*;/g, '')
-        return this.#exec(`SAVEPOINT transaction; ${this.#moment()}; ${text}`)
+      begin,
+      beginWith: async (opening, first) => {
+        await begin('READ COMMITTED', 'SELECT 1')
+        const opened = await askAll(opening.filter(({ text }) => !/^SET LOCAL/.test(text)))
+        return { opened: opened.at(-1) as readonly object[], found: await askAll(first) }
       },
-      commit: async () => {
+      commit: async (last = []) => {
         asserted()
+        await askAll(last).catch((error: unknown) => {
+          throw error instanceof DatabaseError ? new NotCommitted(error) : error
+        })
         const turn = under
         if (turn === null || turn === 'beside') {
           under = null

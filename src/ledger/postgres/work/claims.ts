@@ -6,7 +6,8 @@ import { MAY_SEND, ORDER_IS_FREE, WITHIN_CANARY } from '../../texts/orders.ts'
 import { byOf } from '../../texts/record/acts.ts'
 import type { Counted } from '../../texts/record/tally.ts'
 import { type Failover, sameHistory, startedLongAgo } from '../copies/identity.ts'
-import type { Session } from '../session.ts'
+import type { Asked } from '../session.ts'
+import { ALL_SETTLED } from './settlements.ts'
 
 export interface NumberedClaim extends Claim {
   /** Never given twice by one worker: with its id, the token of this claim. */
@@ -33,6 +34,7 @@ const claimText = (same: string) => `
     WHERE i.due_at <= c.reached
       AND ${MAY_SEND} AND ${WITHIN_CANARY} AND ${ORDER_IS_FREE.replaceAll(':nowMs', 'c.reached')}
       AND EXISTS (SELECT 1 FROM worker w WHERE w.id = $7 AND w.ended_at IS NULL AND w.fenced_at IS NULL)
+      AND ($9::bigint = 0 OR ${ALL_SETTLED})
       AND ${same}),
   free AS MATERIALIZED (
     SELECT i.id, f.account_id, f.order_key, f.claim_no, f.answer_within FROM fit f JOIN instruction i ON i.id = f.id
@@ -51,25 +53,25 @@ const claimText = (same: string) => `
     SELECT s.id, s.attempt, 'READY', 'SENDING', 'claim', s.now_ms, '${byOf(null)}', $7, s.claim_no FROM sending s)
   SELECT s.claim_no AS "claimNo", s.batch_id, s.operation, s.currency, s.amount_minor FROM sending s`
 
-export type ClaimMany = ReturnType<typeof createClaiming>
-
-/** `lookedBackAfterMs`: see `startedLongAgo`. */
-export function createClaiming(failover: Failover, lookedBackAfterMs: number) {
-  const text = claimText(`${sameHistory(failover)} AND ${startedLongAgo(lookedBackAfterMs)}`)
-  return (...asked: readonly [Session, number, readonly NumberedClaim[], (row: Counted) => void]) =>
-    claimMany(text, ...asked)
+export interface Claiming {
+  /** `settling`: so many settlements go before these claims in their transaction, and where one of them is not plain, nothing is claimed. */
+  ask(worker: number, claims: readonly NumberedClaim[], settling: number): Asked
+  /** Answers in the order asked; `moved` is told of each row that is SENDING now. */
+  answers(
+    claims: readonly NumberedClaim[],
+    found: readonly object[],
+    moved: (row: Counted) => void,
+  ): readonly ClaimAnswer[]
 }
 
-/** In a transaction. Answers in the order asked; `moved` is told of each row that is SENDING now. */
-async function claimMany(
-  text: string,
-  session: Session,
-  worker: number,
-  claims: readonly NumberedClaim[],
-  moved: (row: Counted) => void,
-): Promise<readonly ClaimAnswer[]> {
-  if (claims.length === 0) return []
-  const found = await session.ask<Won>(text, [
+/** `lookedBackAfterMs`: see `startedLongAgo`. */
+export function createClaiming(failover: Failover, lookedBackAfterMs: number): Claiming {
+  const text = claimText(`${sameHistory(failover)} AND ${startedLongAgo(lookedBackAfterMs)}`)
+  return { ask: (...asked) => ({ text, values: valuesOf(...asked) }), answers }
+}
+
+function valuesOf(...[worker, claims, settling]: Parameters<Claiming['ask']>): readonly unknown[] {
+  return [
     claims.map(({ rowId }) => rowId),
     claims.map(({ attempt }) => attempt),
     claims.map(({ claimNo }) => claimNo),
@@ -78,9 +80,14 @@ async function claimMany(
     claims.map(({ answerByMs }) => answerByMs),
     worker,
     claims.map(({ reachedMs }) => reachedMs),
-  ])
-  for (const row of found) moved(row)
-  const won = new Set(found.map(({ claimNo }) => claimNo))
+    settling,
+  ]
+}
+
+function answers(...[claims, found, moved]: Parameters<Claiming['answers']>): readonly ClaimAnswer[] {
+  const rows = found as readonly Won[]
+  for (const row of rows) moved(row)
+  const won = new Set(rows.map(({ claimNo }) => claimNo))
   return claims.map(({ claimNo, attempt }) =>
     won.has(claimNo) ? { kind: 'claimed', attempt: attempt + 1 } : { kind: 'not-free' },
   )

@@ -11,22 +11,11 @@ import { createWriteQueue, type Entry, type Transacted, type Turns } from '../..
 import { RESTORED_AFTER } from '../copies/identity.ts'
 import { isTaken, whyNotWritten } from '../errors.ts'
 import type { Lane } from '../lane.ts'
-import type { Session } from '../session.ts'
-import type { ClaimMany, NumberedClaim } from './claims.ts'
+import type { Claiming } from './claims.ts'
+import { type Claimed, groupOf, LATER, type Work } from './group.ts'
 import type { KeptAnswers, Token } from './kept-answers.ts'
 import type { Member } from './member.ts'
-import { mayBePlain, type NumberedSettlement, settleMany } from './settlements.ts'
-import { createTallyOfMany } from './tally.ts'
-
-type Work =
-  | { readonly kind: 'claim'; readonly asked: NumberedClaim }
-  | { readonly kind: 'settle'; readonly settlement: NumberedSettlement; readonly worker: number }
-
-/** Not written: something that was handed in before it must be written first. */
-const LATER = 'later'
-
-/** By which worker the claim was made. */
-type Claimed = { readonly answer: ClaimAnswer; readonly worker: number }
+import { plainOf } from './settlements.ts'
 
 export interface Hot extends Pick<WorkLedger, 'claim' | 'settle'> {
   /** Hands in what the process before this one could not. */
@@ -39,13 +28,13 @@ export interface HotParts {
   readonly lane: Lane
   readonly member: Member
   readonly kept: KeptAnswers
-  readonly claimMany: ClaimMany
+  readonly claiming: Claiming
   readonly clock: SharedClock
   readonly fullText: string
   readonly turns: Turns
 }
 
-export function createHot({ engine, lane, member, kept, claimMany, clock, fullText, turns }: HotParts): Hot {
+export function createHot({ engine, lane, member, kept, claiming, clock, fullText, turns }: HotParts): Hot {
   /** Of own claims, by row and attempt, until the row's state is final: a late answer must still find its claim. */
   const tokens = new Map<string, Token>()
   let lastNo = 0
@@ -82,38 +71,12 @@ export function createHot({ engine, lane, member, kept, claimMany, clock, fullTe
   async function write(entries: readonly Entry<Work>[]): Promise<Transacted> {
     try {
       const worker = await member.id()
-      return await lane.write('beside', (session) => writeGroup(session, worker, entries))
+      const { first, read } = groupOf(entries, worker, claiming, aloneCount === 0)
+      return await lane.writeAtOnce('beside', first, read)
     } catch (error) {
       const why = whyNotWritten(error)
       return why === null ? { kind: 'broke', error } : { kind: 'not-written', why }
     }
-  }
-
-  async function writeGroup(session: Session, worker: number, entries: readonly Entry<Work>[]): Promise<void> {
-    const tally = createTallyOfMany()
-    const settling = entries.flatMap((entry) => (entry.work.kind === 'settle' ? [{ entry, of: entry.work }] : []))
-    const claiming = entries.flatMap((entry) => (entry.work.kind === 'claim' ? [{ entry, of: entry.work.asked }] : []))
-    const settled = await settleMany(
-      session,
-      worker,
-      settling.flatMap(({ of }) => (of.worker === worker ? [of.settlement] : [])),
-      (row, to) => tally.moved(row, 'SENDING', to),
-    )
-    for (const { entry, of } of settling) entry.result = settled.get(of.settlement.claimNo) ?? LATER
-    const mayClaim = aloneCount === 0 && settling.every(({ entry }) => entry.result !== LATER)
-    const claimed = !mayClaim
-      ? []
-      : await claimMany(
-          session,
-          worker,
-          claiming.map(({ of }) => of),
-          (row) => tally.moved(row, 'READY', 'SENDING'),
-        )
-    for (const [i, { entry }] of claiming.entries()) {
-      const answer = claimed[i]
-      entry.result = answer === undefined ? LATER : ({ answer, worker } satisfies Claimed)
-    }
-    await tally.write(session)
   }
 
   /** By the script: alone, and before every claim that is asked for from now on. `aloneCount` counts it already. */
@@ -133,9 +96,9 @@ export function createHot({ engine, lane, member, kept, claimMany, clock, fullTe
   }
 
   async function settleOwn(settlement: Settlement, token: Token | null): Promise<Settled> {
-    if (token === null || !mayBePlain(settlement)) return settleAlone(settlement, token)
-    const { worker, claimNo } = token
-    const work = { kind: 'settle', settlement: { ...settlement, claimNo }, worker } as const
+    const plain = token === null ? null : plainOf(settlement, token.claimNo)
+    if (token === null || plain === null) return settleAlone(settlement, token)
+    const work = { kind: 'settle', settlement: plain, worker: token.worker } as const
     const written = (await queue.write(work, KEPT)) as Settled | typeof LATER
     return written === LATER ? settleCounted(settlement, token) : written
   }

@@ -1,31 +1,37 @@
-// Plain settlements, many in two statements: a claimed row was answered, and nothing but the row changes. Whatever else a settlement may do
+// Plain settlements, many in one statement: a claimed row was answered, and nothing but the row changes. Whatever else a settlement may do
 // (come late, bring a doubt, warn of money, end a canary, tip a limit, meet a transaction that is taken) is for the script, alone.
 
 import { formatCardMask } from '../../../domain/card.ts'
+import type { State } from '../../../domain/states.ts'
 import type { Settled, Settlement } from '../../../ports/ledger/work.ts'
 import { type MakeMove, type RowToSettle, settlingStep } from '../../rules/settling.ts'
 import { byOf } from '../../texts/record/acts.ts'
 import { answeredBy, answeredText } from '../../texts/record/recorded.ts'
 import type { Counted } from '../../texts/record/tally.ts'
-import type { Session } from '../session.ts'
+import type { Asked } from '../session.ts'
 
-export interface NumberedSettlement extends Settlement {
+/** One that nothing but the row stands against. */
+export interface PlainSettlement extends Settlement {
   /** Of the claim that it settles. */
   readonly claimNo: number
-}
-
-interface Found extends RowToSettle, Counted {
-  readonly claimNo: number
-}
-
-interface Plain {
-  readonly row: Found
-  readonly settlement: NumberedSettlement
   readonly step: MakeMove
 }
 
-/** Whether it may be settled beside others, as far as it says itself. */
-export function mayBePlain({ to, warning, forbidden, askedToWaitUntilMs }: Settlement): boolean {
+/** What a row is taken for. The statement asks whether it is so. */
+const AS_CLAIMED: Omit<RowToSettle, 'attempt'> = {
+  ...{ state: 'SENDING', hold: 'none', warning: null, transactionId: null, wasFound: 0 },
+}
+
+/** null: by what it says itself, it is not plain. */
+export function plainOf(settlement: Settlement, claimNo: number): PlainSettlement | null {
+  if (!mayBePlain(settlement)) return null
+  const step = settlingStep({ ...AS_CLAIMED, attempt: settlement.attempt }, settlement, null)
+  return step.kind !== 'move' || step.newDoubt || step.moneyWarning || step.waitsAgain
+    ? null
+    : { ...settlement, claimNo, step }
+}
+
+function mayBePlain({ to, warning, forbidden, askedToWaitUntilMs }: Settlement): boolean {
   return (
     (to === 'APPROVED' || to === 'DECLINED' || to === 'FAILED') &&
     warning === null &&
@@ -34,24 +40,24 @@ export function mayBePlain({ to, warning, forbidden, askedToWaitUntilMs }: Settl
   )
 }
 
-/** Those of own claims that are SENDING, and have nothing about them that asks for more than a move. */
-const FIND = `
-  SELECT u.claim_no AS "claimNo", i.state, i.attempt, b.hold, i.warning, i.transaction_id AS "transactionId", 0 AS "wasFound",
-    i.batch_id, i.operation, i.currency, i.amount_minor
-  FROM unnest($1::bigint[], $2::bigint[]) AS u (row_id, claim_no)
-  JOIN claim c ON c.row_id = u.row_id AND c.claim_no = u.claim_no AND c.worker = $3
-  CROSS JOIN LATERAL (SELECT * FROM instruction r WHERE r.id = u.row_id OFFSET 0) AS i JOIN batch b ON b.id = i.batch_id
-  WHERE i.state = 'SENDING' AND i.warning IS NULL AND i.operation <> 'VAULT_CREATE' AND b.canary_rows IS NULL AND b.max_declined IS NULL`
-
-/** Every effect hangs on the claim that goes. */
+/**
+ * Those of own claims that are SENDING, and have nothing about them that asks for more than a move. Every effect hangs on the claim that goes.
+ * Each row and its claim are looked up one by one, whatever the planner believes of the tables: all claims against all settlements is a square.
+ */
 const SETTLE = `
   WITH say AS MATERIALIZED (
     SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::text[], $8::text[], $9::text[],
-      $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[], $17::bigint[], $18::text[], $19::text[], $20::text[])
+      $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[], $17::bigint[], $18::text[], $19::text[], $20::text[],
+      $22::bigint[])
       AS s (row_id, claim_no, state, due_at, sent_at, completed_at, reason, transaction_id, order_id,
-        record_id, amount, currency, vault_id, xtl_order_id, customer_id, card, http_status, answer, answered, cause)),
+        record_id, amount, currency, vault_id, xtl_order_id, customer_id, card, http_status, answer, answered, cause, attempt)),
+  fit AS MATERIALIZED (
+    SELECT s.*, c.place FROM say s
+      CROSS JOIN LATERAL (SELECT ctid AS place FROM claim WHERE row_id = s.row_id AND claim_no = s.claim_no AND worker = $21 OFFSET 0) AS c
+      CROSS JOIN LATERAL (SELECT * FROM instruction r WHERE r.id = s.row_id OFFSET 0) AS i JOIN batch b ON b.id = i.batch_id
+    WHERE i.state = 'SENDING' AND i.attempt = s.attempt AND i.warning IS NULL AND i.operation <> 'VAULT_CREATE' AND b.canary_rows IS NULL AND b.max_declined IS NULL),
   gone AS (
-    DELETE FROM claim c USING say s WHERE c.row_id = s.row_id AND c.row_id = ANY ($1) AND c.claim_no = s.claim_no AND c.worker = $21
+    DELETE FROM claim c USING fit s WHERE c.ctid = s.place AND c.row_id = s.row_id AND c.claim_no = s.claim_no AND c.worker = $21
     RETURNING s.*),
   settled AS (
     UPDATE instruction i SET state = s.state, due_at = s.due_at, sent_at = coalesce(s.sent_at, i.sent_at), completed_at = s.completed_at,
@@ -59,68 +65,26 @@ const SETTLE = `
       answered_amount = s.amount, answered_currency = s.currency, answered_vault_id = s.vault_id, answered_xtl_order_id = s.xtl_order_id,
       answered_customer_id = s.customer_id, answered_card = s.card
     FROM gone s WHERE i.id = s.row_id AND i.id = ANY ($1) AND i.state = 'SENDING'
-    RETURNING i.attempt, s.*),
+    RETURNING i.batch_id, i.operation, i.currency AS of_currency, i.amount_minor, s.*),
   history AS (
     INSERT INTO move (row_id, attempt, from_state, to_state, cause, at, by, http_status, answer, reason, answered)
     SELECT s.row_id, s.attempt, 'SENDING', s.state, s.cause, s.completed_at, '${byOf(null)}', s.http_status, s.answer, s.reason, s.answered
     FROM settled s)
-  SELECT claim_no AS "claimNo" FROM settled`
+  SELECT s.claim_no AS "claimNo", s.state, s.batch_id, s.operation, s.of_currency AS currency, s.amount_minor
+  FROM (SELECT set_config('tranche.settled', CAST(count(*) AS TEXT), true) FROM settled) AS told LEFT JOIN settled s ON true`
 
-/**
- * In a transaction. Answers by the number of the claim; one that is missing is not plain, and nothing was written of it. A transaction that
- * another row has breaks it, by the key of all transactions.
- */
-export async function settleMany(
-  session: Session,
-  worker: number,
-  settlements: readonly NumberedSettlement[],
-  moved: (row: Counted, to: MakeMove['to']) => void,
-): Promise<ReadonlyMap<number, Settled>> {
-  const done = new Map<number, Settled>()
-  if (settlements.length === 0) return done
-  const plain = plainAmong(settlements, await find(session, worker, settlements))
-  for (const { claimNo } of await write(session, worker, plain)) {
-    const { row, step } = plain.find((one) => one.row.claimNo === claimNo) as Plain
-    moved(row, step.to)
-    done.set(claimNo, { state: step.to, paused: null })
-  }
-  return done
-}
+/** For what comes after it in the transaction: whether so many were settled as `$9` says. */
+export const ALL_SETTLED = "CAST(current_setting('tranche.settled', true) AS BIGINT) = $9"
 
-function find(session: Session, worker: number, settlements: readonly NumberedSettlement[]): Promise<readonly Found[]> {
-  return session.ask<Found>(FIND, [
-    settlements.map(({ rowId }) => rowId),
-    settlements.map(({ claimNo }) => claimNo),
-    worker,
-  ])
-}
-
-function plainAmong(settlements: readonly NumberedSettlement[], found: readonly Found[]): readonly Plain[] {
-  const rows = new Map(found.map((row) => [row.claimNo, row]))
-  return settlements.flatMap((settlement) => {
-    const row = rows.get(settlement.claimNo)
-    if (row === undefined) return []
-    const step = settlingStep(row, settlement, null)
-    return step.kind !== 'move' || step.newDoubt || step.moneyWarning || step.waitsAgain
-      ? []
-      : [{ row, settlement, step }]
-  })
-}
-
-async function write(
-  session: Session,
-  worker: number,
-  plain: readonly Plain[],
-): Promise<readonly { claimNo: number }[]> {
-  if (plain.length === 0) return []
-  const of = <T>(value: (one: Plain) => T) => plain.map(value)
-  return session.ask(SETTLE, [
-    of(({ settlement }) => settlement.rowId),
-    of(({ settlement }) => settlement.claimNo),
+export function askToSettle(worker: number, settlements: readonly PlainSettlement[]): Asked {
+  const of = <T>(value: (one: PlainSettlement) => T) => settlements.map(value)
+  const values = [
+    of(({ rowId }) => rowId),
+    of(({ claimNo }) => claimNo),
     of(({ step }) => step.to),
-    of(({ settlement }) => settlement.dueAtMs),
-    of(({ settlement }) => settlement.sentAtMs),
-    of(({ settlement }) => settlement.atMs),
+    of(({ dueAtMs }) => dueAtMs),
+    of(({ sentAtMs }) => sentAtMs),
+    of(({ atMs }) => atMs),
     of(({ step }) => step.reason),
     of(({ step }) => step.facts.transactionId),
     of(({ step }) => step.facts.orderId),
@@ -131,10 +95,32 @@ async function write(
     of(({ step }) => step.facts.xtlOrderId),
     of(({ step }) => step.facts.customerId),
     of(({ step }) => (step.facts.card === null ? null : formatCardMask(step.facts.card))),
-    of(({ settlement }) => settlement.httpStatus),
-    of(({ settlement }) => settlement.answerText),
+    of(({ httpStatus }) => httpStatus),
+    of(({ answerText }) => answerText),
     of(({ step }) => answeredText(answeredBy(step.facts))),
     of(({ step }) => step.cause),
     worker,
-  ])
+    of(({ attempt }) => attempt),
+  ]
+  return { text: SETTLE, values }
+}
+
+/** What it found where it settled none. */
+type SettledRow = (Counted & { readonly claimNo: number; readonly state: State }) | { readonly claimNo: null }
+
+/**
+ * By the number of the claim; `moved` is told of each. One that is missing is not plain, and nothing was written of it. A transaction that
+ * another row has breaks the statement, by the key of all transactions.
+ */
+export function settledIn(
+  found: readonly object[],
+  moved: (row: Counted, to: State) => void,
+): ReadonlyMap<number, Settled> {
+  const settled = new Map<number, Settled>()
+  for (const row of found as readonly SettledRow[]) {
+    if (row.claimNo === null) continue
+    moved(row, row.state)
+    settled.set(row.claimNo, { state: row.state, paused: null })
+  }
+  return settled
 }

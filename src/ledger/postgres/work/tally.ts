@@ -2,7 +2,7 @@
 // in a ring.
 
 import { createTally, type Tally } from '../../texts/record/tally.ts'
-import type { Session } from '../session.ts'
+import type { Asked } from '../session.ts'
 
 const ADD = `
   WITH noted AS MATERIALIZED (
@@ -21,7 +21,8 @@ const ADD = `
     amount_minor = tally.amount_minor + excluded.amount_minor`
 
 export interface TallyOfMany extends Pick<Tally, 'moved' | 'forget'> {
-  write(session: Session): Promise<void>
+  /** None where nothing was noted. */
+  asked(): readonly Asked[]
 }
 
 export function createTallyOfMany(): TallyOfMany {
@@ -29,10 +30,10 @@ export function createTallyOfMany(): TallyOfMany {
   return {
     moved: tally.moved,
     forget: tally.forget,
-    async write(session) {
+    asked() {
       const { sums, batches } = tally.noted()
-      if (batches.length === 0) return
-      await session.ask(ADD, [
+      if (batches.length === 0) return []
+      const values = [
         sums.map(({ batchId }) => batchId),
         sums.map(({ operation }) => operation),
         sums.map(({ currency }) => currency),
@@ -40,7 +41,8 @@ export function createTallyOfMany(): TallyOfMany {
         sums.map(({ count }) => count),
         sums.map(({ amountMinor }) => amountMinor),
         batches,
-      ])
+      ]
+      return [{ text: ADD, values }]
     },
   }
 }

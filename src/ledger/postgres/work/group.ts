@@ -1,0 +1,59 @@
+// What is written together in one transaction: claims and plain settlements. It asks twice: for all of them with its beginning, and with its
+// COMMIT for the sums of what these moved, on which nothing depends.
+
+import type { ClaimAnswer } from '../../../ports/ledger/work.ts'
+import type { Entry } from '../../write-queue.ts'
+import type { Asked, Begun } from '../session.ts'
+import type { Claiming, NumberedClaim } from './claims.ts'
+import { askToSettle, type PlainSettlement, settledIn } from './settlements.ts'
+import { createTallyOfMany } from './tally.ts'
+
+export type Work =
+  | { readonly kind: 'claim'; readonly asked: NumberedClaim }
+  | { readonly kind: 'settle'; readonly settlement: PlainSettlement; readonly worker: number }
+
+/** Not written: something that was handed in before it must be written first. */
+export const LATER = 'later'
+
+/** By which worker the claim was made. */
+export type Claimed = { readonly answer: ClaimAnswer; readonly worker: number }
+
+export interface Group {
+  readonly first: readonly Asked[]
+  /** Gives each entry its result. */
+  read(found: Begun['found']): readonly Asked[]
+}
+
+/**
+ * Settlements before claims: where one of them frees an order, its next row may be claimed. Where one is not plain, which the server finds,
+ * nothing is claimed. `mayClaim`: nothing else must be written before.
+ */
+export function groupOf(entries: readonly Entry<Work>[], worker: number, claiming: Claiming, mayClaim: boolean): Group {
+  const settling = entries.flatMap((entry) => (entry.work.kind === 'settle' ? [{ entry, of: entry.work }] : []))
+  const asking = entries.flatMap((entry) => (entry.work.kind === 'claim' ? [{ entry, of: entry.work.asked }] : []))
+  const plain = settling.flatMap(({ of }) => (of.worker === worker ? [of.settlement] : []))
+  const claims = asking.map(({ of }) => of)
+  const settles = plain.length > 0
+  const claimsToo = mayClaim && plain.length === settling.length && claims.length > 0
+  return {
+    first: [
+      ...(settles ? [askToSettle(worker, plain)] : []),
+      ...(claimsToo ? [claiming.ask(worker, claims, new Set(plain.map(({ claimNo }) => claimNo)).size)] : []),
+    ],
+    read(found) {
+      const tally = createTallyOfMany()
+      const [closed, opened] = settles ? found : [[], found[0]]
+      const settled = settledIn(closed ?? [], (row, to) => tally.moved(row, 'SENDING', to))
+      for (const { entry, of } of settling) entry.result = settled.get(of.settlement.claimNo) ?? LATER
+      const hasClaimed = claimsToo && settling.every(({ entry }) => entry.result !== LATER)
+      const won = claimsToo ? (opened ?? []) : []
+      if (!hasClaimed && won.length > 0) throw new Error('bug: a claim overtook a settlement that is written alone')
+      const answers = hasClaimed ? claiming.answers(claims, won, (row) => tally.moved(row, 'READY', 'SENDING')) : []
+      for (const [i, { entry }] of asking.entries()) {
+        const answer = answers[i]
+        entry.result = answer === undefined ? LATER : ({ answer, worker } satisfies Claimed)
+      }
+      return tally.asked()
+    },
+  }
+}

@@ -1,0 +1,156 @@
+// What a group of claims and settlements does to the tables in its one transaction.
+
+import { expect, test } from 'vitest'
+import type { RowId } from '../../../../src/domain/ids.ts'
+import { createLane } from '../../../../src/ledger/postgres/lane.ts'
+import { openSession } from '../../../../src/ledger/postgres/session.ts'
+import { createClaiming } from '../../../../src/ledger/postgres/work/claims.ts'
+import { groupOf, type Work } from '../../../../src/ledger/postgres/work/group.ts'
+import { plainOf } from '../../../../src/ledger/postgres/work/settlements.ts'
+import { KEPT } from '../../../../src/ledger/texts/engine.ts'
+import type { Entry } from '../../../../src/ledger/write-queue.ts'
+import {
+  claim,
+  claimed,
+  dueIn,
+  factsWith,
+  NOW,
+  refund,
+  settle,
+  settlementOf,
+  submit,
+} from '../../../fixtures/ledgers.ts'
+import { query } from '../../../fixtures/postgres.ts'
+import { LANE_HERE } from '../../../fixtures/postgres-places.ts'
+import { accountId, ledger, postgres, usePostgresLedger } from '../../../fixtures/use-ledger.ts'
+
+usePostgresLedger()
+
+interface Open {
+  readonly row_id: string
+  readonly worker: string
+  readonly claim_no: string
+}
+
+const openClaims = () =>
+  query<Open>(
+    postgres.address.url,
+    `SELECT row_id, worker, claim_no FROM ${postgres.address.schema}.claim ORDER BY row_id`,
+  )
+
+/** As the worker of the ledger that claimed it. */
+async function entriesOf(settling: readonly RowId[], claiming: readonly RowId[]) {
+  const open = await openClaims()
+  const worker = Number(open[0]!.worker)
+  const settlements = settling.map((rowId, i): Work => {
+    const claimNo = Number(open.find(({ row_id }) => Number(row_id) === rowId)!.claim_no)
+    const facts = factsWith(String(8_000 + i))
+    return {
+      kind: 'settle',
+      settlement: plainOf(settlementOf({ rowId, attempt: 1 }, 'APPROVED', { facts }), claimNo)!,
+      worker,
+    }
+  })
+  const claims = claiming.map((rowId, i): Work => {
+    const times = { nowMs: NOW, reachedMs: NOW, sendByMs: NOW + 15_000, answerByMs: NOW + 80_000 }
+    return { kind: 'claim', asked: { rowId, attempt: 0, claimNo: 9_000 + i, ...times } }
+  })
+  const entries = [...settlements, ...claims].map((work): Entry<Work> & { result: unknown } => ({
+    ...{ work, mode: KEPT, result: undefined },
+  }))
+  return { worker, entries }
+}
+
+/** Writes them, and tells what the server found for each statement. */
+async function write(entries: readonly Entry<Work>[], worker: number, mayClaim = true) {
+  const session = await openSession(postgres.address)
+  const lane = createLane({
+    ...LANE_HERE,
+    schema: postgres.address.schema,
+    connect: async () => session,
+    reconnect: () => openSession(postgres.address),
+    die: (error) => {
+      throw error
+    },
+  })
+  const { first, read } = groupOf(entries, worker, createClaiming('none', 0), mayClaim)
+  let found: readonly (readonly object[])[] = []
+  const how = await lane.writeAtOnce('beside', first, (rows) => {
+    found = rows
+    return read(rows)
+  })
+  await session.close()
+  return { how, found, results: entries.map(({ result }) => result) }
+}
+
+async function batchOf(names: readonly string[], maxDeclinedPercent: number | null = null) {
+  const rows = names.map((name) => refund(name))
+  return dueIn(ledger, await submit(ledger, accountId, rows, { maxDeclinedPercent, fileSha256: names.join() }))
+}
+
+test('a claim goes with plain settlements, and the order that one of them frees is free', async () => {
+  const rows = ['A', 'B'].map((name, i) => refund(name, { orderId: '77', amountMinor: BigInt(i + 1) }))
+  const batchId = await submit(ledger, accountId, rows)
+  const [a] = await dueIn(ledger, batchId)
+  await claimed(ledger, a!)
+  const { entries, worker } = await entriesOf([a!.rowId], [(a!.rowId + 1) as RowId])
+  const { how, results } = await write(entries, worker)
+  expect([how, ...results]).toEqual([
+    { kind: 'written' },
+    { state: 'APPROVED', paused: null },
+    { answer: { kind: 'claimed', attempt: 1 }, worker },
+  ])
+  expect((await ledger.batch(batchId))?.counts).toEqual({ APPROVED: 1, SENDING: 1 })
+})
+
+test('nothing is claimed beside a settlement that the server finds not to be plain', async () => {
+  const [a] = await batchOf(['A', 'B'], 50)
+  const [c, d] = await batchOf(['C', 'D'])
+  for (const row of [a!, c!]) await claimed(ledger, row)
+  const { entries, worker } = await entriesOf([a!.rowId, c!.rowId], [d!.rowId])
+  const { how, found, results } = await write(entries, worker)
+  expect(how).toEqual({ kind: 'written' })
+  expect(found[1]).toEqual([])
+  expect(results).toEqual(['later', { state: 'APPROVED', paused: null }, 'later'])
+  expect((await openClaims()).map(({ row_id }) => Number(row_id))).toEqual([a!.rowId])
+})
+
+test('nothing is claimed beside a settlement that came too late for its claim', async () => {
+  const [a, b] = await batchOf(['A', 'B'])
+  const first = await claimed(ledger, a!)
+  const { entries, worker } = await entriesOf([a!.rowId], [b!.rowId])
+  await settle(ledger, first, 'IN_DOUBT')
+  const { found, results } = await write(entries, worker)
+  expect(found).toMatchObject([[{ claimNo: null }], []])
+  expect(results).toEqual(['later', 'later'])
+})
+
+test('a settlement of another attempt is not plain', async () => {
+  const [a] = await batchOf(['A'])
+  await claimed(ledger, a!)
+  const { entries, worker } = await entriesOf([a!.rowId], [])
+  const { url, schema } = postgres.address
+  await query(url, `UPDATE ${schema}.instruction SET attempt = 2`)
+  expect((await write(entries, worker)).results).toEqual(['later'])
+})
+
+test('nothing is claimed while something else must be written before', async () => {
+  const [a, b] = await batchOf(['A', 'B'])
+  await claimed(ledger, a!)
+  const { entries, worker } = await entriesOf([a!.rowId], [b!.rowId])
+  const { results } = await write(entries, worker, false)
+  expect(results).toEqual([{ state: 'APPROVED', paused: null }, 'later'])
+})
+
+test('a claim that comes with a settlement that is written alone is made when that is written', async () => {
+  const [a, b] = await batchOf(['A', 'B'], 50)
+  const first = await claimed(ledger, a!)
+  const [settled, answer] = await Promise.all([
+    settle(ledger, first, 'APPROVED', { facts: factsWith('5') }),
+    claim(ledger, b!),
+  ])
+  expect([settled.state, answer]).toEqual(['APPROVED', { kind: 'claimed', attempt: 1 }])
+  const { url, schema } = postgres.address
+  const moves = await query<{ row_id: string }>(url, `SELECT row_id FROM ${schema}.move ORDER BY id DESC LIMIT 2`)
+  expect(moves.map(({ row_id }) => Number(row_id))).toEqual([b!.rowId, a!.rowId])
+})
