@@ -5,7 +5,7 @@ import { readdirSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { LightMyRequestResponse } from 'fastify'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Ingest } from '../../src/app/ingest-process.ts'
 import { sha256Of } from '../../src/app/people.ts'
 import { consoleOf } from '../../src/console/console.ts'
@@ -16,6 +16,7 @@ import { buildServer } from '../../src/server/server.ts'
 import { formIn } from '../fixtures/console-visitor.ts'
 import { CLERK, headerOf, personAt, refund, submit } from '../fixtures/ledgers.ts'
 import { openServed, type Served } from '../fixtures/served.ts'
+import { soon } from '../fixtures/soon.ts'
 
 const PASSWORD = 'correct horse battery'
 const HOSTILE = '<script>alert(1)</script>"\'&\u202evsc.\u200b'
@@ -94,7 +95,7 @@ async function uploaded(more: readonly Part[] = [], visiting: Visiting = mio): P
 async function checked(over: object = {}, details: Details = {}, more: readonly Part[] = []): Promise<Checked> {
   answers = async (asking) => found(asking, over, details)
   const at = await uploaded(more)
-  const page = await vi.waitFor(async () => {
+  const page = await soon(async () => {
     const now = await get(at)
     expect(now.body).not.toContain('http-equiv="refresh"')
     return now
@@ -302,14 +303,14 @@ describe('a check', () => {
         ends.push(() => resolve(found(asking, {})))
       })
     const [first, second] = [await uploaded(), await uploaded()]
-    await vi.waitFor(async () => expect((await get(first)).body).toContain('Reading the file.'))
+    await soon(async () => expect((await get(first)).body).toContain('Reading the file.'))
     const waiting = (await get(second)).body
     for (const shown of ['Waiting to be read.', '<meta http-equiv="refresh" content="1">', 'Nothing has been recorded'])
       expect(waiting).toContain(shown)
-    await vi.waitFor(() => expect(ends).toHaveLength(1))
+    await soon(() => expect(ends).toHaveLength(1))
     ends.shift()?.()
-    await vi.waitFor(async () => expect((await get(first)).body).toContain('Hand in 2 refunds'))
-    await vi.waitFor(() => expect(ends).toHaveLength(1))
+    await soon(async () => expect((await get(first)).body).toContain('Hand in 2 refunds'))
+    await soon(() => expect(ends).toHaveLength(1))
     ends.shift()?.()
   })
 
@@ -328,7 +329,7 @@ describe('a check', () => {
     }
     const at = await uploaded()
     const early = get(at)
-    await vi.waitFor(() => expect(asked).toHaveLength(1))
+    await soon(() => expect(asked).toHaveLength(1))
     tellPage({ rows: 412, of: 1000, first: [first, { ...first, bad: true, reference: 'R-2' }] })
     const page = (await early).body // it waits for its first rows
     for (const shown of [
@@ -344,7 +345,7 @@ describe('a check', () => {
     tellPage({ rows: 1000, of: 1000, first: [first] })
     expect((await get(at)).body).toContain('All 1000 rows read. Comparing them with the record.')
     end()
-    await vi.waitFor(async () => expect((await get(at)).body).toContain('Hand in 2 refunds'))
+    await soon(async () => expect((await get(at)).body).toContain('Hand in 2 refunds'))
   })
 
   test('of a small file shows its verdict at once', async () => {
@@ -377,9 +378,7 @@ describe('a check', () => {
     answers = async (asking) => found(asking, {})
     const again = await post(`${at}/again`, { ...formIn(page.body, `${at}/again`), sheet: 'Tab 2' }, mio)
     expect([again.statusCode, again.headers.location === at]).toEqual([303, false])
-    await vi.waitFor(() =>
-      expect(asked[1]?.given).toMatchObject({ sheet: 'Tab 2', merchant: 'shop', operation: 'REFUND' }),
-    )
+    await soon(() => expect(asked[1]?.given).toMatchObject({ sheet: 'Tab 2', merchant: 'shop', operation: 'REFUND' }))
   })
 
   test('shows how the file was read, and has a column read as something else', async () => {
@@ -388,7 +387,7 @@ describe('a check', () => {
     const fields = formIn(page.body, `${at}/again`)
     expect(fields).toMatchObject({ column_0: 'amount', column_1: '' })
     await post(`${at}/again`, { ...fields, column_0: '', column_1: 'reference' }, mio)
-    await vi.waitFor(() => expect(asked).toHaveLength(2))
+    await soon(() => expect(asked).toHaveLength(2))
     expect(asked[1]?.given.map).toEqual(['other=ignore', 'Betrag=ignore', 'note=reference'])
   })
 

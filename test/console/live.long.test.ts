@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net'
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { type Console, cookieName, openConsole } from '../fixtures/console.ts'
 import { headerOf, refund, submit } from '../fixtures/ledgers.ts'
+import { soon } from '../fixtures/soon.ts'
 import { tell } from '../nemesis/figures.ts'
 
 let desk: Console
@@ -60,7 +61,7 @@ test('who does not read is dismissed, and who reads goes on', async () => {
   })
   const open = connections()
   ask(olga)
-  await vi.waitFor(() => expect([...open].some((socket) => socket.bytesWritten > 0)).toBe(true))
+  await soon(() => expect([...open].some((socket) => socket.bytesWritten > 0)).toBe(true))
   const [ofSlow] = [...open].filter((socket) => socket.bytesWritten > 0) as [Socket]
   const reader = watching(olga)
   await reader.next()

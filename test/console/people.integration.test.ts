@@ -7,6 +7,7 @@ import { STEP_UP_MS } from '../../src/domain/person.ts'
 import { toJsonLogEntry } from '../../src/present/history.ts'
 import { CLERK, headerOf, listOf, personAt, refund, submit } from '../fixtures/ledgers.ts'
 import { openPages, type PagesServed, type Visiting } from '../fixtures/pages.ts'
+import { soon } from '../fixtures/soon.ts'
 
 let served: PagesServed
 let max: Visiting
@@ -69,7 +70,7 @@ test('who lost a role while a form was on its way changes nothing by it', async 
   const visits = vi.spyOn(served.ledger, 'visit')
   const socket = connect(port, '127.0.0.1')
   socket.write(`${head.join('\r\n')}\r\n\r\n${body.slice(0, -1)}`)
-  await vi.waitFor(() => expect(visits).toHaveResolved())
+  await soon(() => expect(visits).toHaveResolved())
   await served.ledger.setGrants('max', ['viewer'], 'left', personAt('boss'), Date.now())
   socket.write(body.slice(-1))
   const answer = await text(socket)

@@ -8,6 +8,7 @@ import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Listening, listen } from '../../src/server/server.ts'
 import { served, useServed } from '../fixtures/served.ts'
+import { soon } from '../fixtures/soon.ts'
 
 useServed({}, { TRANCHE_UPLOAD_MIB: '1' })
 
@@ -151,10 +152,10 @@ describe('a file that did not come whole is not kept', () => {
     const announced = isAnnounced ? [`Content-Length: ${whole.length}`] : []
     for (let length = 0; length < whole.length; length += 1) {
       const socket = open(whole.slice(0, length), [...headers, ...announced])
-      await vi.waitFor(() => expect(spooled()).toHaveLength(1), { interval: 2 })
+      await soon(() => expect(spooled()).toHaveLength(1), 2)
       // Half closed: whatever was sent is there, and no more comes.
       socket.end()
-      await vi.waitFor(() => expect([length, spooled()]).toEqual([length, []]), { interval: 2 })
+      await soon(() => expect([length, spooled()]).toEqual([length, []]), 2)
       socket.destroy()
     }
   })
@@ -209,12 +210,12 @@ describe('bombs', () => {
 
   test('slow senders of one key keep nobody else out, and leave nothing', async () => {
     for (let i = 0; i < 4; i += 1) open('a', ['Content-Type: text/csv', 'Content-Length: 1000'])
-    await vi.waitFor(() => expect(spooled()).toHaveLength(4))
+    await soon(() => expect(spooled()).toHaveLength(4))
     const fifth = await post('a', { 'content-type': 'text/csv' })
     expect([fifth.status, fifth.headers.get('retry-after')]).toEqual([429, '5'])
     key = (await served.key({ scopes: ['files:write'] })).key
     expect((await post('a', { 'content-type': 'text/csv' })).status).toBe(201)
     for (const socket of sockets) socket.destroy()
-    await vi.waitFor(() => expect(spooled()).toHaveLength(2))
+    await soon(() => expect(spooled()).toHaveLength(2))
   })
 })
