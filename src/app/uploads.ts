@@ -56,6 +56,11 @@ export async function fillUpload(source: NodeJS.ReadableStream, incoming: Incomi
   })
 }
 
+/** Before a form is read: its reader is told of a sender who leaves, not of one who has left, and would wait for ever. */
+export function assertStillComing(sender: { readonly destroyed: boolean }): void {
+  if (sender.destroyed) throw new UploadRefused('cut')
+}
+
 /** For people: the last part of whatever path, in one line, without what a terminal obeys and without card data. */
 function harmless(name = ''): string {
   const last = basename(name.replaceAll('\\', '/').replaceAll('\0', ''))

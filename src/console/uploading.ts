@@ -39,6 +39,8 @@ export async function takeFormWithFile(
   wanted: (fields: Fields) => boolean,
 ): Promise<FormWithFile> {
   if (!request.isMultipart()) throw new PageError(415, 'The form could not be read. Nothing was changed.')
+  // Its reader would wait for ever for somebody who has left.
+  if (request.raw.destroyed) throw new PageError(400, 'The form did not come whole. Nothing was changed.')
   const parts = request.parts()
   const first = await parts.next().catch(() => null)
   request.formKey = formKeyOf(tokenIn(first?.value), secretIn(request, door) ?? '')

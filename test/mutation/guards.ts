@@ -7290,6 +7290,13 @@ export const GUARDS: readonly Guard[] = [
     tests: [RECORD],
   },
   {
+    name: 'a form whose sender has left holds no place among the uploads',
+    file: 'src/app/uploads.ts',
+    guard: "if (sender.destroyed) throw new UploadRefused('cut')",
+    without: '',
+    tests: ['test/server/uploads.integration.test.ts'],
+  },
+  {
     name: 'a form that is sent twice makes one key at a page',
     file: 'src/console/pages/keys.ts',
     guard: 'await actOnce(door, request, async (once) => {',

@@ -160,6 +160,23 @@ describe('a file that did not come whole is not kept', () => {
     }
   })
 
+  test('whose sender left before anything of it was read', async () => {
+    const { spool } = served
+    const receive = spool.receive
+    const left = new Promise((resolve) =>
+      served.server.server.once('connection', (socket) => socket.once('close', resolve)),
+    )
+    const spied = vi.spyOn(spool, 'receive').mockImplementation(async (...asked) => {
+      const incoming = await receive(...asked)
+      socket.destroy()
+      await left
+      return incoming
+    })
+    const socket = open(form('a.csv', 'reference\n').slice(0, 22), [FORM, 'Content-Length: 1000'])
+    await soon(() => expect(spied.mock.settledResults[0]?.type).toBe('fulfilled'))
+    await soon(() => expect(spooled()).toEqual([]))
+  })
+
   test('where it is not the one of its sha256, or empty', async () => {
     const cut = await post('reference\nR-1', { 'content-type': 'text/csv' }, `?sha256=${hashOf('reference\nR-1\n')}`)
     const empty = await post('', { 'content-type': 'text/csv' })

@@ -4,7 +4,7 @@ import multipart, { type MultipartFile, type MultipartValue } from '@fastify/mul
 import type { FastifyRequest } from 'fastify'
 import * as z from 'zod'
 import type { Incoming, Upload } from '../../app/spool.ts'
-import { fillUpload, type SaidOfFile, takeUpload, UploadRefused } from '../../app/uploads.ts'
+import { assertStillComing, fillUpload, type SaidOfFile, takeUpload, UploadRefused } from '../../app/uploads.ts'
 import { identityOf } from '../../domain/actor.ts'
 import { isoOf } from '../../domain/batch-status.ts'
 import { callerOf, type Door, type Server } from '../door.ts'
@@ -73,6 +73,7 @@ async function takeForm(door: Door, request: FastifyRequest): Promise<Upload> {
     const fields = new Map<string, string>()
     let name: string | undefined
     let files = 0
+    assertStillComing(request.raw)
     for await (const part of request.parts()) {
       if (isFile(part)) {
         files += 1
