@@ -154,3 +154,11 @@ test('a claim that comes with a settlement that is written alone is made when th
   const moves = await query<{ row_id: string }>(url, `SELECT row_id FROM ${schema}.move ORDER BY id DESC LIMIT 2`)
   expect(moves.map(({ row_id }) => Number(row_id))).toEqual([b!.rowId, a!.rowId])
 })
+
+test('a pooler for which nothing is prepared gets the same groups', async () => {
+  const rows = await batchOf(['A', 'B', 'C'])
+  const pooled = postgres.openAt(postgres.address.url, { prepares: false })
+  const firsts = await Promise.all(rows.map((row) => claimed(pooled, row)))
+  const settled = firsts.map((row, i) => settle(pooled, row, 'APPROVED', { facts: factsWith(String(600 + i)) }))
+  expect((await Promise.all(settled)).map(({ state }) => state)).toEqual(['APPROVED', 'APPROVED', 'APPROVED'])
+})
