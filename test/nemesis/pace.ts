@@ -30,11 +30,32 @@ export function mostInASecond(notedMs: readonly number[], ranMs: readonly number
     while ((ranMs[ran + 1] ?? Number.POSITIVE_INFINITY) <= atMs) ran += 1
     return Math.min(atMs, ranMs[Math.max(0, ran - 1)] ?? atMs)
   })
+  const late = lateness(ranMs)
+  const onTheWayMs = earliestMs.map((atMs) => ON_THE_WAY_MS + late(atMs))
   let first = 0
   let most = 0
   for (const [i, atMs] of inOrder.entries()) {
-    while (atMs - (earliestMs[first] as number) >= 1_000 - ON_THE_WAY_MS) first += 1
+    while (atMs - (earliestMs[first] as number) >= 1_000 - (onTheWayMs[first] as number)) first += 1
     most = Math.max(most, i - first + 1)
   }
   return most
+}
+
+/** About a moment of which the machine may have been busy. */
+const AROUND_MS = 100
+const LATE_MOST_MS = 50
+
+/**
+ * How long this process was kept waiting about a moment, at most 50 ms: a machine that is so busy keeps a worker waiting as long
+ * between its look at the rate and the byte that leaves. To be asked of one moment after another.
+ */
+function lateness(ranMs: readonly number[]): (atMs: number) => number {
+  let from = 0
+  return (atMs) => {
+    while ((ranMs[from + 1] ?? Number.POSITIVE_INFINITY) < atMs - AROUND_MS) from += 1
+    let longest = 0
+    for (let i = from; i + 1 < ranMs.length && (ranMs[i] as number) <= atMs + AROUND_MS; i += 1)
+      longest = Math.max(longest, (ranMs[i + 1] as number) - (ranMs[i] as number))
+    return Math.min(Math.max(0, longest - LOOKS_EVERY_MS), LATE_MOST_MS)
+  }
 }
