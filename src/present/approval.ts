@@ -123,8 +123,7 @@ export function totalAsked(sheet: Pick<ApprovalSheet, 'totals'>): string {
   return currency === null ? 'how many rows are to be sent' : `the total in ${currency}`
 }
 
-export const TOTAL_HINT =
-  'such as 41280.55, from your own list and not from this page: only so a wrong batch is noticed'
+export const TOTAL_HINT = 'Take it from your own list, not from this page: that is how a wrong batch is noticed.'
 
 export function isTotalTyped(typed: string, sheet: Pick<ApprovalSheet, 'totals'>): boolean {
   return waysToType(sheet).includes(typed.trim().replaceAll(/\s+/g, ' '))

@@ -17,7 +17,7 @@ describe('the record, verified from a page', () => {
   const verifiedNow = async (by: Visiting): Promise<string> => {
     const whenEnded = async () => {
       const { body } = await by.get('/audit')
-      expect(body).not.toContain('It is being verified since')
+      expect(body).not.toContain('Verification has been running')
       return body
     }
     return vi.waitFor(whenEnded, { timeout: 60_000, interval: 200 })
@@ -57,7 +57,7 @@ describe('the record, verified from a page', () => {
     const open = formsIn((await bea.get('/audit')).body).find(({ action }) => action.endsWith('/verify'))
     await ada.send('/audit', '/verify')
     const second = await bea.post('/audit/verify', { ...open?.fields, anchor: `1:${'0'.repeat(64)}` })
-    expect([second.statusCode, second.body]).toEqual([409, expect.stringContaining('ada asked for it already')])
+    expect([second.statusCode, second.body]).toEqual([409, expect.stringContaining('ada started a verification')])
     await verifiedNow(ada)
   })
 

@@ -35,7 +35,10 @@ export function addVerifying(pages: Pages, { verify, app }: ConsoleDoor): Verifi
     const anchor = anchorIn(fieldsOf(request).anchor ?? '')
     if (verify === undefined) throw new PageError(409, 'This server verifies nothing itself. Nothing was changed.')
     if (latest !== null && latest.ended === null)
-      throw new PageError(409, `${latest.by} asked for it already, and that is under way: wait for its end.`)
+      throw new PageError(
+        409,
+        `${latest.by} started a verification, and it is still running. Yours was not started: wait until that one ends.`,
+      )
     const started = { by: visitorOf(request).person.name, startedAtMs: app.clock.nowMs(), anchor, ended: null }
     latest = started
     const failed = (): Verified => ({ kind: 'unknown' })
@@ -65,10 +68,10 @@ export function verifiedOf(request: FastifyRequest, door: ConsoleDoor, latest: V
 }
 
 function askForm(request: FastifyRequest, door: ConsoleDoor): Html {
-  const hint = 'optional: one that was written down elsewhere, which the record must have had'
+  const hint = 'optional: a head that you wrote down elsewhere. The record must once have had it.'
   return form(request, door, {
     ...{ action: '/audit/verify', kind: 'other', button: 'Verify the record now' },
-    fields: html`<p>Sums, rows, what was submitted, moves and acts are held against each other and against the chain. A large ledger takes some minutes.</p><div class="field"><label>An earlier head<span class="hint"> ${hint} </span><input name="anchor" autocomplete="off" maxlength="100"></label></div>`,
+    fields: html`<p>Sums, rows, submissions, moves and acts are checked against each other and against the chain. A large ledger takes several minutes.</p><div class="field"><label>An earlier head<span class="hint"> ${hint} </span><input name="anchor" autocomplete="off" maxlength="100"></label></div>`,
   })
 }
 
@@ -76,7 +79,7 @@ function outcomeOf({ by, startedAtMs, anchor, ended }: Verification): Html {
   if (ended === null)
     return note(
       'plain',
-      html`<p>It is being verified since ${moment(startedAtMs)}, as ${by} asked. <a href="/audit#verified">Look again</a>.</p>`,
+      html`<p>Verification has been running since ${moment(startedAtMs)}; ${by} started it. <a href="/audit#verified">Look again</a>.</p>`,
     )
   const against = anchor === null ? NOTHING : html`, held against ${idText(anchor)}`
   const asked = html`asked by ${by}, verified at ${moment(ended.atMs)}${against}`
@@ -90,7 +93,7 @@ function outcomeOf({ by, startedAtMs, anchor, ended }: Verification): Html {
     case 'unknown':
       return note(
         'warn',
-        html`<p><strong>It could not be verified</strong> (${asked}). Nothing is known of the record by that. ${linked(words`${atTerminal`Verify it: ${{ act: 'verify-audit' }}`}`)}</p>`,
+        html`<p><strong>It could not be verified</strong> (${asked}). So nothing is known about the record. ${linked(words`${atTerminal`Verify it: ${{ act: 'verify-audit' }}`}`)}</p>`,
       )
     case 'disagrees':
       return html`${note('warn', html`<p><strong>${plural(verified.disagreements.length, 'disagreement')} in the record</strong> (${asked}). Send nothing before somebody knows why.</p>`)}${disagreementsTable(verified.disagreements)}`

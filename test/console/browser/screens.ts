@@ -81,7 +81,7 @@ async function verified(page: Page): Promise<void> {
   await press(page, 'Verify the record now')
   const hasEnded = async () => {
     await page.reload()
-    expect(await page.locator('#verified ~ .note').innerText()).not.toContain('It is being verified')
+    expect(await page.locator('#verified ~ .note').innerText()).not.toContain('Verification has been running')
   }
   await vi.waitFor(hasEnded, { timeout: 60_000, interval: 200 })
 }

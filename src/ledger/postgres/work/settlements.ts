@@ -73,8 +73,8 @@ const SETTLE = `
   SELECT s.claim_no AS "claimNo", s.state, s.batch_id, s.operation, s.of_currency AS currency, s.amount_minor
   FROM (SELECT set_config('tranche.settled', CAST(count(*) AS TEXT), true) FROM settled) AS told LEFT JOIN settled s ON true`
 
-/** For what comes after it in the transaction: whether so many were settled as `$9` says. */
-export const ALL_SETTLED = "CAST(current_setting('tranche.settled', true) AS BIGINT) = $9"
+/** For what comes after it in the transaction: whether so many were settled as `$9` says. Once a transaction has ended, the setting is empty. */
+export const ALL_SETTLED = "CAST(nullif(current_setting('tranche.settled', true), '') AS BIGINT) = $9"
 
 export function askToSettle(worker: number, settlements: readonly PlainSettlement[]): Asked {
   const of = <T>(value: (one: PlainSettlement) => T) => settlements.map(value)
