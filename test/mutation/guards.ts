@@ -6901,6 +6901,13 @@ export const GUARDS: readonly Guard[] = [
     without: '',
     tests: ['test/ledger/postgres/copies.integration.test.ts'],
   },
+  {
+    name: 'postgres: a worker that looks back waits for an adoption that is under way',
+    file: 'src/ledger/postgres/work/member.ts',
+    guard: '  yield* one(turn) // it is being taken over, perhaps\n',
+    without: '',
+    tests: ['test/ledger/postgres/copies.integration.test.ts'],
+  },
   // ─────────────────────────────────────────────── Approval before money moves
   {
     name: 'a claim needs every approval that its batch needs',

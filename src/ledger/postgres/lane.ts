@@ -169,13 +169,17 @@ const CAREFULLY = [
   `SET LOCAL idle_in_transaction_session_timeout TO ${GIVEN_UP_AFTER_MS}`,
 ]
 
-/** Of one ledger in the database. Its statement comes before all others, so that these see what was committed before it was taken. */
 function opening(schema: string, company: Company, number: Asked): readonly Asked[] {
   if (company === 'apart') return [...CAREFULLY.map(plainly), number]
+  const byIndex = company === 'beside' ? [BY_INDEX] : []
+  return [...[...CAREFULLY, ...byIndex, takeTurn(schema, company)].map(plainly), number]
+}
+
+/** Of one ledger in the database. It comes before all other statements, so that these see what was committed before it was taken. */
+export function takeTurn(schema: string, company: 'alone' | 'beside'): string {
   const shared = company === 'beside' ? '_shared' : ''
-  const oid = `'${quoteName(schema).replaceAll("'", "''")}'::regnamespace::oid::int`
-  const turn = `SELECT pg_advisory_xact_lock${shared}(${TURNSTILE}, ${oid})`
-  return [...[...CAREFULLY, ...(company === 'beside' ? [BY_INDEX] : []), turn].map(plainly), number]
+  const name = quoteName(schema).replaceAll("'", "''")
+  return `SELECT pg_advisory_xact_lock${shared}(${TURNSTILE}, CAST(CAST(CAST('${name}' AS regnamespace) AS oid) AS integer))`
 }
 
 function plainly(text: string): Asked {

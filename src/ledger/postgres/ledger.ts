@@ -33,7 +33,7 @@ import { holdDelivery } from './delivery-lock.ts'
 import { draftEngineOn } from './draft.ts'
 import { engineOn, FULL_TEXT } from './engine.ts'
 import { throwAsFault } from './errors.ts'
-import { createLane, type Lane, type LaneParts, SEEN_FOR_MS } from './lane.ts'
+import { createLane, type Lane, type LaneParts, SEEN_FOR_MS, takeTurn } from './lane.ts'
 import { type Machine, THIS_MACHINE } from './machine.ts'
 import { createReads, type Settled } from './reads.ts'
 import { keepPartitions } from './schema.ts'
@@ -112,6 +112,7 @@ export function ledgerOn({
   const seen = createSeen(clock)
   const member = createMember({
     ...{ connect: sessions.kept(), place: place?.id ?? null, clock, newId, failover },
+    turn: takeTurn(address.schema, 'beside'),
     seen: () => seen.last(hotLane.id),
     onGivenUp: () => shares.lose(),
   })

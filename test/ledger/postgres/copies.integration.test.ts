@@ -101,6 +101,21 @@ test('a worker that stood still while its server was put back and taken over sto
   await next.renewEpoch()
 })
 
+test('a worker that looks while its server is being taken over stops itself, and nobody else', async () => {
+  const batchId = await submit(ledger, await openAccount(ledger), [refund('A')])
+  const copy = copyOf(cluster)
+  await settle(ledger, await claimNamed(ledger, batchId, 'A'), 'APPROVED', { facts: factsWith('51') })
+  putBack(cluster, copy)
+  await inDatabase(`
+    CREATE FUNCTION take_time() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(1); RETURN NEW; END $$;
+    CREATE TRIGGER takes_time BEFORE INSERT ON epoch FOR EACH ROW EXECUTE FUNCTION take_time()`)
+  const adopting = adoptRestored()
+  await expect.poll(() => inDatabase("SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep'")).toHaveLength(1)
+  await ledger.beat(beatOf())
+  expect(await kindOf(await adopting)).toBe(null)
+  await expect(ledger.renewEpoch()).rejects.toThrow('was put back and taken over while this worker stood still')
+})
+
 test('a server that has started a moment ago hands nothing out until all that live have looked', async () => {
   const batchId = await submit(ledger, await openAccount(ledger), [refund('A'), refund('B')])
   const slow = place.openAt(cluster.url, {}, 'another desk', { lookedBackAfterMs: 5_000 })

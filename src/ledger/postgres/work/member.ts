@@ -1,5 +1,5 @@
 // This process as one of the workers: its row, and the lease that it lives by. Beats have a connection of their own, so that they wait
-// for nothing, and no turn in the ledger: they move no row of anyone's.
+// for nothing, and take no turn in the ledger: they move no row of anyone's. One that finds the ledger put back takes a turn.
 
 import { hostname } from 'node:os'
 import type { Heartbeat } from '../../../domain/worker.ts'
@@ -31,6 +31,8 @@ export interface MemberParts {
   readonly clock: SharedClock
   readonly newId: () => number
   readonly failover: Failover
+  /** Takes a turn in the ledger beside others. */
+  readonly turn: string
   /** The last transaction of its own that is known to be committed, of late; null: none. */
   readonly seen: () => Seen | null
   /** Others may have taken over what it held: called before it may send again. */
@@ -81,10 +83,11 @@ interface Seen {
  * A server that lacks what this process saw committed was put back: nobody may claim from it, and nobody else may know. `overruled`: a
  * person has taken it over since, and this process is of the past.
  */
-function* lookBack(seen: Seen | null, adoptedAt: number): Script<'here' | 'put-back' | 'overruled'> {
+function* lookBack(seen: Seen | null, adoptedAt: number, turn: string): Script<'here' | 'put-back' | 'overruled'> {
   if (seen === null) return 'here'
   const lane = yield* one<{ last: number }>(LANE, { laneId: seen.laneId })
   if ((lane?.last ?? 0) >= seen.no) return 'here'
+  yield* one(turn) // it is being taken over, perhaps
   if ((yield* remembered()).adoptedAt !== adoptedAt) return 'overruled'
   yield* keep('unfinished', 'put-back')
   return 'put-back'
@@ -97,7 +100,7 @@ interface Renewed {
   readonly wasGivenUp: number
 }
 
-export function createMember({ connect, place, clock, newId, failover, seen, onGivenUp }: MemberParts): Member {
+export function createMember({ connect, place, clock, newId, failover, turn, seen, onGivenUp }: MemberParts): Member {
   const renewText = renewing(sameHistory(failover))
   const trust = createTrust(clock.host)
   let joined: Promise<number> | null = null
@@ -169,7 +172,7 @@ export function createMember({ connect, place, clock, newId, failover, seen, onG
     const worker = await id()
     const [from, known] = [momentOf(clock.host), seen()]
     const renewed = await write(function* () {
-      const found = yield* lookBack(known, adoptedAt)
+      const found = yield* lookBack(known, adoptedAt, turn)
       if (found === 'overruled') isOverruled = true
       if (found !== 'here') return null
       if (heartbeat !== null) yield* change(TELL, toldBy(worker, heartbeat))
