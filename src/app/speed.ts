@@ -5,7 +5,9 @@ import type { BatchView } from '../domain/batch.ts'
 import { countIn, type Standing } from '../domain/batch-status.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 
-export const SPEED_OVER_MS = 10_000
+const AT_MOST_OVER_MS = 10_000
+/** A second of what a fast worker moves. */
+const AMONG_MOVES = 3_000
 
 export interface Speed {
   readonly rows_per_second: number
@@ -16,16 +18,17 @@ export interface Speed {
 /** Over the last seconds, as the record has them. */
 export async function speedOf(
   app: App,
-  ledger: Pick<Ledger, 'settledSince'>,
+  ledger: Pick<Ledger, 'settledOfLate'>,
   batch: BatchView,
   { state }: Standing,
 ): Promise<Speed> {
   const left = countIn(batch, 'READY') + countIn(batch, 'SENDING')
   if (left === 0) return { rows_per_second: 0, seconds_left: null }
-  const settled = await ledger.settledSince(batch.batchId, app.clock.nowMs() - SPEED_OVER_MS)
-  const perSecond = settled / (SPEED_OVER_MS / 1000)
+  const nowMs = app.clock.nowMs()
+  const { rows, sinceMs } = await ledger.settledOfLate(batch.batchId, nowMs - AT_MOST_OVER_MS, AMONG_MOVES)
+  const perSecond = (rows * 1_000) / Math.max(1, nowMs - sinceMs)
   return {
     rows_per_second: perSecond,
-    seconds_left: settled === 0 || state !== 'running' ? null : Math.ceil(left / perSecond),
+    seconds_left: rows === 0 || state !== 'running' ? null : Math.ceil(left / perSecond),
   }
 }

@@ -1,7 +1,7 @@
 // tranche status BATCH [--watch]: one batch with its counts, amounts and why nothing moves.
 
 import { workersNow } from '../app/locks.ts'
-import { SPEED_OVER_MS, type Speed, speedOf } from '../app/speed.ts'
+import { type Speed, speedOf } from '../app/speed.ts'
 import { standingNow } from '../app/standing.ts'
 import { topReasonsOf } from '../app/top-reasons.ts'
 import type { App } from '../app.ts'
@@ -77,7 +77,7 @@ async function showOne(app: App, ledger: Ledger, id: string, terminal: Terminal,
 
 function speedText({ rows_per_second: perSecond, seconds_left: left }: Speed): string {
   const time = left === null ? '' : `, ${durationText(left)} left at this speed`
-  return `${perSecond.toFixed(perSecond < 10 ? 1 : 0)} rows/s over the last ${SPEED_OVER_MS / 1000} s${time}`
+  return `${perSecond.toFixed(perSecond < 10 ? 1 : 0)} rows/s now${time}`
 }
 
 function describe(batch: BatchView, { state }: Standing): string[] {

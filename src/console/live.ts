@@ -1,6 +1,7 @@
 // Pages that change while they are looked at: one look at the ledger a second for all who watch the same, sent to each of them.
 
 import type { ServerResponse } from 'node:http'
+import { setImmediate as turnOfOthers } from 'node:timers/promises'
 import type { FastifyRequest } from 'fastify'
 import type { AttentionNow } from '../app/attention.ts'
 import { isoOf } from '../domain/batch-status.ts'
@@ -27,6 +28,8 @@ const REPEAT_EVERY_MS = 4_000
 const LIVES_MOST_MS = 3_600_000
 const UNSENT_MOST_BYTES = 256 * 1024
 const CLIENTS_MOST = 1_000
+/** Before whoever waits for a page has a turn. */
+const TOLD_AT_ONCE = 50
 const OF_A_SESSION_MOST = 5
 const OF_A_PERSON_MOST = 20
 
@@ -118,7 +121,10 @@ function createHub(door: ConsoleDoor) {
       if (before?.content === content && nowMs - before.atMs < REPEAT_EVERY_MS) continue
       const text = `data: ${content.slice(0, -1)},"at":"${isoOf(app.clock.nowMs())}"}\n\n`
       said.set(subject, { content, atMs: nowMs })
-      for (const { response } of watching) response.write(text)
+      for (const [n, { response }] of watching.entries()) {
+        if (n % TOLD_AT_ONCE === TOLD_AT_ONCE - 1) await turnOfOthers()
+        response.write(text)
+      }
     }
     for (const subject of said.keys())
       if (![...clients].some((client) => client.subject === subject)) said.delete(subject)

@@ -33,6 +33,13 @@ export interface BatchRecord {
   close(): Promise<void>
 }
 
+export interface SettledOfLate {
+  /** That came to an end, or into doubt. */
+  readonly rows: number
+  /** From when on they were counted: that moment, or the first of the moves among which they were. */
+  readonly sinceMs: number
+}
+
 export interface AccountView {
   readonly accountId: AccountId
   /** Of the merchant. */
@@ -77,8 +84,8 @@ export interface QueryLedger {
   find(id: string): Promise<readonly FoundInstruction[]>
   /** When the first of its batches was recorded; null: it has none. */
   knownSinceMs(): Promise<number | null>
-  /** Rows of the batch that came to an end, or into doubt, at that moment or later; of the latest moves only. */
-  settledSince(batchId: BatchId, sinceMs: number): Promise<number>
+  /** Counted among so many of the latest moves of all batches, at that moment or later. */
+  settledOfLate(batchId: BatchId, sinceMs: number, among: number): Promise<SettledOfLate>
   /**
    * The batch for whose earlier rows of the same orders all due rows of this one wait; null where one could be sent now
    * or none is due.

@@ -370,16 +370,20 @@ export function describeQueries(): void {
     })
   })
 
-  test('settledSince counts the rows of a batch, whatever they became', async () => {
+  test('settledOfLate counts the rows of a batch, whatever they became, and says from when on it counted', async () => {
     const batchId = await submit(ledger, accountId, [refund('A'), refund('B'), refund('C'), refund('D')])
     const other = await submit(ledger, accountId, [refund('E')])
     await work(ledger, batchId, 'A', 'APPROVED', { atMs: NOW + 10 })
     await work(ledger, batchId, 'B', 'IN_DOUBT', { atMs: NOW + 20 })
     await work(ledger, batchId, 'C', 'READY', { atMs: NOW + 30 })
     await work(ledger, other, 'E', 'DECLINED', { atMs: NOW + 30 })
-    expect(await ledger.settledSince(batchId, NOW)).toBe(2)
-    expect(await ledger.settledSince(batchId, NOW + 20)).toBe(1)
-    expect(await ledger.settledSince(other, NOW + 31)).toBe(0)
+    const settled = (...[id, sinceMs, among]: [BatchId, number, number?]) =>
+      ledger.settledOfLate(id, sinceMs, among ?? 100)
+    expect(await settled(batchId, NOW)).toEqual({ rows: 2, sinceMs: NOW })
+    expect(await settled(batchId, NOW + 20)).toEqual({ rows: 1, sinceMs: NOW + 20 })
+    expect(await settled(other, NOW + 31)).toEqual({ rows: 0, sinceMs: NOW + 31 })
+    expect(await settled(batchId, NOW, 8)).toEqual({ rows: 2, sinceMs: NOW })
+    expect(await settled(other, NOW, 1)).toEqual({ rows: 1, sinceMs: NOW + 30 })
   })
 
   test('reasons counts why rows of a batch were declined, failed or are in doubt, the commonest first', async () => {

@@ -5,10 +5,10 @@ import { Fault } from '../../../domain/fault.ts'
 import type { AccountId, BatchId } from '../../../domain/ids.ts'
 import { parseReasonCategory } from '../../../domain/reason-categories.ts'
 import type { ReasonTotal } from '../../../domain/reconciliation.ts'
-import type { AccountView, QueryLedger } from '../../../ports/ledger/queries.ts'
+import type { AccountView, QueryLedger, SettledOfLate } from '../../../ports/ledger/queries.ts'
 import { type Engine, FAULTING, type Reader } from '../engine.ts'
 import { ORDER_IS_FREE, WITHIN_CANARY } from '../orders.ts'
-import { all, change, count, exists, one, type Script } from '../script.ts'
+import { all, change, exists, one, type Script } from '../script.ts'
 import { viewOf } from './batch-view.ts'
 import { openFamily } from './family.ts'
 import { figuresOf, outcomesOf } from './figures.ts'
@@ -56,7 +56,10 @@ export function queriesOn(engine: Engine, openReader: () => Promise<Reader>): Om
         return (yield* one<{ atMs: number | null }>(FIRST_RECORDED))?.atMs ?? null
       }),
     history: (reference) => engine.read(() => historyOf(reference)),
-    settledSince: (batchId, sinceMs) => engine.read(() => count(SETTLED_SINCE, { batchId, sinceMs })),
+    settledOfLate: (batchId, sinceMs, among) =>
+      engine.read(function* () {
+        return (yield* one<SettledOfLate>(SETTLED_OF_LATE, { batchId, sinceMs, among }))!
+      }),
     waitsFor: (batchId, nowMs) => engine.read(() => waitsFor(batchId, nowMs)),
     accounts: () => engine.read(() => all<AccountView>(ACCOUNTS)),
     refusals: (asked) => engine.read(() => refusalsOf(asked)),
@@ -141,10 +144,9 @@ function* reasonsOf(batchId: BatchId): Script<ReasonTotal[]> {
   }))
 }
 
-/** More moves than that in the time a speed is taken over are not made. */
-const LATEST_MOVES = 50_000
-
-const SETTLED_SINCE = `
-    SELECT count(*) AS n FROM (SELECT row_id, to_state, at FROM move ORDER BY id DESC LIMIT ${LATEST_MOVES}) AS m
-    JOIN instruction i ON i.id = m.row_id
-    WHERE m.at >= :sinceMs AND i.batch_id = :batchId AND m.to_state NOT IN ('READY', 'SENDING')`
+const SETTLED_OF_LATE = `
+    WITH latest AS MATERIALIZED (SELECT row_id, to_state, at FROM move ORDER BY id DESC LIMIT :among)
+    SELECT (
+        SELECT count(*) FROM latest m JOIN instruction i ON i.id = m.row_id
+        WHERE m.at >= :sinceMs AND i.batch_id = :batchId AND m.to_state NOT IN ('READY', 'SENDING')) AS rows,
+      (SELECT CASE WHEN count(*) < :among THEN :sinceMs ELSE @greatest(min(at), :sinceMs) END FROM latest) AS "sinceMs"`
