@@ -11,7 +11,8 @@ const FULL_PAUSE_MS = 250
 
 /** How a transaction ended. Unless it was written, nothing of it is in the ledger. */
 export type Transacted =
-  | { readonly kind: 'written' }
+  /** `goesOn`: the next transaction begins before anyone is told of this one, who would keep this process busy while the server rests. */
+  | { readonly kind: 'written'; readonly goesOn?: boolean }
   /** `fault`: it has lasted so long that a person is told instead of waiting. */
   | { readonly kind: 'not-written'; readonly why: 'full' | 'busy'; readonly fault?: Fault }
   /** One of its writes threw. */
@@ -72,6 +73,12 @@ export function createWriteQueue<Work>(
   }
 
   function ended(entries: readonly Asked<Work>[], how: Transacted): void {
+    if (how.kind === 'written' && how.goesOn === true && waiting.length > 0) {
+      alone = Math.max(0, alone - entries.length)
+      flush()
+      soon(() => tell(entries))
+      return
+    }
     scheduled = false
     const kept = settle(entries, how, fullText)
     alone = how.kind === 'broke' && kept.length > 0 ? kept.length : Math.max(0, alone - entries.length + kept.length)
@@ -80,7 +87,7 @@ export function createWriteQueue<Work>(
     else {
       const told = idle
       idle = []
-      for (const tell of told) tell()
+      for (const resolve of told) resolve()
     }
   }
 
@@ -95,11 +102,15 @@ export function createWriteQueue<Work>(
   }
 }
 
+function tell(entries: readonly Asked<unknown>[]): void {
+  for (const { resolve, result } of entries) resolve(result)
+}
+
 /** Answers those that are over. Returns the others, to be tried again. */
 function settle<Work>(entries: readonly Asked<Work>[], how: Transacted, fullText: string): readonly Asked<Work>[] {
   switch (how.kind) {
     case 'written':
-      for (const { resolve, result } of entries) resolve(result)
+      tell(entries)
       return []
     case 'not-written':
       return entries.filter((entry) => !isGivenUp(entry, how, fullText))

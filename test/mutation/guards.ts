@@ -5792,7 +5792,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'postgres: the server ends the transaction of a client that fell silent',
     file: 'src/ledger/postgres/lane.ts',
-    guard: '\n  `SET LOCAL idle_in_transaction_session_timeout TO ${GIVEN_UP_AFTER_MS}`,',
+    guard: '\n  idle_in_transaction_session_timeout: String(GIVEN_UP_AFTER_MS),',
     without: '',
     tests: ['test/ledger/postgres/lost-answers.integration.test.ts'],
   },
@@ -6326,15 +6326,15 @@ export const GUARDS: readonly Guard[] = [
     name: 'postgres: what must be written alone is counted before anyone is told',
     file: 'src/ledger/postgres/work/hot.ts',
     guard:
-      "    for (const { work, result } of entries) if (work.kind === 'settle' && result === LATER) aloneCount += 1\n",
+      "    for (const { work, result } of entries) if (work.kind === 'settle' && result === LATER) alone.begin()\n",
     without:
-      "    setTimeout(() => { for (const { work, result } of entries) if (work.kind === 'settle' && result === LATER) aloneCount += 1 })\n",
+      "    setTimeout(() => { for (const { work, result } of entries) if (work.kind === 'settle' && result === LATER) alone.begin() })\n",
     tests: ['test/ledger/postgres/server-trouble.integration.test.ts'],
   },
   {
     name: 'postgres: a claim that waits already is not written before it',
     file: 'src/ledger/postgres/work/hot.ts',
-    guard: 'claiming, aloneCount === 0)',
+    guard: 'claiming, alone.isNone())',
     without: 'claiming, true)',
     tests: ['test/ledger/postgres/server-trouble.integration.test.ts'],
   },

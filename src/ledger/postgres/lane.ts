@@ -6,7 +6,7 @@ import { type Alarm, stoppedBy } from '../../domain/alarm.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Transacted } from '../write-queue.ts'
 import { isDamage, isLost, NotCommitted, triedLongFault, whyNotWritten } from './errors.ts'
-import { type Asked, type Begun, quoteName, type Session } from './session.ts'
+import { type Asked, type Begun, quoteName, type Session, type Settings, settingText } from './session.ts'
 
 /** How a transaction stands to the others of the ledger. */
 export type Company =
@@ -38,12 +38,8 @@ export interface Lane {
   readonly id: number
   /** One after another: the caller sees to it. */
   write(company: Company, work: (session: Session) => Promise<void>): Promise<Transacted>
-  /** The same in two messages: `first` goes with its beginning, and what `read` makes of what they found goes with its COMMIT. */
-  writeAtOnce(
-    company: Company,
-    first: readonly Asked[],
-    read: (found: Begun['found']) => readonly Asked[],
-  ): Promise<Transacted>
+  /** The same beside others, in two messages: `first` goes with its beginning, and what `read` makes of what they found with its COMMIT. */
+  writeAtOnce(first: readonly Asked[], read: (found: Begun['found']) => readonly Asked[]): Promise<Transacted>
 }
 
 type Work = (session: Session, found: Begun['found']) => Promise<readonly Asked[]>
@@ -96,7 +92,7 @@ export function createLane({
       try {
         const session = await reconnect()
         try {
-          const [found] = await session.begin('READ COMMITTED', [...CAREFULLY, numberWas(laneId)].join('; '))
+          const [found] = await session.begin('READ COMMITTED', `${settingText(CAREFULLY)}; ${numberWas(laneId)}`)
           await session.commit()
           return (found as { last: number }).last === no ? written(no) : { kind: 'not-written', why: 'busy' }
         } finally {
@@ -118,13 +114,19 @@ export function createLane({
 
   const seenOfLate = () => (seen !== null && clock.monotonicMs() - seen.atMs < SEEN_FOR_MS ? seen.no : null)
 
-  async function transact(company: Company, first: readonly Asked[], work: Work): Promise<Transacted> {
+  async function transact(
+    company: Company,
+    first: readonly Asked[],
+    work: Work,
+    settings: Settings = {},
+  ): Promise<Transacted> {
     lastNo += 1
     let session: Session | null = null
     let isCommitting = false
     try {
       session = await connect()
       const { opened, found } = await session.beginWith(
+        { ...settingsOf(company), ...settings },
         opening(schema, company, numbered(laneId, lastNo, seenOfLate())),
         first,
       )
@@ -153,7 +155,7 @@ export function createLane({
         await work(session)
         return []
       }),
-    writeAtOnce: (company, first, read) => transact(company, first, async (_session, found) => read(found)),
+    writeAtOnce: (first, read) => transact('beside', first, async (_session, found) => read(found), PLANNED_ONCE),
   }
 }
 
@@ -163,16 +165,18 @@ function notNow(error: unknown, isLasting: boolean): Transacted {
 
 const PUT_BACK: Alarm = { kind: 'older', noticed: 'its server lacks what was committed from here' }
 
-const CAREFULLY = [
-  'SET LOCAL synchronous_commit TO on',
-  `SET LOCAL lock_timeout TO ${LOCK_WITHIN_MS}`,
-  `SET LOCAL idle_in_transaction_session_timeout TO ${GIVEN_UP_AFTER_MS}`,
-]
+const CAREFULLY: Settings = {
+  synchronous_commit: 'on',
+  lock_timeout: String(LOCK_WITHIN_MS),
+  idle_in_transaction_session_timeout: String(GIVEN_UP_AFTER_MS),
+}
+
+function settingsOf(company: Company): Settings {
+  return company === 'beside' ? { ...CAREFULLY, ...BY_INDEX } : CAREFULLY
+}
 
 function opening(schema: string, company: Company, number: Asked): readonly Asked[] {
-  if (company === 'apart') return [...CAREFULLY.map(plainly), number]
-  const byIndex = company === 'beside' ? [BY_INDEX] : []
-  return [...[...CAREFULLY, ...byIndex, takeTurn(schema, company)].map(plainly), number]
+  return company === 'apart' ? [number] : [{ text: takeTurn(schema, company), values: [] }, number]
 }
 
 /** Of one ledger in the database. It comes before all other statements, so that these see what was committed before it was taken. */
@@ -180,10 +184,6 @@ export function takeTurn(schema: string, company: 'alone' | 'beside'): string {
   const shared = company === 'beside' ? '_shared' : ''
   const name = quoteName(schema).replaceAll("'", "''")
   return `SELECT pg_advisory_xact_lock${shared}(${TURNSTILE}, CAST(CAST(CAST('${name}' AS regnamespace) AS oid) AS integer))`
-}
-
-function plainly(text: string): Asked {
-  return { text, values: [] }
 }
 
 /** Finds no row where the last one that is known to be committed is not there: then none is made, or nobody else would notice any more. */
@@ -202,7 +202,10 @@ function numberWas(laneId: number): string {
 }
 
 /** A plan that was made while a table was small would read all of it, again and again. */
-const BY_INDEX = 'SET LOCAL enable_seqscan TO off'
+const BY_INDEX: Settings = { enable_seqscan: 'off' }
+
+/** By themselves some servers make a plan for each group: that takes as long as some twenty rows do. */
+const PLANNED_ONCE: Settings = { plan_cache_mode: 'force_generic_plan' }
 
 /** Any number that others are not likely to take. */
 const TURNSTILE = 20_817_001

@@ -26,6 +26,9 @@ export interface Asked {
   readonly values: readonly unknown[]
 }
 
+/** Of the server, by their names there. */
+export type Settings = Readonly<Record<string, string>>
+
 export interface Begun {
   /** What the last statement of its opening found. */
   readonly opened: readonly object[]
@@ -36,8 +39,8 @@ export interface Begun {
 export interface Session {
   /** `opening`: further statements for its beginning. Resolves to what the last of them found. */
   begin(isolation: 'READ COMMITTED' | 'REPEATABLE READ', opening?: string): Promise<readonly object[]>
-  /** All of it in one message. Where one of these statements fails, none behind it is begun. */
-  beginWith(opening: readonly Asked[], first: readonly Asked[]): Promise<Begun>
+  /** All of it in one message. Where one of these statements fails, none behind it is begun. `settings` are the transaction's own. */
+  beginWith(settings: Settings, opening: readonly Asked[], first: readonly Asked[]): Promise<Begun>
   /** To its end, awaiting each step. */
   run<T>(script: Script<T>): Promise<T>
   ask<Row extends object>(text: string, values: readonly unknown[]): Promise<readonly Row[]>
@@ -68,7 +71,14 @@ const NOTICED_WHEN_GONE = `SET idle_session_timeout TO 0; SET tcp_keepalives_idl
   SET tcp_user_timeout TO 25000`
 
 /** Whatever a role or a database is set to: who takes too long is judged here, and by the lanes. */
-const OWN_TIMES = ['SET LOCAL statement_timeout TO 0', 'SET LOCAL idle_in_transaction_session_timeout TO 0']
+const OWN_TIMES: Settings = { statement_timeout: '0', idle_in_transaction_session_timeout: '0' }
+
+/** For one transaction, in one statement: each statement of a message costs both sides something. */
+export function settingText(settings: Settings): string {
+  const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`
+  const each = Object.entries(settings).map(([name, value]) => `set_config(${quoted(name)}, ${quoted(value)}, true)`)
+  return `SELECT ${each.join(', ')}`
+}
 
 /** How long a server may take to let a connection in. */
 const CONNECT_WITHIN_MS = 10_000
@@ -115,7 +125,7 @@ export async function openSession({
 
   await asked(client.connect())
   await asked(client.query(NOTICED_WHEN_GONE))
-  const path = [`SET LOCAL search_path TO ${quoteName(schema)}`, ...OWN_TIMES]
+  const own: Settings = { search_path: quoteName(schema), ...OWN_TIMES }
 
   async function answer(step: Step): Promise<unknown[]> {
     const { text, names, name } = spelled(step.text)
@@ -147,12 +157,10 @@ export async function openSession({
     ask: async <Row extends object>(text: string, values: readonly unknown[]) =>
       (await asked(client.query<Row>(queryOf({ text, values })))).rows,
     begin: (isolation, opening = '') =>
-      exec([`BEGIN ISOLATION LEVEL ${isolation}`, ...path, ...(opening === '' ? [] : [opening])].join('; ')),
-    async beginWith(opening, first) {
-      const before = [
-        ...['BEGIN ISOLATION LEVEL READ COMMITTED', ...path].map((text) => ({ text, values: [] })),
-        ...opening,
-      ]
+      exec([`BEGIN ISOLATION LEVEL ${isolation}`, settingText(own), ...(opening === '' ? [] : [opening])].join('; ')),
+    async beginWith(settings, opening, first) {
+      const begin = ['BEGIN ISOLATION LEVEL READ COMMITTED', settingText({ ...own, ...settings })]
+      const before = [...begin.map((text) => ({ text, values: [] })), ...opening]
       const { results } = client.query(new Together([...before, ...first].map(queryOf)))
       const found = (await asked(results)).map(({ rows }) => rows as object[])
       return { opened: found[before.length - 1] as object[], found: found.slice(before.length) }

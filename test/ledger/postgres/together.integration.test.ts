@@ -50,29 +50,33 @@ function laneAt(url: string, answerWithinMs = 10_000): Lane {
 
 test('each is answered in its place, with numbers as numbers', async () => {
   const opening = { text: 'SELECT 7::bigint AS seven', values: [] }
-  const begun = await session.beginWith([opening], [noting('note-1'), { text: 'SELECT $1::bigint AS n', values: [5] }])
+  const begun = await session.beginWith(
+    {},
+    [opening],
+    [noting('note-1'), { text: 'SELECT $1::bigint AS n', values: [5] }],
+  )
   await session.commit([noting('note-2')])
   expect(begun).toEqual({ opened: [{ seven: 7 }], found: [[{ key: 'note-1' }], [{ n: 5 }]] })
   expect(await noted()).toEqual(['note-1', 'note-2'])
 })
 
 test('behind one that fails none is carried out, and the connection goes on', async () => {
-  await expect(session.beginWith([], [noting('note-1'), DIVIDING, noting('note-2')])).rejects.toMatchObject({
+  await expect(session.beginWith({}, [], [noting('note-1'), DIVIDING, noting('note-2')])).rejects.toMatchObject({
     code: '22012',
   })
   await session.rollback()
   expect(await noted()).toEqual([])
   // What was not begun was not taken by its name either: by that it is sent again.
-  const { found } = await session.beginWith([], [{ ...DIVIDING, values: [1] }, noting('note-2')])
+  const { found } = await session.beginWith({}, [], [{ ...DIVIDING, values: [1] }, noting('note-2')])
   await session.commit()
   expect(found).toEqual([[{ one: 1 }], [{ key: 'note-2' }]])
 })
 
 test('a statement that was never begun is asked under its name afterwards', async () => {
   const never = { text: "SELECT 'never begun' AS text", values: [] }
-  await expect(session.beginWith([], [DIVIDING, never])).rejects.toMatchObject({ code: '22012' })
+  await expect(session.beginWith({}, [], [DIVIDING, never])).rejects.toMatchObject({ code: '22012' })
   await session.rollback()
-  expect((await session.beginWith([], [never])).found).toEqual([[{ text: 'never begun' }]])
+  expect((await session.beginWith({}, [], [never])).found).toEqual([[{ text: 'never begun' }]])
   await session.commit()
 })
 
@@ -81,25 +85,25 @@ test('where a beginning fails, what goes with it is in no transaction of its own
   const holder = await openSession(postgres.address)
   onTestFinished(() => holder.close())
   await holder.exec(`BEGIN; SELECT pg_advisory_xact_lock(20817001, '${schema}'::regnamespace::oid::int)`)
-  const how = await laneAt(url).writeAtOnce('beside', [noting('note-1')], () => [noting('note-2')])
+  const how = await laneAt(url).writeAtOnce([noting('note-1')], () => [noting('note-2')])
   expect([how, await noted()]).toEqual([{ kind: 'not-written', why: 'busy' }, []])
 })
 
 test('a COMMIT behind a statement that fails is not begun', async () => {
-  await session.beginWith([], [noting('note-1')])
+  await session.beginWith({}, [], [noting('note-1')])
   await expect(session.commit([noting('note-2'), DIVIDING])).rejects.toThrow(NotCommitted)
   await session.rollback()
   expect(await noted()).toEqual([])
 })
 
 test('what stands before a COMMIT and fails is told as it is, not asked for again', async () => {
-  const how = await laneAt(postgres.address.url).writeAtOnce('beside', [noting('note-1')], () => [DIVIDING])
+  const how = await laneAt(postgres.address.url).writeAtOnce([noting('note-1')], () => [DIVIDING])
   expect(how).toMatchObject({ kind: 'broke', error: { code: '22012' } })
   expect(await noted()).toEqual([])
 })
 
 test('a transaction that was rolled back is not said to be committed', async () => {
-  await session.beginWith([], [noting('note-1')])
+  await session.beginWith({}, [], [noting('note-1')])
   await session.client.query('SELECT 1 / 0').catch(() => {})
   await expect(session.commit()).rejects.toThrow('the transaction was rolled back')
   expect(await noted()).toEqual([])
@@ -109,7 +113,7 @@ test('a transaction that was rolled back is not said to be committed', async () 
 async function committing(how: Treatment, answerWithinMs?: number) {
   const lane = laneAt(`postgres://tranche@127.0.0.1:${proxy.port}/postgres`, answerWithinMs)
   let reads = 0
-  const written = await lane.writeAtOnce('beside', [noting('note-1')], () => {
+  const written = await lane.writeAtOnce([noting('note-1')], () => {
     reads += 1
     proxy.treatStanding(how)
     return [noting('note-2')]
@@ -138,7 +142,7 @@ test('what the server says of the COMMIT itself is not believed before it was as
   await query(url, `CREATE TABLE ${table} (id BIGINT UNIQUE DEFERRABLE INITIALLY DEFERRED)`)
   onTestFinished(() => query(url, `DROP TABLE ${table}`).then(() => {}))
   const twice = { text: 'INSERT INTO checked_late VALUES (1), (1)', values: [] }
-  const how = await laneAt(url).writeAtOnce('beside', [noting('note-1')], () => [twice])
+  const how = await laneAt(url).writeAtOnce([noting('note-1')], () => [twice])
   expect([how, await noted()]).toEqual([{ kind: 'not-written', why: 'busy' }, []])
 })
 
@@ -148,7 +152,7 @@ test('a COMMIT is not sent behind what could not be sent', async () => {
       throw new Error('no text')
     },
   }
-  await session.beginWith([], [noting('note-1')])
+  await session.beginWith({}, [], [noting('note-1')])
   await expect(session.commit([{ ...noting('note-2'), values: ['note-2', unsendable] }])).rejects.toThrow('no text')
   await session.rollback()
   expect(await noted()).toEqual([])

@@ -264,7 +264,7 @@ export class SimulatedServer {
         if (under === turn) this.#abandon(turn)
       })
       if (isReading) return []
-      const text = this.#plant(opening).replaceAll(/SET LOCAL [^;]*;/g, '')
+      const text = this.#plant(opening).replaceAll(/(SET LOCAL|SELECT set_config\()[^;]*;/g, '')
       return this.#exec(`SAVEPOINT transaction; ${this.#moment()}; ${text}`)
     }
 
@@ -294,9 +294,9 @@ export class SimulatedServer {
           return step.value
         }),
       begin,
-      beginWith: async (opening, first) => {
+      beginWith: async (_settings, opening, first) => {
         await begin('READ COMMITTED', 'SELECT 1')
-        const opened = await askAll(opening.filter(({ text }) => !/^SET LOCAL/.test(text)))
+        const opened = await askAll(opening)
         return { opened: opened.at(-1) as readonly object[], found: await askAll(first) }
       },
       commit: async (last = []) => {

@@ -38,9 +38,7 @@ export function createHot({ engine, lane, member, kept, claiming, clock, fullTex
   /** Of own claims, by row and attempt, until the row's state is final: a late answer must still find its claim. */
   const tokens = new Map<string, Token>()
   let lastNo = 0
-  /** What is written alone and is not there yet. */
-  let alone: Promise<unknown> = Promise.resolve()
-  let aloneCount = 0
+  const alone = createCount()
 
   const queue = createWriteQueue<Work>(
     (entries, ended) => {
@@ -64,35 +62,32 @@ export function createHot({ engine, lane, member, kept, claiming, clock, fullTex
 
   /** Before anyone is told, so that no claim comes between: what could not be written here is written alone, and next. */
   function putOff(entries: readonly Entry<Work>[]): Transacted {
-    for (const { work, result } of entries) if (work.kind === 'settle' && result === LATER) aloneCount += 1
-    return { kind: 'written' }
+    for (const { work, result } of entries) if (work.kind === 'settle' && result === LATER) alone.begin()
+    return { kind: 'written', goesOn: true }
   }
 
   async function write(entries: readonly Entry<Work>[]): Promise<Transacted> {
     try {
       const worker = await member.id()
-      const { first, read } = groupOf(entries, worker, claiming, aloneCount === 0)
-      return await lane.writeAtOnce('beside', first, read)
+      const { first, read } = groupOf(entries, worker, claiming, alone.isNone())
+      return await lane.writeAtOnce(first, read)
     } catch (error) {
       const why = whyNotWritten(error)
       return why === null ? { kind: 'broke', error } : { kind: 'not-written', why }
     }
   }
 
-  /** By the script: alone, and before every claim that is asked for from now on. `aloneCount` counts it already. */
-  async function settleCounted(settlement: Settlement, token: Token | null): Promise<Settled> {
+  /** By the script: alone, and before every claim that is asked for from now on. It has begun already. */
+  function settleBegun(settlement: Settlement, token: Token | null): Promise<Settled> {
     const written = engine.write(function* (book) {
       return yield* settle(book, settlement, yield* isAnothers(settlement, token))
     }, KEPT)
-    alone = Promise.allSettled([alone, written]).then(() => undefined) // not their results, which would never be let go
-    return written.finally(() => {
-      aloneCount -= 1
-    })
+    return written.finally(alone.end)
   }
 
   function settleAlone(settlement: Settlement, token: Token | null): Promise<Settled> {
-    aloneCount += 1
-    return settleCounted(settlement, token)
+    alone.begin()
+    return settleBegun(settlement, token)
   }
 
   async function settleOwn(settlement: Settlement, token: Token | null): Promise<Settled> {
@@ -100,7 +95,7 @@ export function createHot({ engine, lane, member, kept, claiming, clock, fullTex
     if (token === null || plain === null) return settleAlone(settlement, token)
     const work = { kind: 'settle', settlement: plain, worker: token.worker } as const
     const written = (await queue.write(work, KEPT)) as Settled | typeof LATER
-    return written === LATER ? settleCounted(settlement, token) : written
+    return written === LATER ? settleBegun(settlement, token) : written
   }
 
   return {
@@ -112,7 +107,7 @@ export function createHot({ engine, lane, member, kept, claiming, clock, fullTex
         giveUp: () => clock.nowMs() > asked.sendByMs,
       }
       for (;;) {
-        while (aloneCount > 0) await alone
+        while (!alone.isNone()) await alone.none()
         const written = (await queue.write({ kind: 'claim', asked: work }, mode)) as Claimed | typeof LATER
         if (written === LATER) continue
         const { answer, worker } = written
@@ -140,6 +135,25 @@ export function createHot({ engine, lane, member, kept, claiming, clock, fullTex
     },
 
     drained: queue.drained,
+  }
+}
+
+/** What is written alone, or will be next. */
+function createCount() {
+  let count = 0
+  let over = Promise.withResolvers<void>()
+  return {
+    isNone: () => count === 0,
+    /** Resolves when there is none. */
+    none: () => over.promise,
+    begin(): void {
+      if (count === 0) over = Promise.withResolvers()
+      count += 1
+    },
+    end(): void {
+      count -= 1
+      if (count === 0) over.resolve()
+    },
   }
 }
 

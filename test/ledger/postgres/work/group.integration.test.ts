@@ -75,7 +75,7 @@ async function write(entries: readonly Entry<Work>[], worker: number, mayClaim =
   })
   const { first, read } = groupOf(entries, worker, createClaiming('none', 0), mayClaim)
   let found: readonly (readonly object[])[] = []
-  const how = await lane.writeAtOnce('beside', first, (rows) => {
+  const how = await lane.writeAtOnce(first, (rows) => {
     found = rows
     return read(rows)
   })
