@@ -70,11 +70,7 @@ export function createReads(connect: () => Promise<Session>, settled: Settled, c
 
   return {
     read: (script, moment) =>
-      again(clock, () =>
-        readOnce((session) =>
-          inOneMoment(session, () => session.run(script()), moment === 'settled' ? settled : undefined),
-        ),
-      ),
+      again(clock, () => readOnce((session) => session.read(script(), moment === 'settled' ? settled : undefined))),
     openMoment,
     async openReader() {
       const session = await openMoment()
@@ -103,11 +99,9 @@ export async function again<T>(clock: Waiting, read: () => Promise<T>): Promise<
 /** The first statement takes the moment. */
 const MOMENT = 'SELECT 1'
 
-const atOnce: Settled = (begin) => begin()
-
 /** What all steps see is one moment, whatever others commit meanwhile. */
-export async function inOneMoment<T>(session: Session, run: () => Promise<T>, settled = atOnce): Promise<T> {
-  await settled(() => session.begin('REPEATABLE READ', MOMENT))
+export async function inOneMoment<T>(session: Session, run: () => Promise<T>): Promise<T> {
+  await session.begin('REPEATABLE READ', MOMENT)
   try {
     const found = await run()
     await session.commit()

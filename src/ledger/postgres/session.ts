@@ -43,6 +43,8 @@ export interface Session {
   beginWith(settings: Settings, opening: readonly Asked[], first: readonly Asked[]): Promise<Begun>
   /** To its end, awaiting each step. */
   run<T>(script: Script<T>): Promise<T>
+  /** The same in a transaction of its own, which sees one moment: that of its first step, begun by `begin`. Nobody waits for its end. */
+  read<T>(script: Script<T>, begin?: <Found>(first: () => Promise<Found>) => Promise<Found>): Promise<T>
   ask<Row extends object>(text: string, values: readonly unknown[]): Promise<readonly Row[]>
   /** As it stands, without a result: for statements of the engine itself. */
   exec(text: string): Promise<readonly object[]>
@@ -101,6 +103,8 @@ export async function openSession({
   let isOver = false
   let patience = 0
   let warnings: string[] = []
+  /** Of the last transaction that only read. */
+  let ending: Promise<unknown> = Promise.resolve()
   client.on('notice', ({ code = '', message = '' }) => {
     if (/^(01|57)/.test(code)) warnings.push(message)
   })
@@ -127,17 +131,36 @@ export async function openSession({
   await asked(client.query(NOTICED_WHEN_GONE))
   const own: Settings = { search_path: quoteName(schema), ...OWN_TIMES }
 
-  async function answer(step: Step): Promise<unknown[]> {
+  function queryOfStep(step: Step): QueryConfig {
     const { text, names, name } = spelled(step.text)
     const values = names.map((one) => toParameter(step.values[one] ?? null))
-    const query: QueryConfig & { rowMode?: 'array'; types: unknown } = {
-      text,
+    return {
+      ...{ text, values, types: READERS[step.found] },
       ...(prepares && { name }),
-      values,
-      types: READERS[step.found],
+      ...(step.found === 'lists' && { rowMode: 'array' }),
     }
-    if (step.found === 'lists') query.rowMode = 'array'
-    return (await asked(client.query(query as QueryConfig))).rows
+  }
+
+  async function answer(step: Step): Promise<unknown[]> {
+    return (await asked(client.query(queryOfStep(step)))).rows
+  }
+
+  /** Carries it out with the beginning of a transaction, in one message. */
+  async function answerFirst(step: Step): Promise<unknown[]> {
+    const begin = ['BEGIN ISOLATION LEVEL REPEATABLE READ', settingText(own)].map((text) =>
+      queryOf({ text, values: [] }),
+    )
+    const { results } = client.query(new Together([...begin, queryOfStep(step)]))
+    return (await asked(results)).at(-1)!.rows
+  }
+
+  async function rollback(): Promise<void> {
+    try {
+      await asked(client.query('ROLLBACK'))
+    } catch {
+      isOver = true
+      await client.end().catch(() => {})
+    }
   }
 
   async function exec(text: string): Promise<readonly object[]> {
@@ -170,6 +193,20 @@ export async function openSession({
       while (step.done !== true) step = script.next(await answer(step.value))
       return step.value
     },
+    async read(script, begin = (first) => first()) {
+      let step = script.next()
+      if (step.done === true) return step.value
+      const first = step.value
+      try {
+        step = script.next(await begin(() => answerFirst(first)))
+        while (step.done !== true) step = script.next(await answer(step.value))
+      } catch (error) {
+        await rollback()
+        throw error
+      }
+      ending = client.query('COMMIT').catch(() => {}) // whoever uses it next is told
+      return step.value
+    },
     async commit(last = []) {
       warnings = []
       const all = client.query(new Together([...last, { text: 'COMMIT', values: [] }].map(queryOf)))
@@ -185,20 +222,14 @@ export async function openSession({
         patience -= 1
       })
     },
-    async rollback() {
-      try {
-        await asked(client.query('ROLLBACK'))
-      } catch {
-        isOver = true
-        await client.end().catch(() => {})
-      }
-    },
+    rollback,
     get isOver() {
       return isOver
     },
     async close() {
       isOver = true
       const giveUp = setTimeout(() => cut(client, answerWithinMs), answerWithinMs)
+      await ending
       await client.end().catch(() => {}) // it may be gone already
       clearTimeout(giveUp)
     },

@@ -268,8 +268,19 @@ export class SimulatedServer {
       return this.#exec(`SAVEPOINT transaction; ${this.#moment()}; ${text}`)
     }
 
-    return {
+    const session: Session = {
       client: inner.client,
+      read: async (script, taken = (first) => first()) => {
+        await taken(() => begin('REPEATABLE READ', 'SELECT 1'))
+        try {
+          const found = await session.run(script)
+          await session.commit()
+          return found
+        } catch (error) {
+          await session.rollback()
+          throw error
+        }
+      },
       asked: (question) => this.#counted(() => inner.asked(question)),
       exec: async (text) => {
         const lock = /pg_try_advisory_lock\(([^,]+)/.exec(text)?.[1]
@@ -355,6 +366,7 @@ export class SimulatedServer {
         if (this.#drafting === lost) await this.#dropDraft()
       },
     }
+    return session
   }
 
   #fate(life: Life): 'done' | 'unsure' | 'lost, done' | 'lost, undone' | 'late' {
