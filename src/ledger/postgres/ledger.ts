@@ -37,7 +37,7 @@ import { createLane, type Lane, type LaneParts, SEEN_FOR_MS, takeTurn } from './
 import { type Machine, THIS_MACHINE } from './machine.ts'
 import { createReads, type Settled } from './reads.ts'
 import { keepPartitions } from './schema.ts'
-import { seal } from './seal.ts'
+import { createSeal } from './seal.ts'
 import type { Address } from './session.ts'
 import { createSessions } from './sessions.ts'
 import { lockSubmit } from './submit-lock.ts'
@@ -133,8 +133,9 @@ export function ledgerOn({
   const submitLock = (waiting?: WaitingToSubmit) => lockSubmit(ownSessions.open, address.schema, clock, waiting)
   const working = workingOn(engine, clock.nowMs, createDueFrom(clock.monotonicMs))
   const sweeping = sweepingOn({ engine, member, clock, place: place?.id ?? null })
+  const seal = createSeal(engine)
   const copies = copiesOn({
-    ...{ engine, ledgerId, failover, witness, laneId: hotLane.id, lockSubmit: submitLock, die },
+    ...{ engine, seal, ledgerId, failover, witness, laneId: hotLane.id, lockSubmit: submitLock, die },
     ...of,
   })
   const looks = looksBy(copies, of.name, { whyUnsure: whyUnsureOf(failover, lookedBackAfterMs), whyAtWork })
@@ -172,14 +173,14 @@ export function ledgerOn({
     ...providedOn(engine),
     ...requestsOn(engine, { looks, setForward: noSteps, intake, ledgerId }),
     ...queriesOn(engine, async () => {
-      await seal(engine) // the head of a reading binds all that it shows
+      await seal() // the head of a reading binds all that it shows
       return reads.openReader()
     }),
     ...heartbeatsOn(engine),
     ...controlOn(engine, looks),
     ...approvalsOn(engine, ledgerId, looks),
     ...actsOn(engine, clock.nowMs),
-    ...eventsOn(engine, ledgerId, () => seal(engine)),
+    ...eventsOn(engine, ledgerId, seal),
     ...endpointsOn(engine, ledgerId),
     ...deliveriesOn(engine, ledgerId),
     holdDelivery: (to) => holdDelivery(ownSessions.open, address.schema, to),
@@ -187,7 +188,7 @@ export function ledgerOn({
     clearLog: async () => true,
     unbound: () => engine.read(countUnbound),
     async head() {
-      await seal(engine)
+      await seal()
       return engine.read(headOf)
     },
     ...copies,
@@ -195,7 +196,7 @@ export function ledgerOn({
       if (member.isOverruled()) die(overruledFault(of.name))
       await copies.renewEpoch(register)
     },
-    ...toFileOn({ engine, openMoment: reads.openMoment, ...of }),
+    ...toFileOn({ seal, openMoment: reads.openMoment, ...of }),
     async close() {
       await hot.drained()
       await member.leave()

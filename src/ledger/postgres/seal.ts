@@ -4,7 +4,18 @@ import { type Engine, FAULTING } from '../texts/engine.ts'
 import { addLink, nextLink } from '../texts/record/chain.ts'
 import { one, type Script } from '../texts/script.ts'
 
-export async function seal(engine: Engine): Promise<void> {
+/** Resolves when everything that was committed before is sealed. One after another: a second one at the same time would read all of it again. */
+export type Seal = () => Promise<void>
+
+export function createSeal(engine: Engine): Seal {
+  let last: Promise<void> = Promise.resolve()
+  return () => {
+    last = last.catch(() => {}).then(() => seal(engine))
+    return last
+  }
+}
+
+async function seal(engine: Engine): Promise<void> {
   for (;;) {
     const next = await engine.read(function* () {
       return { link: yield* nextLink(), server: yield* startOfServer() }

@@ -12,7 +12,7 @@ import { recordAct } from '../../texts/record/acts.ts'
 import { change, one, type Script } from '../../texts/script.ts'
 import { doubtOpenRows, END_CANARIES } from '../../texts/work/restore.ts'
 import { keepPartitions } from '../schema.ts'
-import { seal } from '../seal.ts'
+import type { Seal } from '../seal.ts'
 import {
   beginEpoch,
   beginRestoring,
@@ -27,6 +27,7 @@ import { readServerWitness, type ServerWitness } from './witness.ts'
 
 export interface CopyParts {
   readonly engine: Engine
+  readonly seal: Seal
   readonly ledgerId: string
   /** For people. */
   readonly name: string
@@ -45,7 +46,7 @@ export interface CopyParts {
 const EPOCHS_LEFT_OUT = 1_000_000
 
 export function copiesOn(parts: CopyParts): Omit<CopyLedger, 'backup'> {
-  const { engine, ledgerId, name, failover, witness, laneId, die } = parts
+  const { engine, seal, ledgerId, name, failover, witness, laneId, die } = parts
   let isWorking = false
 
   function testified(): readonly { readonly file: string; readonly said: Witnessed }[] {
@@ -69,7 +70,7 @@ export function copiesOn(parts: CopyParts): Omit<CopyLedger, 'backup'> {
         throw stoppedBy(found, name)
       }
       await keepPartitions(engine)
-      await seal(engine)
+      await seal()
       const epoch = await engine.write(nextEpoch, FAULTING)
       keepEpoch(epoch)
       await tellRegister(register, epoch)

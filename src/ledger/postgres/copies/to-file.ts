@@ -3,13 +3,12 @@
 import { join } from 'node:path'
 import type { AuditLedger } from '../../../ports/ledger/audit.ts'
 import type { CopyLedger } from '../../../ports/ledger/copies.ts'
-import type { Engine } from '../../texts/engine.ts'
-import { seal } from '../seal.ts'
+import type { Seal } from '../seal.ts'
 import type { Session } from '../session.ts'
 import { tablesOf } from './tables.ts'
 
 export interface ToFileParts {
-  readonly engine: Engine
+  readonly seal: Seal
   /** See `Reads`. */
   readonly openMoment: () => Promise<Session>
   /** Where a ledger in a file would be: its names are not for copies. */
@@ -18,11 +17,11 @@ export interface ToFileParts {
 }
 
 export function toFileOn(parts: ToFileParts): Pick<CopyLedger, 'backup'> & Pick<AuditLedger, 'audit'> {
-  const { engine, openMoment, filePath, openTemporaryFolder } = parts
+  const { seal, openMoment, filePath, openTemporaryFolder } = parts
 
   async function fill(path: string): Promise<void> {
     const { fillFile } = await import('../../sqlite/copies/fill.ts')
-    await seal(engine)
+    await seal()
     const session = await openMoment()
     try {
       await session.patiently(() => fillFile(path, tablesOf(session)))
