@@ -3,6 +3,7 @@
 import type { App } from '../app.ts'
 import { type Attention, attentionIn } from '../domain/attention.ts'
 import type { BatchView } from '../domain/batch.ts'
+import type { BatchId } from '../domain/ids.ts'
 import type { WorkerView } from '../domain/worker.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { workersNow } from './locks.ts'
@@ -10,6 +11,8 @@ import { workersNow } from './locks.ts'
 export interface AttentionNow {
   readonly workers: readonly WorkerView[]
   readonly attention: readonly Attention[]
+  /** That a row be sent again, and another person confirms or refuses it. */
+  readonly proposals: readonly { readonly batchId: BatchId }[]
 }
 
 /** `all`: every batch. `merchant`: only what concerns it; null: everything. */
@@ -24,7 +27,7 @@ export async function attentionNow(
   const batches = all.filter((batch) => merchant === null || batch.merchant === merchant)
   const endpoints = (await ledger.endpoints()).filter((one) => merchant === null || one.merchant === merchant)
   const nowMs = app.clock.nowMs()
-  const proposed = await ledger.proposals(nowMs)
-  const proposals = proposed.filter((one) => merchant === null || one.merchant === merchant).length
-  return { workers, attention: attentionIn({ alarm, batches, accounts, workers, endpoints, proposals, nowMs }) }
+  const proposals = (await ledger.proposals(nowMs)).filter((one) => merchant === null || one.merchant === merchant)
+  const seen = { alarm, batches, accounts, workers, endpoints, proposals: proposals.length, nowMs }
+  return { workers, attention: attentionIn(seen), proposals }
 }

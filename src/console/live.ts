@@ -150,6 +150,6 @@ function createHub(door: ConsoleDoor) {
 async function seenOf(door: ConsoleDoor, subject: string, now: AttentionNow): Promise<Seen> {
   const frame = frameFigures(now)
   if (subject === '') return { figures: frame, shape: await overviewShape(door, now) }
-  const seen = await batchNow(door, subject, now.workers)
+  const seen = await batchNow(door, subject, now)
   return { figures: { ...frame, ...seen?.figures }, shape: seen?.shape ?? 'gone' }
 }

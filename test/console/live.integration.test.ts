@@ -3,7 +3,7 @@
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { BatchId } from '../../src/domain/ids.ts'
-import { headerOf, refund, submit, work } from '../fixtures/ledgers.ts'
+import { CLERK, findingOn, headerOf, personAt, refund, submit, work } from '../fixtures/ledgers.ts'
 import { openPages, type PagesServed, type Visiting } from '../fixtures/pages.ts'
 
 let served: PagesServed
@@ -59,6 +59,26 @@ test('who watches a batch is told its figures as they change, and that the page 
   const then = await until(stream, ({ figures }) => figures.outcomes === '2 rows: 1 approved, 1 not settled yet')
   expect(then.shape).not.toBe(first.shape)
   expect(then.figures['count-REFUND-EUR-APPROVED']).toBe('1')
+  await stream.return(undefined)
+})
+
+test('who watches a batch is told that it was proposed to send a row of it again, and that it is so no more', async () => {
+  const { ledger } = served
+  const rule = { merchants: null, operations: null, fourEyes: true, bands: {}, rowOver: {} }
+  await ledger.adoptPolicy({ rules: [rule], expireAfterMs: 86_400_000, osUsers: false }, 'test', CLERK, Date.now())
+  await work(ledger, batch, 'A', 'IN_DOUBT')
+  const stream = watching(`/live?batch=${batch}`, olga)
+  const { shape } = await until(stream, () => true)
+  const row = { batchId: batch, rowNo: 1 }
+  const order = { finding: 'send-again', attempt: 1, row, proposedAtMs: null } as const
+  const said = await ledger.resolve(findingOn('A', order), personAt('otto'), Date.now())
+  if (said.kind !== 'proposed') throw new Error(`it was not proposed: ${said.kind}`)
+  const then = await until(stream, (told) => told.shape !== shape)
+  const page = (await olga.get(`/batches/${batch}`)).body
+  expect(page).toContain('It is proposed to send 1 row once more')
+  expect(page).toContain(`data-shape="${then.shape.replaceAll('"', '&quot;')}"`)
+  await ledger.refuseProposal({ ...row, proposedAtMs: said.proposal.atMs, reason: 'it is there' }, CLERK, Date.now())
+  await until(stream, (told) => told.shape === shape)
   await stream.return(undefined)
 })
 

@@ -1,11 +1,11 @@
 // The figures of a batch that change while somebody looks: for its page, and for whoever watches it.
 
+import type { AttentionNow } from '../../app/attention.ts'
 import { type Speed, speedOf } from '../../app/speed.ts'
 import { standingNow } from '../../app/standing.ts'
 import type { BatchView } from '../../domain/batch.ts'
 import { countIn, type Standing } from '../../domain/batch-status.ts'
 import { type ResultStatus, resultStatusOf, STATES } from '../../domain/states.ts'
-import type { WorkerView } from '../../domain/worker.ts'
 import { barParts } from '../../present/outcome-bar.ts'
 import { amountText, durationText, plural } from '../../present/text.ts'
 import type { ConsoleDoor } from '../door.ts'
@@ -17,6 +17,8 @@ export type BatchFigures = Figures & { readonly outcomes: string }
 export interface BatchNow extends Seen {
   readonly batch: BatchView
   readonly standing: Standing
+  /** Rows that another person has to have sent once more, or not. */
+  readonly proposed: number
   readonly figures: BatchFigures
 }
 
@@ -24,13 +26,15 @@ export interface BatchNow extends Seen {
 export async function batchNow(
   { app, ledger }: ConsoleDoor,
   id: string,
-  workers: readonly WorkerView[],
+  { workers, proposals }: Pick<AttentionNow, 'workers' | 'proposals'>,
 ): Promise<BatchNow | null> {
   const batch = await batchOf(ledger, id)
   if (batch === null) return null
   const standing = standingNow(app, batch, workers)
   const speed = await speedOf(app, ledger, batch, standing)
-  return { batch, standing, figures: figuresOf(batch, standing, speed), shape: shapeOf(batch, standing) }
+  const proposed = proposals.filter(({ batchId }) => batchId === batch.batchId).length
+  const shape = shapeOf(batch, standing, proposed)
+  return { batch, standing, proposed, figures: figuresOf(batch, standing, speed), shape }
 }
 
 function figuresOf(batch: BatchView, { state }: Standing, speed: Speed): BatchFigures {
@@ -84,9 +88,19 @@ function outcomesText(batch: BatchView): string {
 }
 
 /** Whatever of the page is no figure. */
-function shapeOf(batch: BatchView, { state, why }: Standing): string {
+function shapeOf(batch: BatchView, { state, why }: Standing, proposed: number): string {
   const { hold, approval, lateAnswers, moneyWarnings, rows } = batch
   const totals = batch.totals.map(totalName)
   const codes = why.map(({ code }) => code)
-  return JSON.stringify([state, codes, hold, approval?.given ?? null, lateAnswers, moneyWarnings, rows, totals])
+  return JSON.stringify([
+    state,
+    codes,
+    hold,
+    approval?.given ?? null,
+    lateAnswers,
+    moneyWarnings,
+    rows,
+    totals,
+    proposed,
+  ])
 }

@@ -31,10 +31,10 @@ export function addBatchPages(pages: Pages, door: ConsoleDoor): void {
   const { ledger, app } = door
   pages.get<OfBatch>('/batches/:batch', { config: { page: 'batch' } }, async (request, reply) => {
     const now = await attentionFor(door)
-    const seen = await batchNow(door, request.params.batch, now.workers)
+    const seen = await batchNow(door, request.params.batch, now)
     if (seen === null) throw noSuchBatch()
-    const { batch, standing, figures } = seen
-    const main = html`${await doubtsOf(door, batch)}${standingOf(standing, figures)}${await decisionOn(batch)}${barOf(batch)}${totalsOf(batch)}${await reasonsOf(batch)}${warningsOf(batch)}${steeringForms(request, door, batch, now)}${downloadsOf(batch, visitorOf(request))}${await historyOf(batch)}${factsOf(batch)}`
+    const { batch, standing, proposed, figures } = seen
+    const main = html`${doubtsOf(batch, proposed)}${standingOf(standing, figures)}${await decisionOn(batch)}${barOf(batch)}${totalsOf(batch)}${await reasonsOf(batch)}${warningsOf(batch)}${steeringForms(request, door, batch, now)}${downloadsOf(batch, visitorOf(request))}${await historyOf(batch)}${factsOf(batch)}`
     const live = { watch: batch.batchId, shape: seen.shape }
     return showScreen(door, request, reply, { title: nameOf(batch), main, now, live })
 
@@ -75,11 +75,9 @@ function actRow({ atMs, what, by, reason, reference, to, details }: LogEntry): r
 const ACTS_SHOWN = 50
 
 /** What must be seen first. */
-async function doubtsOf({ ledger, app }: ConsoleDoor, batch: BatchView): Promise<Html> {
+function doubtsOf(batch: BatchView, proposed: number): Html {
   const inDoubt = countIn(batch, 'IN_DOUBT')
   if (inDoubt === 0) return NOTHING
-  const standing = await ledger.proposals(app.clock.nowMs())
-  const proposed = standing.filter(({ batchId }) => batchId === batch.batchId).length
   const waits =
     proposed === 0
       ? NOTHING
