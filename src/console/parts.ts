@@ -36,8 +36,13 @@ export interface Column {
   readonly kind?: 'number' | 'text' | 'word'
 }
 
+/** With more columns, and not only numbers to compare, the rows stand below each other where the window is narrow: each cell then says of which column it is. */
+const BESIDE_MOST = 3
+
 /** The first cell of a row names it. */
 export function table(caption: string, columns: readonly Column[], rows: readonly (readonly Html[])[]): Html {
+  const isOfNumbers = columns.slice(1).every(({ kind }) => kind === 'number')
+  if (columns.length > BESIDE_MOST && !isOfNumbers) return wideTable(caption, columns, rows)
   const classOf = (kind: Column['kind']) => (kind === undefined ? '' : kind)
   const head = columns.map(({ name, kind }) => html`<th scope="col" class="${classOf(kind)}">${name}</th>`)
   const cell = (value: Html, i: number) =>
@@ -47,6 +52,21 @@ export function table(caption: string, columns: readonly Column[], rows: readonl
   const body = rows.map((row) => html`<tr>${row.map(cell)}</tr>`)
   // It scrolls in itself, also by keys.
   return html`<div class="table" tabindex="0" role="region" aria-label="${caption}"><table><caption>${caption}</caption><thead><tr>${head}</tr></thead><tbody>${body}</tbody></table></div>`
+}
+
+/** The same. What is no table to the eye any more stays one to whoever hears it: browsers are told by roles. */
+function wideTable(caption: string, columns: readonly Column[], rows: readonly (readonly Html[])[]): Html {
+  const head = columns.map(
+    ({ name, kind = '' }) => html`<th scope="col" role="columnheader" class="${kind}">${name}</th>`,
+  )
+  const cell = (value: Html, i: number) => {
+    const { name, kind = '' } = columns[i] ?? { name: '' }
+    return i === 0
+      ? html`<th scope="row" role="rowheader" class="${kind}">${value}</th>`
+      : html`<td role="cell" class="${kind}" data-label="${name}">${value}</td>`
+  }
+  const body = rows.map((row) => html`<tr role="row">${row.map(cell)}</tr>`)
+  return html`<div class="table wide" tabindex="0" role="region" aria-label="${caption}"><table role="table"><caption>${caption}</caption><thead role="rowgroup"><tr role="row">${head}</tr></thead><tbody role="rowgroup">${body}</tbody></table></div>`
 }
 
 /** Names and what they are; null is left out. */

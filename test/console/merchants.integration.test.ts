@@ -96,7 +96,7 @@ test('the last hour is drawn from what was looked at each minute, and told in a 
   expect(body).toContain('aria-label="Approved each minute: last 30, most 30"')
   expect(body).toContain('aria-label="In doubt: last 2, most 2"')
   const [, , last] = body.slice(body.indexOf('The same figures')).split('<tr>')
-  expect(last).toMatch(/<td class="number">30<\/td><td class="number">1<\/td>.*>0<.*>2<.*>7</)
+  expect(last).toMatch(/<td [^>]*>30<\/td><td [^>]*>1<\/td>.*>0<.*>2<.*>7</)
   expect(body).toContain('31 rows came to an outcome, 0.5 a second')
   expect(body).not.toMatch(/style=/)
   expect((await olga.get('/merchants/club')).body).toContain('Approved each minute: last 0, most 0')

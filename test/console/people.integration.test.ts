@@ -137,9 +137,9 @@ test('the policy page shows what the last batches needed, to whoever may see bat
   await ledger.adoptPolicy({ rules: [rule], expireAfterMs: 86_400_000, osUsers: false }, 'test', CLERK, Date.now())
   const after = await submit(ledger, accounts.shop, [refund('B')], headerOf(accounts.shop, { runKey: 'second' }))
   const { body } = await (await served.as('vic', ['viewer'])).get('/policy')
-  const rowOf = (batch: string) => body.split('<tr>').find((row) => row.includes(`/batches/${batch}`)) ?? ''
-  expect(rowOf(before)).toContain('<td class="number">0</td><td class="number">0</td>')
-  expect(rowOf(after)).toContain('<td class="number">1</td><td class="number">0</td>')
+  const rowOf = (batch: string) => body.split(/<tr[^>]*>/).find((row) => row.includes(`/batches/${batch}`)) ?? ''
+  expect(rowOf(before)).toMatch(/<td [^>]*>0<\/td><td [^>]*>0<\/td>/)
+  expect(rowOf(after)).toMatch(/<td [^>]*>1<\/td><td [^>]*>0<\/td>/)
   expect((await (await served.as('ada', ['admin'])).get('/policy')).body).not.toContain(after)
 })
 

@@ -45,6 +45,12 @@ export async function expectReadable(page: Page, name: string, ways: readonly Wa
   }
   await page.setViewportSize({ width: 320, height: 800 })
   expect(await overflowOf(page), 'pixels too wide at 320').toBe(0)
+  expect(await sidewaysOf(page), 'tables whose rows stand below each other, and scroll at 320').toEqual([])
+}
+
+function sidewaysOf(page: Page): Promise<readonly string[]> {
+  return page.evaluate(`[...document.querySelectorAll('.wide')].flatMap((one) =>
+    one.scrollWidth > one.clientWidth ? [one.getAttribute('aria-label')] : [])`)
 }
 
 /** Elements and the names of their attributes, as they are nested, without anything that was written into them. */
