@@ -39,6 +39,7 @@ import { addWebhookPages } from './pages/webhooks.ts'
 import { addWorklistPages } from './pages/worklist.ts'
 import { PAGES, type PageEntry, type PageName, pageEntry, pageOfForm } from './pages-table.ts'
 import { NOTHING, note } from './parts.ts'
+import { type ShowRefused, showsRefused, writtenIn } from './refused.ts'
 import { visitorBy } from './visit.ts'
 import { pageWays } from './ways.ts'
 
@@ -53,7 +54,7 @@ export function consoleOf(door: ConsoleDoor): (server: Pages) => Promise<void> {
   return async (server) => {
     await server.register(async (pages) => {
       refuseUnlisted(pages)
-      answerErrors(pages, door)
+      answerErrors(pages, door, showsRefused(pages))
       takeForms(pages)
       guardPages(pages, door)
       addAssets(pages)
@@ -162,11 +163,12 @@ async function recognise(request: FastifyRequest, door: ConsoleDoor): Promise<vo
   request.visitor = !isIn ? null : visitorBy(found.person, found.session, request.ip, nowMs)
 }
 
-function answerErrors(pages: Pages, door: ConsoleDoor): void {
+function answerErrors(pages: Pages, door: ConsoleDoor, showRefused: ShowRefused): void {
   const { app } = door
   pages.setErrorHandler(async (error: unknown, request, reply) => {
     const { status, text } = told(error, app.scrub)
     if (status >= 500) app.log.error({ err: error, request_id: request.id }, 'a page failed')
+    if (await showRefused(request, reply, { status, text })) return reply
     const main = html`${note('refused', html`<p>${text}</p>`)}${wayOn(request)}<p class="quiet">Request ${request.id}</p>`
     const screen = { title: status === 500 ? 'It is not known whether this was done' : 'Not done', main }
     const { retryAfterS = null } = error as { readonly retryAfterS?: number | null }
@@ -184,12 +186,13 @@ function answerErrors(pages: Pages, door: ConsoleDoor): void {
 }
 
 /** From a page that says what was not done. */
-function wayOn({ visitor, method, url, routeOptions }: FastifyRequest): Html {
+function wayOn({ visitor, method, url, routeOptions, formKey, body }: FastifyRequest): Html {
   // A page without its frame would lead nowhere.
   if (visitor === null) return html`<p><a href="/">Overview, or sign in</a></p>`
   const { page } = routeOptions.config
   if (method !== 'POST' || page === undefined) return NOTHING
-  return html`<p><a href="${pageOfForm(pageEntry(page as PageName), url)}">Back to the page, as it is now</a></p>`
+  const written = formKey === null ? NOTHING : writtenIn(fieldsOf({ body }))
+  return html`${written}<p><a href="${pageOfForm(pageEntry(page as PageName), url)}">Back to the page, as it is now</a></p>`
 }
 
 interface Refusing {

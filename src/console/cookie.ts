@@ -1,5 +1,5 @@
-// The cookie that holds the secret of a session, one for a sign-in that is pending at the identity provider, and one for the theme. A
-// browser sends one with each name, and two are none.
+// The cookie that holds the secret of a session, one for a sign-in that is pending at the identity provider, one for an act that is to be
+// told of, and one for the theme. A browser sends one with each name, and two are none.
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ConsoleDoor } from './door.ts'
@@ -48,6 +48,29 @@ export function setPending(reply: FastifyReply, door: Pick<ConsoleDoor, 'isSecur
 
 export function clearPending(reply: FastifyReply, door: Pick<ConsoleDoor, 'isSecure'>): void {
   setCookie(reply, door, pendingName(door), '', 0)
+}
+
+function doneName(door: Pick<ConsoleDoor, 'isSecure'>): string {
+  return `${cookieName(door)}-done`
+}
+
+/** null: there is none. */
+export function doneIn(request: FastifyRequest, door: Pick<ConsoleDoor, 'isSecure'>): string | null {
+  const sealed = onlyOne(request, doneName(door))
+  return sealed === '' ? null : sealed
+}
+
+export function setDone(
+  reply: FastifyReply,
+  door: Pick<ConsoleDoor, 'isSecure'>,
+  sealed: string,
+  lastsS: number,
+): void {
+  setCookie(reply, door, doneName(door), sealed, lastsS)
+}
+
+export function clearDone(reply: FastifyReply, door: Pick<ConsoleDoor, 'isSecure'>): void {
+  setCookie(reply, door, doneName(door), '', 0)
 }
 
 /** The first is what a browser without the cookie sees. */

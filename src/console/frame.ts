@@ -7,9 +7,12 @@ import { type Html, html } from '../present/html.ts'
 import { plural } from '../present/text.ts'
 import { assetPath } from './assets.ts'
 import { themeIn } from './cookie.ts'
+import { takeDone } from './done.ts'
+import { doneText } from './done-words.ts'
 import type { ConsoleDoor } from './door.ts'
 import { footerOf } from './footer.ts'
 import { NOTHING } from './parts.ts'
+import { writtenIn } from './refused.ts'
 import { attentionFor, shapeWith, statusLine } from './status-line.ts'
 import type { Visitor } from './visit.ts'
 
@@ -35,6 +38,8 @@ export interface Screen {
   readonly section?: SectionName
   /** Where it was looked at already; else it is looked at now. */
   readonly now?: AttentionNow
+  /** What was done just now, where the page itself answers the form. */
+  readonly done?: string
   /** What changes while it is looked at: a batch, or nothing in particular (''); and how the page stands now. */
   readonly live?: { readonly watch: string; readonly shape: string }
   /** It is about to become another: asked for again after so many seconds. */
@@ -51,7 +56,23 @@ export async function showScreen(
   const { visitor } = request
   if (visitor === null) return showBare(door, reply, screen)
   const now = visitor.may('view') ? (screen.now ?? (await attentionFor(door))) : null
-  return send(door, reply, html`${bandOf(door)}${topOf(visitor, screen)}${statusLine(door, now)}`, screen, now)
+  const top = html`${bandOf(door)}${topOf(visitor, screen)}${statusLine(door, now)}`
+  // It stands before what is shown anew while it is watched: it stays, and holds nothing up.
+  return send(door, reply, html`${top}${await doneOf(door, request, reply, screen, now)}`, screen, now)
+}
+
+async function doneOf(
+  door: ConsoleDoor,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { done }: Screen,
+  now: AttentionNow | null,
+): Promise<Html> {
+  const told = takeDone(door, request, reply)
+  const text = done ?? (told === null ? null : await doneText(door, told, now?.workers ?? []))
+  return text === null
+    ? NOTHING
+    : html`<div class="note done" role="status" tabindex="-1" autofocus><p>${text}</p></div>`
 }
 
 /** For whoever comes: it tells nothing of the ledger. */
@@ -65,14 +86,17 @@ function send(
   door: ShownBy,
   reply: FastifyReply,
   top: Html,
-  { title, main, live, againAfterS }: Screen,
+  { title, main, live, againAfterS: again }: Screen,
   now: AttentionNow | null = null,
 ): FastifyReply {
+  const { refused } = reply.request
+  // What answers a form is no page that could be asked for again.
+  const againAfterS = refused === null ? again : undefined
   const watched =
-    live === undefined || now === null
+    live === undefined || now === null || refused !== null
       ? NOTHING
       : html` data-watch="/live?batch=${encodeURIComponent(live.watch)}" data-shape="${shapeWith(now, live.shape)}"`
-  const [again, coming] =
+  const [refresh, coming] =
     againAfterS === undefined
       ? [NOTHING, NOTHING]
       : [
@@ -84,8 +108,8 @@ function send(
 <html lang="en" data-theme="${theme}">
 <head>
 <meta charset="utf-8">
-<title>${title} – Tranche</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">${again}
+<title>${refused === null ? '' : 'Not done: '}${title} – Tranche</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">${refresh}
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${assetPath('console.css')}">
 <script src="${assetPath('console.js')}" defer></script>
@@ -94,7 +118,7 @@ function send(
 <a class="skip" href="#main">Skip to the content</a>
 ${top}
 <main id="main" tabindex="-1"${watched}${coming}>
-<h1>${title}</h1>
+${refusedNote(refused)}<h1>${title}</h1>
 ${main}
 </main>
 ${footerOf(reply, theme)}
@@ -102,6 +126,12 @@ ${footerOf(reply, theme)}
 </html>
 `
   return reply.type('text/html; charset=utf-8').send(page.toString())
+}
+
+function refusedNote(refused: FastifyRequest['refused']): Html {
+  if (refused === null) return NOTHING
+  const written = refused.status === 409 ? writtenIn(refused.typed) : NOTHING
+  return html`<div class="note refused" role="alert" tabindex="-1" autofocus><p><strong>Not done.</strong> ${refused.text}</p>${written}<p>This is the page as it is now. <a href="${refused.page}">Show it without what you typed</a></p></div>`
 }
 
 const SANDBOX = html`<p class="band sandbox">SANDBOX – no money moves</p>`

@@ -48,25 +48,31 @@ type Subject = KeptRequest['subject']
 /** Those that are under way. A second press waits for what comes of the first. */
 const RUNNING = new Map<string, Promise<Subject>>()
 
+interface Elsewhere {
+  readonly subject: Subject
+  /** False: it had its effect before, and nothing was done now. */
+  readonly isNow: boolean
+}
+
 /** The same for what is noted after it was done. It answers with what the form came to, however often it is sent. */
 export async function actElsewhereOnce(
   { app, ledger }: ConsoleDoor,
   request: FastifyRequest,
   act: (asked: ApiRequest) => Promise<Subject>,
-): Promise<Subject> {
+): Promise<Elsewhere> {
   const asked = askedBy(request, app.clock.nowMs())
   const before = await effectOf(ledger, asked)
-  if (before !== null) return before
+  if (before !== null) return { subject: before, isNow: false }
   const { nowMs: _, ...same } = asked
   const name = JSON.stringify([ledger.ledgerId, same])
   const running = RUNNING.get(name)
-  if (running !== undefined) return running
+  if (running !== undefined) return { subject: await running, isNow: false }
   const acting = act(asked).then(async (subject) => {
     await ledger.keepRequest(asked, subject)
     return subject
   })
   RUNNING.set(name, acting)
-  return acting.finally(() => RUNNING.delete(name))
+  return { subject: await acting.finally(() => RUNNING.delete(name)), isNow: true }
 }
 
 function askedBy(request: FastifyRequest, nowMs: number): ApiRequest {

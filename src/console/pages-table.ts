@@ -98,14 +98,21 @@ export function pageEntry(name: PageName): PageEntry {
   return PAGES[name]
 }
 
-/** Where the form of an act stands: the nearest page above it. */
-export function pageOfForm({ path }: PageEntry, url: string): string {
-  const pages: readonly PageEntry[] = Object.values(PAGES)
-  const asked = url.split('?')[0]?.split('/') ?? []
+/** Where the form of an act stands: the nearest page above it. null: none is. */
+export function formPage({ path }: PageEntry): PageName | null {
+  const pages = Object.entries(PAGES) as readonly [PageName, PageEntry][]
   for (let parts = path.split('/'); parts.length > 1; parts = parts.slice(0, -1)) {
     const above = parts.join('/')
-    if (pages.some((page) => page.method === 'GET' && page.path === above))
-      return asked.slice(0, parts.length).join('/')
+    const found = pages.find(([, page]) => page.method === 'GET' && page.path === above)
+    if (found !== undefined) return found[0]
   }
-  return '/'
+  return null
+}
+
+/** The same page, as the form of that address is of one thing. */
+export function pageOfForm(entry: PageEntry, url: string): string {
+  const name = formPage(entry)
+  if (name === null) return '/'
+  const asked = url.split('?')[0]?.split('/') ?? []
+  return asked.slice(0, pageEntry(name).path.split('/').length).join('/')
 }

@@ -7,7 +7,7 @@ import type { ResultStatus } from '../domain/states.ts'
 import { type Html, html } from '../present/html.ts'
 import { secretIn } from './cookie.ts'
 import type { ConsoleDoor } from './door.ts'
-import { newFormToken, REASON_LONGEST } from './forms.ts'
+import { type Fields, newFormToken, REASON_LONGEST } from './forms.ts'
 import { stepUpPath } from './paths.ts'
 import { visitorOf } from './visit.ts'
 
@@ -93,8 +93,10 @@ function stepUpLink(request: FastifyRequest, to: string): Html {
   return html`<a href="${stepUpPath(to)}">${again}</a>`
 }
 
-export function reasonField(hint: string): Html {
-  return html`<div class="field"><label>Reason<span class="hint"> ${hint} </span><input name="reason" required autocomplete="off" maxlength="${REASON_LONGEST}"></label></div>`
+/** `typed`: into the form, where it was refused. */
+export function reasonField(hint: string, { reason = '' }: Fields): Html {
+  const value = reason === '' ? NOTHING : html` value="${reason}"`
+  return html`<div class="field"><label>Reason<span class="hint"> ${hint} </span><input name="reason" required autocomplete="off" maxlength="${REASON_LONGEST}"${value}></label></div>`
 }
 
 export interface Form {

@@ -391,6 +391,16 @@ describe('a check', () => {
     expect(asked[1]?.given.map).toEqual(['other=ignore', 'Betrag=ignore', 'note=reference'])
   })
 
+  test('keeps how it was to be read, where something of it is wrong', async () => {
+    const { at, page } = await checked()
+    const fields = { ...formIn(page.body, `${at}/again`), column_1: 'reference', timezone: 'Mars', only_new: 'on' }
+    const answer = await post(`${at}/again`, fields, mio)
+    expect([answer.statusCode, answer.body]).toEqual([422, expect.stringContaining('Time zone must be')])
+    expect(formIn(answer.body, `${at}/again`)).toMatchObject({ ...fields, form: expect.any(String) })
+    expect(answer.body).toContain('<details open>')
+    expect(asked).toHaveLength(1)
+  })
+
   test('shows its rows by the hundred', async () => {
     const rows = Array.from({ length: 150 }, (_, i) => ({ ...ROW, line: i + 2, reference: `R-${i}-`, cells: [] }))
     const { at, page } = await checked({}, { rows })
@@ -467,6 +477,24 @@ describe('handing in', () => {
     expect((await handIn(check, form, { total: '20' })).statusCode).toBe(409)
   })
 
+  test.each([
+    ['recorded', 'Handed in: 2 refunds, EUR 20.00. Nothing is sent yet; the reason stands below.'],
+    ['known', 'This file was handed in before as this batch: nothing was recorded a second time. Nothing is sent yet;'],
+  ])('says at the batch that it was %s, and what that means for the money', async (kind, says) => {
+    const check = await checked()
+    const rows = [refund('R-1'), refund('R-2')]
+    const batch = await submit(served.ledger, served.accounts.shop, rows, headerOf(served.accounts.shop), CLERK)
+    answers = async () => ({ exit: 0, said: { kind, batch } })
+    const form = formIn(check.page.body, `${check.at}/submit`)
+    const told = async () => {
+      const answer = await handIn(check, form, { total: '20.00' })
+      const cookies = [mio.cookie, ...answer.cookies.map(({ name, value }) => `${name}=${value}`)]
+      return (await get(String(answer.headers.location), { cookie: cookies.join('; ') })).body
+    }
+    expect(await told()).toContain(`autofocus><p>${says}`)
+    expect(await told()).toContain(`autofocus><p>This form was sent before, and had its effect once. ${says}`)
+  })
+
   test('two presses at once are one', async () => {
     const check = await checked()
     const form = { ...formIn(check.page.body, `${check.at}/submit`), total: '20.00' }
@@ -498,6 +526,8 @@ describe('handing in', () => {
     expect(check.page.body).toContain('Leave out 2 rows: type 2')
     for (const left_out of ['', '1', 'on'])
       expect((await handIn(check, { total: '20.00', left_out })).statusCode).toBe(422)
+    const again = formIn((await handIn(check, { total: '30.00', left_out: '2' })).body, `${check.at}/submit`)
+    expect(again).toMatchObject({ total: '', left_out: '2' })
     expect(submits()).toEqual([])
     expect((await handIn(check, { total: '20.00', left_out: '2' })).statusCode).toBe(303)
     expect(submits()[0]?.given).toMatchObject({ skipInvalid: true, expectCount: '4' })
@@ -551,6 +581,8 @@ describe('handing in', () => {
       const answer = await handIn(check, { total: '20.00', ...wrong })
       expect([answer.statusCode, answer.body]).toEqual([422, expect.stringContaining('Nothing was recorded')])
     }
+    const again = formIn((await handIn(check, { total: '20.00', pair_0: PAIR.pair })).body, `${check.at}/submit`)
+    expect([again.pair_0, again.pair_1]).toEqual([PAIR.pair, undefined])
     expect(submits()).toEqual([])
     expect((await handIn(check, { total: '20.00', ...ticks })).statusCode).toBe(303)
     expect(submits()).toMatchObject([{ given: { allowLookalikes: '2' }, told: { pairs: [PAIR.pair, IN_FILE.pair] } }])

@@ -97,6 +97,10 @@ test('the button records each line, with its reason or the one for all, and the 
   const shown = await uploaded(lineOf(1, 'approved', { transaction: '7001' }), lineOf(2, 'declined', { reason: '' }))
   const answer = await press(shown, { reason: 'seen by all' })
   expect(answer.headers.location).toBe(shown.path)
+  const cookie = [olga.cookie, ...answer.cookies.map(({ name, value }) => `${name}=${value}`)].join('; ')
+  expect((await served.pages.inject({ url: shown.path, headers: { host: '127.0.0.1', cookie } })).body).toContain(
+    'autofocus><p>2 rows were recorded as you found them: nothing of that is sent again.</p>',
+  )
   expect(await states()).toEqual(['APPROVED', 'DECLINED', 'IN_DOUBT'])
   expect(await rowIn(served.ledger, batch, 'R-1')).toMatchObject({ facts: { transactionId: '7001' } })
   expect((await rowIn(served.ledger, batch, 'R-1')).reason).toMatch(/^approved by .*olga.*: in the portal$/)

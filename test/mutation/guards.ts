@@ -33,6 +33,8 @@ const PROVIDER = 'test/console/provider.integration.test.ts'
 const CLAIMS = 'test/identity/claims.test.ts'
 const IDENTITY = 'test/domain/identity.test.ts'
 const DOUBT_PAGES = 'test/console/doubts.integration.test.ts'
+const DONE_PAGES = 'test/console/done.integration.test.ts'
+const REFUSED_PAGES = 'test/console/refused.integration.test.ts'
 const KEY_PAGES = 'test/console/keys.integration.test.ts'
 const WORKLIST_PAGES = 'test/console/worklist.integration.test.ts'
 const SETTLING = 'test/ledger/rules/settling.test.ts'
@@ -7235,9 +7237,58 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a page does not say that it recorded a finding that the ledger refused',
     file: 'src/console/pages/resolving.ts',
-    guard: "if (resolved.kind === 'refused')",
-    without: 'if (false)',
+    guard: "if (said.kind === 'refused') throw new PageError",
+    without: 'if (false) throw new PageError',
     tests: [DOUBT_PAGES],
+  },
+  {
+    name: 'that an act was done is said of nothing but what this session did here',
+    file: 'src/console/done.ts',
+    guard: 'if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) return null',
+    without: '',
+    tests: [DONE_PAGES],
+  },
+  {
+    name: 'that an act was done is said at the page after it alone, within a minute',
+    file: 'src/console/done.ts',
+    guard: 'if (at !== digestOf(request.url) || door.app.clock.nowMs() - atMs > TOLD_WITHIN_MS) return null',
+    without: '',
+    tests: [DONE_PAGES],
+  },
+  {
+    name: 'a row that has moved on is not said to stand where a finding put it',
+    file: 'src/console/done-words.ts',
+    guard: "return status === 'DECLINED' ? ",
+    without: "return status !== 'READY' ? ",
+    tests: [DONE_PAGES],
+  },
+  {
+    name: 'an approval of several is not said to have anything sent',
+    file: 'src/console/done-words.ts',
+    guard: 'const waits = approval !== null && approval.given < approval.needed',
+    without: 'const waits = false',
+    tests: [DONE_PAGES],
+  },
+  {
+    name: 'a form of another session is not shown again as it was filled in',
+    file: 'src/console/refused.ts',
+    guard: ' || formKey === null || (status !== 409 && status !== 422)) return false',
+    without: ') return false',
+    tests: [REFUSED_PAGES],
+  },
+  {
+    name: 'no card number that somebody typed is shown again',
+    file: 'src/console/refused.ts',
+    guard: 'WITH_PASSWORD.test(value) && !holdsCardData(value)',
+    without: 'WITH_PASSWORD.test(value)',
+    tests: [REFUSED_PAGES],
+  },
+  {
+    name: 'a finding of one attempt is not filled in at another',
+    file: 'src/console/pages/doubt-forms.ts',
+    guard: 'return before === undefined || before === String(attempt) ? typed : {}',
+    without: 'return before === undefined || attempt > 0 ? typed : {}',
+    tests: [REFUSED_PAGES],
   },
   {
     name: 'what a file says was found is of the rows that the page showed',

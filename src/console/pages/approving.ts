@@ -18,14 +18,16 @@ import {
 } from '../../present/approval.ts'
 import { askedText } from '../../present/asked.ts'
 import { type Html, html } from '../../present/html.ts'
+import { redirectDone } from '../done.ts'
 import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
 import { fieldsOf, reasonIn } from '../forms.ts'
 import { actElsewhereOnce } from '../once.ts'
 import { form, freshly, moment, NOTHING, note, reasonField, table } from '../parts.ts'
 import { batchPath } from '../paths.ts'
 import { readingText } from '../reading-text.ts'
+import { typedIn } from '../refused.ts'
 import { type Visitor, visitorOf } from '../visit.ts'
-import { backTo, findBatch, type OfBatch } from './find-batch.ts'
+import { findBatch, type OfBatch } from './find-batch.ts'
 
 export function addApproving(pages: Pages, door: ConsoleDoor): void {
   const { ledger, app } = door
@@ -40,19 +42,25 @@ export function addApproving(pages: Pages, door: ConsoleDoor): void {
         422,
         `You typed “${total.trim()}”, which is not what would be sent. Nothing was approved: compare the page with the list that you approve by.`,
       )
-    await actElsewhereOnce(door, request, async () => {
+    const { isNow } = await actElsewhereOnce(door, request, async () => {
       await ledger.approve({ ...decisionOf(request, batchId, app.clock.nowMs()), digest })
       return {}
     })
-    return backTo(reply, batchId)
+    return redirectDone(door, request, reply, batchPath(batchId), {
+      done: { act: 'approve', batch: batchId },
+      isAgain: !isNow,
+    })
   })
   pages.post<OfBatch>('/batches/:batch/reject', { config: { page: 'reject' } }, async (request, reply) => {
     const { batchId } = await findBatch(door, request.params.batch)
-    await actElsewhereOnce(door, request, async () => {
+    const { isNow } = await actElsewhereOnce(door, request, async () => {
       await ledger.reject(decisionOf(request, batchId, app.clock.nowMs()))
       return {}
     })
-    return backTo(reply, batchId)
+    return redirectDone(door, request, reply, batchPath(batchId), {
+      done: { act: 'reject', batch: batchId },
+      isAgain: !isNow,
+    })
   })
 }
 
@@ -117,9 +125,10 @@ function unfitNote({ why, untilMs }: Unfitness): Html {
 
 function approveForm(request: FastifyRequest, door: ConsoleDoor, sheet: ApprovalSheet): Html {
   const { batchId, digest } = sheet
-  const fields = html`<input type="hidden" name="digest" value="${digest}"><div class="field"><label>Type ${totalAsked(sheet)}<span class="hint"> ${TOTAL_HINT} </span><input name="total" required autocomplete="off" maxlength="200"></label></div>${reasonField('It is kept in the history.')}`
+  const action = `${batchPath(batchId)}/approve`
+  const fields = html`<input type="hidden" name="digest" value="${digest}"><div class="field"><label>Type ${totalAsked(sheet)}<span class="hint"> ${TOTAL_HINT} </span><input name="total" required autocomplete="off" maxlength="200"></label></div>${reasonField('It is kept in the history.', typedIn(request, action))}`
   const asked = form(request, door, {
-    action: `${batchPath(batchId)}/approve`,
+    action,
     fields,
     button: `Approve ${toBeSent(sheet.totals)}`,
   })
@@ -128,9 +137,10 @@ function approveForm(request: FastifyRequest, door: ConsoleDoor, sheet: Approval
 
 function rejectForm(request: FastifyRequest, door: ConsoleDoor, sheet: ApprovalSheet, { person }: Visitor): Html {
   const { batchId, totals } = sheet
+  const action = `${batchPath(batchId)}/reject`
   const asked = form(request, door, {
-    action: `${batchPath(batchId)}/reject`,
-    fields: reasonField('It is kept in the history.'),
+    action,
+    fields: reasonField('It is kept in the history.', typedIn(request, action)),
     button: `Reject ${toBeSent(totals)}`,
     kind: 'other',
   })

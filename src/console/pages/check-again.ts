@@ -12,6 +12,7 @@ import { operationFrom, operationIn, operationsOf } from '../operation-field.ts'
 import { facts, form, NOTHING, note, table } from '../parts.ts'
 import { checkPath } from '../paths.ts'
 import { fieldsFrom, type Given, options, readingFields, saidIn } from '../reading-form.ts'
+import { typedIn } from '../refused.ts'
 
 const NO_FAULTS: ReadonlyMap<string, string> = new Map()
 const NO_FIELD = ''
@@ -28,12 +29,15 @@ export async function againForm(
   const { operation, vault } = check.given
   const said = vault === undefined ? operation : `VAULT_${String(vault).toUpperCase()}`
   const names = await fieldsOfFile(said === undefined ? undefined : String(said))
-  const columns = found === null ? NOTHING : columnsOf(found, names, samples)
-  const fields = { ...fieldsFrom(check.given), operation: operationFrom(check.given) }
+  const action = `${checkPath(check.id)}/again`
+  const typed = typedIn(request, action)
+  const columns = found === null ? NOTHING : columnsOf(found, names, samples, typed)
+  const isRefused = typed.operation !== undefined
+  const fields = isRefused ? typed : { ...fieldsFrom(check.given), operation: operationFrom(check.given) }
   const settings = html`${operationsOf(fields, NO_FAULTS)}${readingFields(fields, NO_FAULTS, found === null)}`
   const asked = form(request, door, {
-    action: `${checkPath(check.id)}/again`,
-    fields: html`${columns}<details${found === null ? html` open` : ''}><summary>More: what the rows ask for, how the file is read, what it must hold, how it is sent</summary>${settings}</details>`,
+    action,
+    fields: html`${columns}<details${found === null || isRefused ? html` open` : ''}><summary>More: what the rows ask for, how the file is read, what it must hold, how it is sent</summary>${settings}</details>`,
     button: 'Check it again, read this way',
     kind: 'other',
   })
@@ -68,7 +72,7 @@ function columnsIn({ columns: { mapped, carried } }: CheckFound): readonly ReadC
   return [...understood, ...carried.map((name) => ({ name, field: NO_FIELD }))]
 }
 
-function columnsOf(found: CheckFound, names: readonly string[], samples: readonly FoundRow[]): Html {
+function columnsOf(found: CheckFound, names: readonly string[], samples: readonly FoundRow[], typed: Fields): Html {
   const choices = [[NO_FIELD, 'kept, not sent'], ...names.map((name) => [name, name] as const)] as const
   const rows = columnsIn(found).map(({ name, field }, i) => {
     const place = found.details_columns.indexOf(name)
@@ -76,7 +80,7 @@ function columnsOf(found: CheckFound, names: readonly string[], samples: readonl
     const known = names.includes(field) || field === NO_FIELD ? choices : [...choices, [field, field] as const]
     return [
       html`${name}`,
-      html`<select name="column_${i}" aria-label="What “${name}” is">${options(known, field)}</select>`,
+      html`<select name="column_${i}" aria-label="What “${name}” is">${options(known, typed[`column_${i}`] ?? field)}</select>`,
       html`${values.join(' · ')}`,
     ]
   })
@@ -89,7 +93,7 @@ export function readOtherwise(check: Check, found: CheckFound | null, fields: Fi
   const { given, faults } = saidIn(fields)
   const operation = operationIn(fields.operation ?? '')
   const fault = operation === null ? 'Select what the rows ask for' : [...faults.values()].at(0)
-  if (fault !== undefined) throw new PageError(422, `${fault}. Nothing was changed: go back, and correct it.`)
+  if (fault !== undefined) throw new PageError(422, `${fault}. Nothing was changed: correct it, and check again.`)
   const before = (check.given.map ?? []) as readonly string[]
   const map = found === null ? {} : { map: mapOf(columnsIn(found), fields, before) }
   return { ...given, ...operation, ...map, merchant: check.merchant }

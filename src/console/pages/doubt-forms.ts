@@ -5,8 +5,9 @@ import type { DoubtRow } from '../../domain/doubt.ts'
 import { resultStatusOf } from '../../domain/states.ts'
 import { type Html, html } from '../../present/html.ts'
 import { type ConsoleDoor, PageError } from '../door.ts'
-import { fieldsOf } from '../forms.ts'
+import { type Fields, fieldsOf } from '../forms.ts'
 import { moment, note } from '../parts.ts'
+import { typedIn } from '../refused.ts'
 
 export interface Shown {
   readonly reference: string
@@ -37,6 +38,12 @@ async function noLongerInDoubt({ ledger }: ConsoleDoor, { reference, batchId, ro
 /** So that what is said is of this row and attempt, and of no other. */
 export function fieldsOfRow({ attempt, batchId, rowNo, instruction: { reference } }: DoubtRow): Html {
   return html`<input type="hidden" name="attempt" value="${attempt}"><input type="hidden" name="batch" value="${batchId}"><input type="hidden" name="number" value="${rowNo}"><input type="hidden" name="reference" value="${reference}">`
+}
+
+/** What was typed into a form that was refused: of the attempt that it is shown of now, and of no other. */
+export function typedOf(request: FastifyRequest, action: string, { attempt }: DoubtRow): Fields {
+  const { attempt: before, ...typed } = typedIn(request, action)
+  return before === undefined || before === String(attempt) ? typed : {}
 }
 
 /** The row that the form was shown of, as it is now. */

@@ -1,12 +1,9 @@
 // What pages of one batch have in common.
 
-import type { FastifyReply } from 'fastify'
 import type { BatchView } from '../../domain/batch.ts'
 import { Fault } from '../../domain/fault.ts'
-import type { BatchId } from '../../domain/ids.ts'
 import type { Ledger } from '../../ports/ledger/ledger.ts'
 import { type ConsoleDoor, PageError } from '../door.ts'
-import { batchPath } from '../paths.ts'
 
 export type OfBatch = { readonly Params: { readonly batch: string } }
 
@@ -35,8 +32,4 @@ export function noSuchBatch(): PageError {
 
 export function nameOf({ batchId, fileName }: Pick<BatchView, 'batchId' | 'fileName'>): string {
   return fileName ?? `Batch ${batchId}`
-}
-
-export function backTo(reply: FastifyReply, batchId: BatchId): FastifyReply {
-  return reply.redirect(batchPath(batchId), 303)
 }

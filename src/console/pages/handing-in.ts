@@ -16,11 +16,13 @@ import { askedText } from '../../present/asked.ts'
 import { type Html, html } from '../../present/html.ts'
 import { plural } from '../../present/text.ts'
 import { blockingIn } from '../check-words.ts'
+import { redirectDone } from '../done.ts'
 import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
 import { type Fields, fieldsOf } from '../forms.ts'
 import { actElsewhereOnce } from '../once.ts'
 import { form, moment, NOTHING, note } from '../parts.ts'
 import { batchPath, checkPath } from '../paths.ts'
+import { typedIn } from '../refused.ts'
 import { filesCaller } from '../uploading.ts'
 import { linked } from '../ways.ts'
 import { pairsForm, pairsToTick, tickedIn } from './pairs.ts'
@@ -38,7 +40,7 @@ export function addHandingIn(pages: Pages, door: ConsoleDoor, find: FindCheck): 
       const check = await find(door, request, request.params.check)
       const found = foundIn(check)
       if (found === null) throw new PageError(409, `This file was not read to its end. ${NOTHING_SENT}`)
-      const { batch } = await actElsewhereOnce(door, request, async ({ key }) => {
+      const { subject, isNow } = await actElsewhereOnce(door, request, async ({ key }) => {
         const fields = fieldsOf(request)
         const sums = await toldBy(door, check, found)
         const pairs = await pairsToTick(check.path, found)
@@ -56,7 +58,9 @@ export function addHandingIn(pages: Pages, door: ConsoleDoor, find: FindCheck): 
         }
         return recordedAs(await handIn(door, filesCaller(door, request), { check, given, told, name: key }))
       })
-      return reply.redirect(batchPath(String(batch)), 303)
+      const batch = String(subject.batch)
+      const done = { act: subject.kind === 'known' ? 'known' : 'hand-in', batch } as const
+      return redirectDone(door, request, reply, batchPath(batch), { done, isAgain: !isNow })
     },
   )
 }
@@ -82,17 +86,17 @@ function wholeOf({ rows, totals_read: totals, amounts_unread: unread }: CheckFou
 function answeredIn(fields: Fields, found: CheckFound, told: ToldToSend): Record<string, unknown> {
   const [blocking] = blockingIn(found)
   if (blocking !== undefined || found.accepted === 0)
-    throw new PageError(422, `This file cannot be handed in as it is: the page of its check says why. ${NOTHING_SENT}`)
+    throw new PageError(422, `This file cannot be handed in as it is: the page says why. ${NOTHING_SENT}`)
   const typed = (name: string) => (fields[name] ?? '').trim()
   if (asks(found, 'bad-rows') && typed('left_out') !== String(found.invalid))
     throw new PageError(
       422,
-      `Type how many rows are left out: it is another number than the one that you typed. ${NOTHING_SENT} Go back, and compare.`,
+      `Type how many rows are left out: it is another number than the one that you typed. ${NOTHING_SENT} Compare.`,
     )
   if (!told.approval && !isTotalTyped(typed('total'), toSend(found)))
     throw new PageError(
       422,
-      `You typed “${typed('total')}”, which is not what would be sent, at once. ${NOTHING_SENT} Load the page again, and compare it with your own list.`,
+      `You typed “${typed('total')}”, which is not what would be sent, at once. ${NOTHING_SENT} Compare the page with your own list.`,
     )
   return asks(found, 'bad-rows') ? { skipInvalid: true } : {}
 }
@@ -101,7 +105,7 @@ function assertAlikeTyped(fields: Fields, found: CheckFound): void {
   if ((fields.lookalikes ?? '').trim() === String(found.lookalikes)) return
   throw new PageError(
     422,
-    `Type how many look-alikes you looked at: it is another number than the one that you typed. ${NOTHING_SENT} Go back, and look at each of them.`,
+    `Type how many look-alikes you looked at: it is another number than the one that you typed. ${NOTHING_SENT} Look at each of them.`,
   )
 }
 
@@ -113,11 +117,11 @@ function toSend(found: CheckFound): Parameters<typeof totalToType>[0] {
   return { totals: sumsIn(found).totals.map((total) => ({ ...total, state: 'READY' })) }
 }
 
-function recordedAs(handed: HandedIn): { readonly batch: string } {
+function recordedAs(handed: HandedIn): { readonly batch: string; readonly kind: string } {
   switch (handed.kind) {
     case 'recorded':
     case 'known':
-      return { batch: handed.batch }
+      return { batch: handed.batch, kind: handed.kind }
     case 'gone':
       throw new PageError(404, `This file is not kept any more. ${NOTHING_SENT} Hand it in again as a new batch.`)
     case 'other-bytes':
@@ -174,9 +178,11 @@ export async function handInForm(
   const told = await toldBy(door, check, found)
   const pairs = await pairsToTick(check.path, found)
   const what = askedText(sumsIn(found).totals)
+  const action = `${checkPath(check.id)}/submit`
+  const typed = typedIn(request, action)
   const asked = form(request, door, {
-    action: `${checkPath(check.id)}/submit`,
-    fields: html`${leftOutField(found)}${pairs === null ? alikeField(found) : pairsForm(pairs)}${told.approval ? waitsText() : totalField(found)}`,
+    action,
+    fields: html`${leftOutField(found, typed)}${pairs === null ? alikeField(found, typed) : pairsForm(pairs, typed)}${told.approval ? waitsText() : totalField(found)}`,
     button: told.approval ? `Hand in for approval: ${what}` : `Hand in ${what}`,
   })
   return { shown: html`<h2>Hand in</h2>${asked}`, hasPairs: pairs !== null, isHandedIn: false }
@@ -208,22 +214,24 @@ function afterAll({ again }: CheckFound): Html {
   return html`<p>To send after all what was cancelled, hand in the results of its batch as a new batch, with ${linked(asked)}.</p>`
 }
 
-function leftOutField(found: CheckFound): Html {
+function leftOutField(found: CheckFound, typed: Fields): Html {
   if (!asks(found, 'bad-rows')) return NOTHING
   const label = `Leave out ${plural(found.invalid, 'row')}: type ${found.invalid}`
-  return numberField('left_out', label, 'Recorded as bad, and not sent.')
+  return numberField('left_out', label, 'Recorded as bad, and not sent.', typed)
 }
 
-function alikeField({ lookalikes }: CheckFound): Html {
+function alikeField({ lookalikes }: CheckFound, typed: Fields): Html {
   return numberField(
     'lookalikes',
     `All ${lookalikes} look-alikes are meant: type ${lookalikes}`,
     'They are listed below. With this many, you accept all or none. Remove from the file what was entered twice.',
+    typed,
   )
 }
 
-function numberField(name: string, label: string, hint: string): Html {
-  return html`<div class="field"><label>${label} <span class="hint">${hint}</span><input name="${name}" required autocomplete="off" inputmode="numeric" maxlength="9"></label></div>`
+function numberField(name: string, label: string, hint: string, { [name]: typed = '' }: Fields): Html {
+  const value = typed === '' ? NOTHING : html` value="${typed}"`
+  return html`<div class="field"><label>${label} <span class="hint">${hint}</span><input name="${name}" required autocomplete="off" inputmode="numeric" maxlength="9"${value}></label></div>`
 }
 
 function waitsText(): Html {

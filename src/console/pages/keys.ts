@@ -14,11 +14,13 @@ import {
 import { isNetwork } from '../../files/networks.ts'
 import { type Html, html } from '../../present/html.ts'
 import { keyState } from '../../present/keys.ts'
+import { redirectDone } from '../done.ts'
 import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
 import { type Fields, fieldsOf, reasonIn } from '../forms.ts'
 import { showScreen } from '../frame.ts'
 import { actOnce } from '../once.ts'
-import { facts, form, freshly, idText, moment, note, reasonField, table } from '../parts.ts'
+import { facts, form, freshly, idText, moment, NOTHING, note, reasonField, table } from '../parts.ts'
+import { typedIn } from '../refused.ts'
 import { visitorOf } from '../visit.ts'
 
 interface OfKey {
@@ -59,7 +61,8 @@ export function addKeyPages(pages: Pages, door: ConsoleDoor): void {
       made = await addKey({ key: ledger.key, addKey: once.addKey }, asked, actor, app.clock.nowMs())
     })
     const main = html`${shownOnce(asked.name, made)}<p><a href="/keys">Keys</a></p>`
-    return showScreen(door, request, reply, { title: `Key ${asked.name}`, section: 'Keys', main })
+    const done = made === null ? {} : { done: `Key ${asked.name} was made. ${await mayText(door, asked.scopes)}` }
+    return showScreen(door, request, reply, { title: `Key ${asked.name}`, section: 'Keys', main, ...done })
   })
   pages.get<OfKey>('/keys/:key', { config: { page: 'key' } }, async (request, reply) => {
     const key = await findKey(door, request.params.key)
@@ -68,8 +71,9 @@ export function addKeyPages(pages: Pages, door: ConsoleDoor): void {
   })
   pages.post<OfKey>('/keys/:key/revoke', { config: { page: 'revokeKey' } }, async (request, reply) => {
     const { id } = await findKey(door, request.params.key)
-    await ledger.revokeKey(id, reasonIn(request), visitorOf(request).actor, app.clock.nowMs())
-    return reply.redirect(keyPath(id), 303)
+    const how = await ledger.revokeKey(id, reasonIn(request), visitorOf(request).actor, app.clock.nowMs())
+    const told = { done: { act: 'revoke-key', id }, isAgain: how !== 'revoked' } as const
+    return redirectDone(door, request, reply, keyPath(id), told)
   })
 }
 
@@ -124,7 +128,7 @@ function onePage(request: FastifyRequest, door: ConsoleDoor, key: ApiKey): Html 
   const revoke = () =>
     form(request, door, {
       action: `${keyPath(id)}/revoke`,
-      fields: html`<p>Its next request is refused. What was handed in with it stays and is sent. This cannot be undone: make another key instead.</p>${reasonField('It is kept in the audit.')}`,
+      fields: html`<p>Its next request is refused. What was handed in with it stays and is sent. This cannot be undone: make another key instead.</p>${reasonField('It is kept in the audit.', typedIn(request, `${keyPath(id)}/revoke`))}`,
       button: `Revoke ${name}`,
       kind: 'other',
     })
@@ -133,15 +137,31 @@ function onePage(request: FastifyRequest, door: ConsoleDoor, key: ApiKey): Html 
 
 // ───────────────────────────────────────────────────────────── Making one
 
-function addForm(request: FastifyRequest, door: ConsoleDoor): Html {
-  const scopes = SCOPES.map((scope) => box(`scope-${scope}`, html`<strong>${scope}</strong>: ${MEANINGS[scope]}`))
-  const merchants = [...door.app.config.merchants.keys()].map((name) => box(`merchant-${name}`, html`${name}`))
-  const fields = html`<div class="field"><label>Name<span class="hint"> Of the service that uses it</span><input name="name" required autocomplete="off" maxlength="64"></label></div><fieldset><legend>What it may do</legend>${scopes}</fieldset><fieldset><legend>For which merchants</legend><p class="hint">None ticked: for all, also those that are added later.</p>${merchants}</fieldset><div class="field"><label>Networks (optional)<span class="hint"> From where it is taken, one in a line, such as 10.0.0.0/8. Empty: from anywhere.</span><textarea name="networks" rows="2"></textarea></label></div><div class="field"><label>Expires after days<span class="hint"> A year at most</span><input name="days" required inputmode="numeric" value="${KEY_LIVES_DAYS}" maxlength="3"></label></div>`
-  return form(request, door, { action: '/keys', fields, button: 'Make the key' })
+const HANDS_IN: readonly Scope[] = ['batches:write', 'instructions:write']
+const LETS_GO_ON: readonly Scope[] = ['batches:steer', 'merchants:steer']
+
+/** What it means for the money. */
+async function mayText({ ledger }: ConsoleDoor, scopes: readonly Scope[]): Promise<string> {
+  if (!scopes.some((scope) => HANDS_IN.includes(scope)))
+    return scopes.some((scope) => LETS_GO_ON.includes(scope))
+      ? 'It hands nothing in, but what is held can go on by it.'
+      : 'It hands nothing in, and nothing is sent by it.'
+  return (await ledger.approvalPolicy()) === null
+    ? 'What it hands in is sent at once: no approval policy is in force.'
+    : 'What it hands in waits for people where the approval policy says so.'
 }
 
-function box(name: string, label: Html): Html {
-  return html`<p class="choice"><label><input type="checkbox" name="${name}"> ${label}</label></p>`
+function addForm(request: FastifyRequest, door: ConsoleDoor): Html {
+  const typed = typedIn(request, '/keys')
+  const { name = '', networks = '', days = KEY_LIVES_DAYS } = typed
+  const box = (field: string, label: Html) =>
+    html`<p class="choice"><label><input type="checkbox" name="${field}"${typed[field] === undefined ? NOTHING : html` checked`}> ${label}</label></p>`
+  const scopes = SCOPES.map((scope) => box(`scope-${scope}`, html`<strong>${scope}</strong>: ${MEANINGS[scope]}`))
+  const merchants = [...door.app.config.merchants.keys()].map((merchant) =>
+    box(`merchant-${merchant}`, html`${merchant}`),
+  )
+  const fields = html`<div class="field"><label>Name<span class="hint"> Of the service that uses it</span><input name="name" required autocomplete="off" maxlength="64" value="${name}"></label></div><fieldset><legend>What it may do</legend>${scopes}</fieldset><fieldset><legend>For which merchants</legend><p class="hint">None ticked: for all, also those that are added later.</p>${merchants}</fieldset><div class="field"><label>Networks (optional)<span class="hint"> From where it is taken, one in a line, such as 10.0.0.0/8. Empty: from anywhere.</span><textarea name="networks" rows="2">${networks}</textarea></label></div><div class="field"><label>Expires after days<span class="hint"> A year at most</span><input name="days" required inputmode="numeric" value="${days}" maxlength="3"></label></div>`
+  return form(request, door, { action: '/keys', fields, button: 'Make the key' })
 }
 
 function keyIn({ app }: ConsoleDoor, fields: Fields) {

@@ -18,6 +18,7 @@ import { type Html, html } from '../../present/html.ts'
 import { rateText } from '../../present/rates.ts'
 import { whyWords } from '../../present/standing.ts'
 import { plural } from '../../present/text.ts'
+import { redirectDone } from '../done.ts'
 import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
 import { fieldsOf, reasonIn } from '../forms.ts'
 import { showScreen } from '../frame.ts'
@@ -25,6 +26,7 @@ import { actOnce } from '../once.ts'
 import { facts, form, moment, note, reasonField, stateText, table } from '../parts.ts'
 import { merchantPath } from '../paths.ts'
 import { lastHour } from '../plots.ts'
+import { typedIn } from '../refused.ts'
 import { createSamples, type Minute, takeSamples } from '../samples.ts'
 import { visitorOf } from '../visit.ts'
 import { linked } from '../ways.ts'
@@ -53,7 +55,7 @@ export function addMerchantPages(pages: Pages, door: ConsoleDoor): void {
   })
   pages.post<OfMerchant>('/merchants/:merchant/rate', { config: { page: 'rate' } }, async (request, reply) => {
     const perSecond = rateIn(fieldsOf(request).per_second ?? '')
-    return act(door, request, reply, (once, accountId, { reason, actor, nowMs }) =>
+    return act(door, request, reply, 'rate', (once, accountId, { reason, actor, nowMs }) =>
       once.setRate(accountId, perSecond, actor, nowMs, reason),
     )
   })
@@ -61,7 +63,7 @@ export function addMerchantPages(pages: Pages, door: ConsoleDoor): void {
     '/merchants/:merchant/resume',
     { config: { page: 'resumeMerchant' } },
     async (request, reply) =>
-      act(door, request, reply, (once, accountId, { reason, actor, nowMs }) =>
+      act(door, request, reply, 'resume-merchant', (once, accountId, { reason, actor, nowMs }) =>
         once.resumeAccount(accountId, reason, actor, nowMs),
       ),
   )
@@ -77,13 +79,16 @@ async function act(
   door: ConsoleDoor,
   request: FastifyRequest<OfMerchant>,
   reply: FastifyReply,
+  what: 'rate' | 'resume-merchant',
   change: (once: OnceLedger, to: AccountId, acting: Acting) => Promise<void>,
 ): Promise<FastifyReply> {
   const { app, ledger } = door
   const { merchant } = named(await merchantsIn(app, ledger), request.params.merchant)
   const acting = { reason: reasonIn(request), actor: visitorOf(request).actor, nowMs: app.clock.nowMs() }
-  await actOnce(door, request, async (once) => change(once, await findAccount(app, ledger, merchant), acting))
-  return reply.redirect(merchantPath(merchant), 303)
+  const isNow = await actOnce(door, request, async (once) =>
+    change(once, await findAccount(app, ledger, merchant), acting),
+  )
+  return redirectDone(door, request, reply, merchantPath(merchant), { done: { act: what, merchant }, isAgain: !isNow })
 }
 
 function named(merchants: readonly MerchantView[], name: string): MerchantView {
@@ -264,14 +269,15 @@ function merchantForms(request: FastifyRequest, door: ConsoleDoor, seen: Seen, o
   const resume = isHeld
     ? html`<h2>Let it go on</h2>${form(request, door, {
         action: `${path}/resume`,
-        fields: html`<p>Sending for ${merchant} starts again, with the rows that were not sent. What was sent is not sent twice. Batches that wait for approval, or were paused, still wait.</p>${reasonField('What did you find?')}`,
+        fields: html`<p>Sending for ${merchant} starts again, with the rows that were not sent. What was sent is not sent twice. Batches that wait for approval, or were paused, still wait.</p>${reasonField('What did you find?', typedIn(request, `${path}/resume`))}`,
         button: `Resume merchant ${merchant}`,
       })}`
     : html`<p>Nothing holds it, so there is nothing to resume.</p>`
   const here = configured === undefined ? '' : ` (${rateText(configured)} here)`
+  const typed = typedIn(request, `${path}/rate`)
   const rate = form(request, door, {
     action: `${path}/rate`,
-    fields: html`<p>It overrides the configured rate, also after restarts, until it is reset. A running worker takes it up at once.</p><div class="field"><label>Requests per second<span class="hint"> empty: as configured${here} </span><input name="per_second" inputmode="decimal" autocomplete="off" maxlength="14" value="${perSecond ?? ''}"></label></div>${reasonField('It is kept in the history.')}`,
+    fields: html`<p>It overrides the configured rate, also after restarts, until it is reset. A running worker takes it up at once.</p><div class="field"><label>Requests per second<span class="hint"> empty: as configured${here} </span><input name="per_second" inputmode="decimal" autocomplete="off" maxlength="14" value="${typed.per_second ?? perSecond ?? ''}"></label></div>${reasonField('It is kept in the history.', typed)}`,
     button: `Set the rate of ${merchant}`,
     kind: 'other',
   })

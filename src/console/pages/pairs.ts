@@ -33,7 +33,7 @@ export function tickedIn(fields: Fields, pairs: readonly FoundLookalike[]): read
       : 'More look-alikes are ticked than there are.'
   throw new PageError(
     422,
-    `${what} Nothing was recorded and nothing was sent. Go back, and look at each pair: remove from the file what was entered twice, and hand in the corrected file.`,
+    `${what} Nothing was recorded and nothing was sent. Look at each pair: remove from the file what was entered twice, and hand in the corrected file.`,
   )
 }
 
@@ -41,10 +41,11 @@ function nameOf(i: number): string {
   return `pair_${i}`
 }
 
-export function pairsForm(pairs: readonly FoundLookalike[]): Html {
+/** `typed`: those that were ticked in a form that was refused. */
+export function pairsForm(pairs: readonly FoundLookalike[], typed: Fields): Html {
   if (pairs.length === 0) return NOTHING
   const tick = (pair: FoundLookalike, i: number) =>
-    html`<p class="choice"><label><input type="checkbox" name="${nameOf(i)}" value="${pair.pair ?? ''}" required> Two different ${nounsOf(pair.operation ?? '')}: both are meant</label></p>`
+    html`<p class="choice"><label><input type="checkbox" name="${nameOf(i)}" value="${pair.pair ?? ''}" required${pair.pair !== undefined && typed[nameOf(i)] === pair.pair ? html` checked` : NOTHING}> Two different ${nounsOf(pair.operation ?? '')}: both are meant</label></p>`
   return html`<h3 id="alike">${plural(pairs.length, 'look-alike')}</h3><p>Tick a pair only if you mean both rows. A row entered twice is executed twice: remove it from the file and hand in the corrected file.</p>${pairs.map((pair, i) => pairShown(pair, i + 1, pairs.length, tick(pair, i)))}`
 }
 

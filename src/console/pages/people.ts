@@ -5,10 +5,13 @@ import { invitationUrl, newInvitation, newPersonId } from '../../app/people.ts'
 import { GRANTS, type GrantName, type Person, parseGrant, parsePersonName } from '../../domain/person.ts'
 import { type Html, html } from '../../present/html.ts'
 import { personState } from '../../present/people.ts'
+import { redirectDone } from '../done.ts'
+import { policyText } from '../done-words.ts'
 import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
-import { fieldsOf, reasonIn } from '../forms.ts'
+import { type Fields, fieldsOf, reasonIn } from '../forms.ts'
 import { showScreen } from '../frame.ts'
 import { form, freshly, idText, moment, note, reasonField, table } from '../parts.ts'
+import { typedIn } from '../refused.ts'
 import { visitorOf } from '../visit.ts'
 
 type OfPerson = { readonly Params: { readonly person: string } }
@@ -44,15 +47,24 @@ export function addPeople(pages: Pages, door: ConsoleDoor): void {
     const person = { id: newPersonId(), name, grants: grantsIn(request) }
     const { secret, invitation } = newInvitation(app.clock.nowMs())
     const { actor } = visitorOf(request)
+    const hadPolicy = await isPolicyInForce()
     if ((await ledger.addPerson(person, invitation, actor, app.clock.nowMs())) === 'taken')
       throw new PageError(422, `The name ${name} is taken, or was once. No person was added. Choose another name.`)
-    return showScreen(door, request, reply, { title: `${name} was added`, main: linkShown(request, name, secret) })
+    return showScreen(door, request, reply, {
+      title: `${name} was added`,
+      main: linkShown(request, name, secret),
+      done: `${name} was added and can sign in once the link was used. No money moves by it.${await policyText(door, hadPolicy)}`,
+    })
   })
   pages.post<OfPerson>('/people/:person/link', { config: { page: 'linkPerson' } }, async (request, reply) => {
     const { name } = await personOf(request.params.person)
     const { secret, invitation } = newInvitation(app.clock.nowMs())
     assertSet(name, await ledger.invite(name, invitation, visitorOf(request).actor, app.clock.nowMs()))
-    return showScreen(door, request, reply, { title: `A new link for ${name}`, main: linkShown(request, name, secret) })
+    return showScreen(door, request, reply, {
+      title: `A new link for ${name}`,
+      main: linkShown(request, name, secret),
+      done: `A new link for ${name} was made. The password before and all sessions of ${name} have ended.`,
+    })
   })
   pages.post<OfPerson>('/people/:person/roles', { config: { page: 'setRoles' } }, async (request, reply) => {
     const { name, grants } = await personOf(request.params.person)
@@ -62,13 +74,16 @@ export function addPeople(pages: Pages, door: ConsoleDoor): void {
         `The roles of ${name} have changed since you opened the page. Nothing was changed: open it again.`,
       )
     const { actor } = visitorOf(request)
+    const hadPolicy = await isPolicyInForce()
     assertSet(name, await ledger.setGrants(name, grantsIn(request), reasonIn(request), actor, app.clock.nowMs()))
-    return reply.redirect(`/people/${encodeURIComponent(name)}`, 303)
+    const told = { done: { act: 'roles', name, hadPolicy }, isAgain: false } as const
+    return redirectDone(door, request, reply, `/people/${encodeURIComponent(name)}`, told)
   })
   pages.post<OfPerson>('/people/:person/revoke', { config: { page: 'revokePerson' } }, async (request, reply) => {
     const { name } = await personOf(request.params.person)
-    await ledger.revokePerson(name, reasonIn(request), visitorOf(request).actor, app.clock.nowMs())
-    return reply.redirect('/people', 303)
+    const how = await ledger.revokePerson(name, reasonIn(request), visitorOf(request).actor, app.clock.nowMs())
+    const done = { act: 'revoke-person', name, hadPolicy: true } as const
+    return redirectDone(door, request, reply, '/people', { done, isAgain: how !== 'revoked' })
   })
 
   /** Whether one of them alone can have money sent. */
@@ -76,6 +91,10 @@ export function addPeople(pages: Pages, door: ConsoleDoor): void {
     const policy = await ledger.approvalPolicy()
     if (policy !== null) return html`<p>An approval policy is in force: what it asks for is shown under Policy.</p>`
     return html`<p>No approval policy is in force: one person alone can have any sum sent. Unless a policy was adopted or turned off before, one begins with the first change here that leaves two people who can move money, one of them an approver. Every batch then waits for an approval, also those of services and messages.</p>`
+  }
+
+  async function isPolicyInForce(): Promise<boolean> {
+    return (await ledger.approvalPolicy()) !== null
   }
 
   async function personOf(name: string): Promise<Person> {
@@ -105,12 +124,15 @@ function shownIn(grants: Person['grants']): string {
   return grants.map(({ name }) => name).join(' ')
 }
 
-function grantsIn(request: FastifyRequest): readonly GrantName[] {
-  const fields = fieldsOf(request)
-  const grants = Object.keys(fields).flatMap((field) => {
+function rolesTicked(fields: Fields): readonly GrantName[] {
+  return Object.keys(fields).flatMap((field) => {
     const name = field.startsWith('role-') ? parseGrant(field.slice('role-'.length)) : undefined
     return name === undefined ? [] : [name]
   })
+}
+
+function grantsIn(request: FastifyRequest): readonly GrantName[] {
+  const grants = rolesTicked(fieldsOf(request))
   if (grants.length === 0) throw new PageError(422, 'Tick one role at least. Nothing was changed.')
   return grants
 }
@@ -142,7 +164,8 @@ function roleFields(has: readonly GrantName[]): Html {
 }
 
 function addForm(request: FastifyRequest, door: ConsoleDoor): Html {
-  const fields = html`<div class="field"><label>Name, with which they sign in <input name="name" required autocomplete="off" maxlength="64"></label></div>${roleFields([])}`
+  const typed = typedIn(request, '/people')
+  const fields = html`<div class="field"><label>Name, with which they sign in <input name="name" required autocomplete="off" maxlength="64" value="${typed.name ?? ''}"></label></div>${roleFields(rolesTicked(typed))}`
   return form(request, door, { action: '/people', fields, button: 'Add the person' })
 }
 
@@ -159,9 +182,11 @@ function onePerson(request: FastifyRequest, door: ConsoleDoor, person: Person): 
 }
 
 function changes(request: FastifyRequest, door: ConsoleDoor, person: Person, path: string): Html {
+  const typed = typedIn(request, `${path}/roles`)
+  const had = person.grants.map(({ name }) => name)
   const roles = form(request, door, {
     action: `${path}/roles`,
-    fields: html`<input type="hidden" name="shown" value="${shownIn(person.grants)}">${roleFields(person.grants.map(({ name }) => name))}${reasonField('It is kept in the audit.')}<p>Open sessions of ${person.name} end. A new approver can approve after 24 hours, and never what you handed in.</p>`,
+    fields: html`<input type="hidden" name="shown" value="${shownIn(person.grants)}">${roleFields(typed.shown === shownIn(person.grants) ? rolesTicked(typed) : had)}${reasonField('It is kept in the audit.', typed)}<p>Open sessions of ${person.name} end. A new approver can approve after 24 hours, and never what you handed in.</p>`,
     button: 'Set these roles',
   })
   const link = form(request, door, {
@@ -176,7 +201,7 @@ function changes(request: FastifyRequest, door: ConsoleDoor, person: Person, pat
 function revoking(request: FastifyRequest, door: ConsoleDoor, person: Person, path: string): Html {
   const revoke = form(request, door, {
     action: `${path}/revoke`,
-    fields: html`<p>${person.name} can no longer sign in; sessions end at once. What ${person.name} submitted or approved stands.</p>${reasonField('It is kept in the audit.')}`,
+    fields: html`<p>${person.name} can no longer sign in; sessions end at once. What ${person.name} submitted or approved stands.</p>${reasonField('It is kept in the audit.', typedIn(request, `${path}/revoke`))}`,
     button: `Revoke ${person.name}`,
     kind: 'other',
   })

@@ -2,21 +2,22 @@
 
 import type { FastifyRequest } from 'fastify'
 import { resolutionOf, restUntilMsOf } from '../../app/doubts.ts'
-import type { DoubtRow, Resolution } from '../../domain/doubt.ts'
+import type { DoubtRow, Resolution, Resolved } from '../../domain/doubt.ts'
 import { isProblem } from '../../domain/problem.ts'
 import { FINDINGS, type Finding, parseFinding } from '../../domain/resolution.ts'
 import { spell } from '../../domain/words.ts'
 import { askedText } from '../../present/asked.ts'
 import { FINDING_NAMES, meaningOf, mustRest } from '../../present/findings.ts'
 import { type Html, html } from '../../present/html.ts'
+import { type Done, redirectDone } from '../done.ts'
 import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
 import { fieldsOf, reasonIn } from '../forms.ts'
 import { actOnce } from '../once.ts'
-import { form, reasonField } from '../parts.ts'
+import { form, NOTHING, reasonField } from '../parts.ts'
 import { doubtPath, instructionPath, stepUpPath } from '../paths.ts'
 import { visitorOf } from '../visit.ts'
 import { pageWays } from '../ways.ts'
-import { doubtShown, fieldsOfRow, restNote, type Shown, shownIn, wholeIn } from './doubt-forms.ts'
+import { doubtShown, fieldsOfRow, restNote, type Shown, shownIn, typedOf, wholeIn } from './doubt-forms.ts'
 
 interface OfRow {
   readonly Params: { readonly row: string }
@@ -29,15 +30,40 @@ export function addResolving(pages: Pages, door: ConsoleDoor): void {
     const shown = shownIn(request)
     if (found === 'send-again' && !visitorOf(request).isFresh)
       return reply.redirect(stepUpPath(`/doubts/${request.params.row}`), 303)
-    await actOnce(door, request, async (once) => {
+    let resolved: Exclude<Resolved, { kind: 'refused' }> | undefined
+    const isNow = await actOnce(door, request, async (once) => {
       const doubt = await doubtShown(door, request.params.row, shown)
       const resolution = resolutionIn(request, doubt, found, door)
-      const resolved = await once.resolve(resolution, visitorOf(request).actor, app.clock.nowMs())
-      if (resolved.kind === 'refused')
-        throw new PageError(409, `${spell(resolved.reason, pageWays)}. Nothing was changed.`)
+      const said = await once.resolve(resolution, visitorOf(request).actor, app.clock.nowMs())
+      if (said.kind === 'refused') throw new PageError(409, `${spell(said.reason, pageWays)}. Nothing was changed.`)
+      resolved = said
     })
-    return reply.redirect(await whereNow(door, request.params.row, shown), 303)
+    const done = doneBy(found, shown, fieldsOf(request).proposes === 'yes', resolved)
+    return redirectDone(door, request, reply, await whereNow(door, request.params.row, shown), {
+      done,
+      isAgain: !isNow,
+    })
   })
+}
+
+/** `resolved` absent: the form had its effect before. `proposes`: as it told the person. */
+function doneBy(
+  finding: Finding,
+  { reference, batchId: batch, rowNo: row }: Shown,
+  proposes: boolean,
+  resolved: Exclude<Resolved, { kind: 'refused' }> | undefined,
+): Done {
+  const which = { reference, batch, row }
+  switch (resolved?.kind) {
+    case 'proposed':
+      return { act: 'propose', ...which }
+    case 'already':
+      return { act: 'already', ...which }
+    case 'resolved':
+      return { act: finding, ...which, paused: resolved.paused.length }
+    case undefined:
+      return { act: proposes ? 'propose' : finding, ...which }
+  }
 }
 
 /** What was proposed is in doubt still. */
@@ -74,19 +100,23 @@ export function questionOf(request: FastifyRequest, door: ConsoleDoor, doubt: Do
   const asked = askedText([
     { operation, count: 1, currency: money?.currency ?? '', amountMinor: money?.amountMinor ?? 0n },
   ])
-  const choices = FOUND.map((finding) => choiceOf(door, doubt, finding))
-  const fields = html`${fieldsOfRow(doubt)}<fieldset><legend>Of attempt ${attempt}</legend>${choices}</fieldset><div class="field"><label>Transaction id of what was approved or declined<span class="hint"> as the gateway shows it, digits only; leave it empty only where the gateway shows none </span><input name="transaction_id" inputmode="numeric" autocomplete="off" maxlength="40"></label></div>${reasonField('What you found, and where. It is kept in the history.')}`
+  const action = `${doubtPath(rowId)}/resolve`
+  const typed = typedOf(request, action, doubt)
+  const choices = FOUND.map((finding) => choiceOf(door, doubt, finding, typed.found === finding))
+  const { transaction_id: transaction = '' } = typed
+  const written = transaction === '' ? NOTHING : html` value="${transaction}"`
+  const fields = html`${fieldsOfRow(doubt)}<fieldset><legend>Of attempt ${attempt}</legend>${choices}</fieldset><div class="field"><label>Transaction id of what was approved or declined<span class="hint"> as the gateway shows it, digits only; leave it empty only where the gateway shows none </span><input name="transaction_id" inputmode="numeric" autocomplete="off" maxlength="40"${written}></label></div>${reasonField('What you found, and where. It is kept in the history.', typed.found === 'send-again' ? {} : typed)}`
   const button = `Record what I found about ${asked}`
-  return html`${title}${form(request, door, { action: `${doubtPath(rowId)}/resolve`, fields, button })}`
+  return html`${title}${form(request, door, { action, fields, button })}`
 }
 
 /** That it be sent once more is a decision of its own. */
 const FOUND = FINDINGS.filter((finding) => finding !== 'send-again')
 
 /** What cannot be chosen now stands there with the reason, and from when on it can. */
-function choiceOf({ app }: ConsoleDoor, doubt: DoubtRow, finding: Finding): Html {
+function choiceOf({ app }: ConsoleDoor, doubt: DoubtRow, finding: Finding, isChosen: boolean): Html {
   const name = FINDING_NAMES[finding]
   const restUntilMs = restUntilMsOf(doubt, app)
   if (mustRest(finding, doubt) && app.clock.nowMs() < restUntilMs) return restNote(name, restUntilMs)
-  return html`<div class="choice"><label><input type="radio" name="found" value="${finding}" required> <strong>${name}</strong>. ${meaningOf(finding, doubt)}</label></div>`
+  return html`<div class="choice"><label><input type="radio" name="found" value="${finding}" required${isChosen ? html` checked` : NOTHING}> <strong>${name}</strong>. ${meaningOf(finding, doubt)}</label></div>`
 }

@@ -1,6 +1,6 @@
 // To have a row in doubt sent once more: by one person, or proposed by one and confirmed or refused by another.
 
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Found, resolutionOf, restUntilMsOf } from '../../app/doubts.ts'
 import { type DoubtRow, type Foreseen, type Proposal, type Resolution, standingProposal } from '../../domain/doubt.ts'
 import { isProblem } from '../../domain/problem.ts'
@@ -9,6 +9,7 @@ import { nounOf } from '../../present/asked.ts'
 import { FINDING_NAMES, meaningOf, mustRest } from '../../present/findings.ts'
 import { type Html, html } from '../../present/html.ts'
 import { amountText } from '../../present/text.ts'
+import { redirectDone } from '../done.ts'
 import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
 import { fieldsOf, reasonIn } from '../forms.ts'
 import { actOnce } from '../once.ts'
@@ -16,7 +17,7 @@ import { form, freshly, moment, NOTHING, note, reasonField } from '../parts.ts'
 import { doubtPath, instructionPath } from '../paths.ts'
 import { visitorOf } from '../visit.ts'
 import { linked, pageWays } from '../ways.ts'
-import { doubtShown, fieldsOfRow, restNote, shownIn, wholeIn } from './doubt-forms.ts'
+import { doubtShown, fieldsOfRow, restNote, shownIn, typedOf, wholeIn } from './doubt-forms.ts'
 
 interface OfRow {
   readonly Params: { readonly row: string }
@@ -26,7 +27,7 @@ export function addSendingAgain(pages: Pages, door: ConsoleDoor): void {
   pages.post<OfRow>('/doubts/:row/confirm', { config: { page: 'confirmProposal' } }, async (request, reply) => {
     const shown = shownIn(request)
     const [attempt, proposedAtMs] = [wholeIn(fieldsOf(request).attempt ?? ''), proposedIn(request)]
-    await actOnce(door, request, async (once) => {
+    const isNow = await actOnce(door, request, async (once) => {
       const doubt = await doubtShown(door, request.params.row, shown)
       const order = confirmationOf(door, doubt, { attempt, proposedAtMs, reason: reasonIn(request) })
       const resolved = await once.resolve(order, visitorOf(request).actor, door.app.clock.nowMs())
@@ -35,24 +36,28 @@ export function addSendingAgain(pages: Pages, door: ConsoleDoor): void {
       if (resolved.kind === 'proposed')
         throw new PageError(409, 'You proposed this yourself, so another person must confirm it. Nothing was changed.')
     })
-    return reply.redirect(instructionPath(shown.reference, shown), 303)
+    const { reference, batchId: batch, rowNo: row } = shown
+    const told = { done: { act: 'confirm', reference, batch, row }, isAgain: !isNow } as const
+    return redirectDone(door, request, reply, instructionPath(reference, shown), told)
   })
-  const refuse = async (request: FastifyRequest<OfRow>): Promise<string> => {
+  const end = async (request: FastifyRequest<OfRow>, reply: FastifyReply, act: 'refuse' | 'withdraw') => {
     const shown = shownIn(request)
     const refusal = { proposedAtMs: proposedIn(request), reason: reasonIn(request) }
-    await actOnce(door, request, async (once) => {
+    const isNow = await actOnce(door, request, async (once) => {
       const { batchId, rowNo } = await doubtShown(door, request.params.row, shown)
       const told = { ...refusal, batchId, rowNo }
       if (await once.refuseProposal(told, visitorOf(request).actor, door.app.clock.nowMs())) return
       throw new PageError(409, 'This proposal does not stand any more. Nothing was changed: open the page again.')
     })
-    return `/doubts/${request.params.row}`
+    const { reference, batchId: batch, rowNo: row } = shown
+    const told = { done: { act, reference, batch, row }, isAgain: !isNow } as const
+    return redirectDone(door, request, reply, `/doubts/${encodeURIComponent(request.params.row)}`, told)
   }
-  pages.post<OfRow>('/doubts/:row/refuse', { config: { page: 'refuseProposal' } }, async (request, reply) =>
-    reply.redirect(await refuse(request), 303),
+  pages.post<OfRow>('/doubts/:row/refuse', { config: { page: 'refuseProposal' } }, (request, reply) =>
+    end(request, reply, 'refuse'),
   )
-  pages.post<OfRow>('/doubts/:row/withdraw', { config: { page: 'withdrawProposal' } }, async (request, reply) =>
-    reply.redirect(await refuse(request), 303),
+  pages.post<OfRow>('/doubts/:row/withdraw', { config: { page: 'withdrawProposal' } }, (request, reply) =>
+    end(request, reply, 'withdraw'),
   )
 }
 
@@ -110,8 +115,11 @@ function orderOf(request: FastifyRequest, door: ConsoleDoor, doubt: DoubtRow): H
   const two = doubt.twoPeople
     ? html`<p>This takes two people: you propose it, and nothing is sent before another person, who may approve, confirms it.</p>`
     : NOTHING
-  const fields = html`${fieldsOfRow(doubt)}<input type="hidden" name="found" value="send-again">${proposing}${reasonField('Where you looked, and did not find it. It is kept in the history.')}`
-  const asked = () => form(request, door, { action: `${path}/resolve`, fields, button })
+  const action = `${path}/resolve`
+  const typed = typedOf(request, action, doubt)
+  const why = typed.found === undefined || typed.found === 'send-again' ? typed : {}
+  const fields = html`${fieldsOfRow(doubt)}<input type="hidden" name="found" value="send-again">${proposing}${reasonField('Where you looked, and did not find it. It is kept in the history.', why)}`
+  const asked = () => form(request, door, { action, fields, button })
   return html`<p>${meaningOf('send-again', doubt)}</p>${two}${freshly(request, path, asked, act)}`
 }
 
@@ -136,7 +144,14 @@ async function decisionOf(
     form(request, door, {
       action: `${path}/confirm`,
       button: `Confirm: send ${itself(doubt)}, once more`,
-      fields: fieldsOn(doubt, proposal, 'Where you looked, and did not find it. It is kept in the history.'),
+      fields: fieldsOn(
+        doubt,
+        proposal,
+        reasonField(
+          'Where you looked, and did not find it. It is kept in the history.',
+          typedOf(request, `${path}/confirm`, doubt),
+        ),
+      ),
     })
   return html`${told}${means}<div class="beside"><section><h3>Confirm it</h3>${freshly(request, path, confirm, 'confirm it')}</section><section><h3>Refuse it</h3>${end}</section></div>`
 }
@@ -164,8 +179,8 @@ function whyNotConfirmed(request: FastifyRequest, word: Foreseen): Html | null {
   return word.kind === 'refused' ? html`${linked(word.reason)}.` : null
 }
 
-function fieldsOn(doubt: DoubtRow, { atMs }: Proposal, hint: string): Html {
-  return html`${fieldsOfRow(doubt)}<input type="hidden" name="proposed" value="${atMs}">${reasonField(hint)}`
+function fieldsOn(doubt: DoubtRow, { atMs }: Proposal, reason: Html): Html {
+  return html`${fieldsOfRow(doubt)}<input type="hidden" name="proposed" value="${atMs}">${reason}`
 }
 
 /** It sends nothing, so it takes one person: whoever proposed it takes it back, and any other one refuses it. */
@@ -179,9 +194,11 @@ function endingForm(
   const { may } = visitorOf(request)
   if (!may('approve') && !may('operate')) return NOTHING
   const action = may('approve') && !(isOwn && may('operate')) ? 'refuse' : 'withdraw'
+  const path = `${doubtPath(doubt.rowId)}/${action}`
+  const reason = reasonField('Why it is not to be sent. It is kept in the history.', typedOf(request, path, doubt))
   return form(request, door, {
-    ...{ action: `${doubtPath(doubt.rowId)}/${action}`, kind: 'other' },
+    ...{ action: path, kind: 'other' },
     button: `${isOwn ? 'Take back my proposal to send' : 'Refuse to send'} ${itself(doubt)}, once more`,
-    fields: fieldsOn(doubt, proposal, 'Why it is not to be sent. It is kept in the history.'),
+    fields: fieldsOn(doubt, proposal, reason),
   })
 }

@@ -2,6 +2,7 @@
 
 import { html } from '../../present/html.ts'
 import { clearSecret } from '../cookie.ts'
+import { redirectDone } from '../done.ts'
 import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
 import { showScreen } from '../frame.ts'
 import { form, moment, NOTHING, table } from '../parts.ts'
@@ -36,7 +37,7 @@ export function addSessionPages(pages: Pages, door: ConsoleDoor): void {
       const { session } = request.params
       if (!(await ledger.endSession(person.id, session, actor, app.clock.nowMs())))
         throw new PageError(404, 'There is no such session of yours. Nothing was changed.')
-      return reply.redirect('/sessions', 303)
+      return redirectDone(door, request, reply, '/sessions', { done: { act: 'end-session' }, isAgain: false })
     },
   )
 }

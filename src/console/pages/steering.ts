@@ -9,14 +9,16 @@ import { livingWorkers } from '../../domain/worker.ts'
 import { askedText } from '../../present/asked.ts'
 import { type Html, html } from '../../present/html.ts'
 import { plural } from '../../present/text.ts'
+import { redirectDone } from '../done.ts'
 import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
 import { reasonIn } from '../forms.ts'
 import { showScreen } from '../frame.ts'
 import { actOnce } from '../once.ts'
 import { form, NOTHING, reasonField } from '../parts.ts'
 import { batchPath } from '../paths.ts'
+import { typedIn } from '../refused.ts'
 import { visitorOf } from '../visit.ts'
-import { backTo, findBatch, nameOf, type OfBatch } from './find-batch.ts'
+import { findBatch, nameOf, type OfBatch } from './find-batch.ts'
 
 export function addSteering(pages: Pages, door: ConsoleDoor): void {
   for (const what of ['pause', 'resume', 'cancel'] as const) addAct(pages, door, what)
@@ -39,11 +41,12 @@ function addAct(pages: Pages, door: ConsoleDoor, what: Steering): void {
   pages.post<OfBatch>(`/batches/:batch/${what}`, { config: { page: what } }, async (request, reply) => {
     const batch = await findBatch(door, request.params.batch)
     const reason = reasonIn(request)
-    await actOnce(door, request, async (once) => {
+    const isNow = await actOnce(door, request, async (once) => {
       assertSteerable(what, batch)
       await once[what](batch.batchId, reason, visitorOf(request).actor, door.app.clock.nowMs())
     })
-    return backTo(reply, batch.batchId)
+    const done = { act: what, batch: batch.batchId }
+    return redirectDone(door, request, reply, batchPath(batch.batchId), { done, isAgain: !isNow })
   })
 }
 
@@ -63,10 +66,11 @@ export function steeringForms(
     return html`${title}<p>Your roles do not let you pause, resume or cancel it: that takes an operator.</p>`
   const path = batchPath(batch.batchId)
   const mayResume = paused || batch.lateAnswers > 0
+  const why = (act: Steering, hint: string) => reasonField(hint, typedIn(request, `${path}/${act}`))
   const resume = mayResume
     ? form(request, door, {
         action: `${path}/resume`,
-        fields: html`<p>It goes on where it stopped${livingWorkers(workers).length === 0 ? ', as soon as a worker runs' : ''}. Resuming approves nothing.</p>${reasonField('What did you find?')}`,
+        fields: html`<p>It goes on where it stopped${livingWorkers(workers).length === 0 ? ', as soon as a worker runs' : ''}. Resuming approves nothing.</p>${why('resume', 'What did you find?')}`,
         button: 'Resume',
       })
     : NOTHING
@@ -75,7 +79,7 @@ export function steeringForms(
       ? NOTHING
       : form(request, door, {
           action: `${path}/pause`,
-          fields: html`<p>Nothing more of it is sent until it is resumed. Requests that are open are answered and recorded.</p>${reasonField('It is kept in the history.')}`,
+          fields: html`<p>Nothing more of it is sent until it is resumed. Requests that are open are answered and recorded.</p>${why('pause', 'It is kept in the history.')}`,
           button: 'Pause',
           kind: 'other',
         })
@@ -88,9 +92,10 @@ function cancelling(request: FastifyRequest, door: ConsoleDoor, batch: BatchView
   const [ready, sending] = [countIn(batch, 'READY'), countIn(batch, 'SENDING')]
   const left = askedText(batch.totals.filter(({ state }) => state === 'READY'))
   const over = batch.rows - ready - sending
-  const fields = html`<p><strong>${left} will not be sent.</strong> ${sending === 0 ? '' : `${plural(sending, 'row is', 'rows are')} open: their answers are awaited and recorded. `}${over === 1 ? '1 row has an outcome already and stays as it is' : `${over} rows have an outcome already and stay as they are`}. This cannot be undone; what was cancelled can be handed in again from the results, as a new batch.</p>${reasonField('It is kept in the history.')}`
+  const action = `${batchPath(batch.batchId)}/cancel`
+  const fields = html`<p><strong>${left} will not be sent.</strong> ${sending === 0 ? '' : `${plural(sending, 'row is', 'rows are')} open: their answers are awaited and recorded. `}${over === 1 ? '1 row has an outcome already and stays as it is' : `${over} rows have an outcome already and stay as they are`}. This cannot be undone; what was cancelled can be handed in again from the results, as a new batch.</p>${reasonField('It is kept in the history.', typedIn(request, action))}`
   const asked = form(request, door, {
-    action: `${batchPath(batch.batchId)}/cancel`,
+    action,
     fields,
     button: `Cancel ${left}`,
   })

@@ -9,6 +9,7 @@ import { plural } from '../../present/text.ts'
 import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
 import { fieldsOf } from '../forms.ts'
 import { form, idText, moment, NOTHING, note, table } from '../parts.ts'
+import { typedIn } from '../refused.ts'
 import { visitorOf } from '../visit.ts'
 import { linked } from '../ways.ts'
 
@@ -71,7 +72,7 @@ function askForm(request: FastifyRequest, door: ConsoleDoor): Html {
   const hint = 'optional: a head that you wrote down elsewhere. The record must once have had it.'
   return form(request, door, {
     ...{ action: '/audit/verify', kind: 'other', button: 'Verify the record now' },
-    fields: html`<p>Sums, rows, submissions, moves and acts are checked against each other and against the chain. A large ledger takes several minutes.</p><div class="field"><label>An earlier head<span class="hint"> ${hint} </span><input name="anchor" autocomplete="off" maxlength="100"></label></div>`,
+    fields: html`<p>Sums, rows, submissions, moves and acts are checked against each other and against the chain. A large ledger takes several minutes.</p><div class="field"><label>An earlier head<span class="hint"> ${hint} </span><input name="anchor" autocomplete="off" maxlength="100" value="${typedIn(request, '/audit/verify').anchor ?? ''}"></label></div>`,
   })
 }
 

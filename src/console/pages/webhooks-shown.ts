@@ -6,6 +6,7 @@ import type { Delivery, Endpoint, WebhookFigures } from '../../domain/webhook.ts
 import { type Html, html } from '../../present/html.ts'
 import type { ConsoleDoor } from '../door.ts'
 import { facts, form, freshly, idText, moment, NOTHING, note, reasonField, table } from '../parts.ts'
+import { typedIn } from '../refused.ts'
 import { visitorOf } from '../visit.ts'
 
 export function webhookPath(id: string): string {
@@ -94,7 +95,9 @@ export function secretShown({ id, secret }: { readonly id: string | null; readon
 export function addWebhookForm(request: FastifyRequest, door: ConsoleDoor): Html {
   if (!visitorOf(request).may('administer'))
     return html`<p>Your roles do not let you add or change a webhook: that takes an administrator.</p>`
-  const fields = html`<div class="field"><label>Address<span class="hint"> https, outside your own network </span><input name="url" type="url" required autocomplete="off" maxlength="2000"></label></div><div class="field"><label>Event types<span class="hint"> such as batch.*, doubt.opened; empty: all but those of single rows </span><input name="types" autocomplete="off" maxlength="1000"></label></div><div class="field"><label>Merchant<span class="hint"> empty: all </span><input name="merchant" autocomplete="off" maxlength="100"></label></div>${reasonField('It is kept in the audit.')}<p>It receives the events from now on. The secret with which they are signed is shown once.</p>`
+  const typed = typedIn(request, '/webhooks')
+  const { url = '', types = '', merchant = '' } = typed
+  const fields = html`<div class="field"><label>Address<span class="hint"> https, outside your own network </span><input name="url" type="url" required autocomplete="off" maxlength="2000" value="${url}"></label></div><div class="field"><label>Event types<span class="hint"> such as batch.*, doubt.opened; empty: all but those of single rows </span><input name="types" autocomplete="off" maxlength="1000" value="${types}"></label></div><div class="field"><label>Merchant<span class="hint"> empty: all </span><input name="merchant" autocomplete="off" maxlength="100" value="${merchant}"></label></div>${reasonField('It is kept in the audit.', typed)}<p>It receives the events from now on. The secret with which they are signed is shown once.</p>`
   return html`<h2>Add a webhook</h2>${freshly(request, '/webhooks', () => form(request, door, { action: '/webhooks', fields, button: 'Add the webhook' }), 'add one')}`
 }
 
@@ -106,7 +109,7 @@ export function changesOf(request: FastifyRequest, door: ConsoleDoor, endpoint: 
   const act = (name: string, button: string, says: string) =>
     form(request, door, {
       ...{ action: `${path}/${name}`, button, kind: 'other' },
-      fields: html`<p>${says}</p>${reasonField('It is kept in the audit.')}`,
+      fields: html`<p>${says}</p>${reasonField('It is kept in the audit.', typedIn(request, `${path}/${name}`))}`,
     })
   const ping = form(request, door, {
     action: `${path}/ping`,
@@ -216,8 +219,10 @@ const WAITS = 'The webhook is disabled: what still waits is sent when an adminis
 export function replayForm(request: FastifyRequest, door: ConsoleDoor, { id, disabledAtMs }: Endpoint): Html {
   if (!visitorOf(request).may('operate'))
     return html`<h2>Send again</h2><p>Your roles do not let you send events again: that takes an operator.</p>`
-  const fields = html`<p>All that have not arrived, of those noted since then. ${ONCE_MORE}${disabledAtMs === null ? '' : ` ${WAITS}`}</p><div class="field"><label>Since<span class="hint"> such as 2026-11-21T09:00:00Z </span><input name="since" required autocomplete="off" maxlength="40"></label></div>${reasonField('It is kept in the audit.')}`
-  return html`<h2>Send again</h2>${form(request, door, { action: `${webhookPath(id)}/replay`, fields, button: 'Send again what has not arrived' })}`
+  const action = `${webhookPath(id)}/replay`
+  const typed = typedIn(request, action)
+  const fields = html`<p>All that have not arrived, of those noted since then. ${ONCE_MORE}${disabledAtMs === null ? '' : ` ${WAITS}`}</p><div class="field"><label>Since<span class="hint"> such as 2026-11-21T09:00:00Z </span><input name="since" required autocomplete="off" maxlength="40" value="${typed.since ?? ''}"></label></div>${reasonField('It is kept in the audit.', typed)}`
+  return html`<h2>Send again</h2>${form(request, door, { action, fields, button: 'Send again what has not arrived' })}`
 }
 
 export function replayOneForm(
@@ -229,6 +234,7 @@ export function replayOneForm(
   if (!visitorOf(request).may('operate'))
     return html`<p>Your roles do not let you send it again: that takes an operator.</p>`
   if (disabledAtMs !== null && state === 'pending' && !isReplay) return html`<p>${WAITS}</p>`
-  const fields = html`<p>${ONCE_MORE}</p>${reasonField('It is kept in the audit.')}`
-  return html`<h2>Send again</h2>${form(request, door, { action: `${deliveryPath(endpointId, eventId)}/replay`, fields, button: 'Send this event again' })}`
+  const action = `${deliveryPath(endpointId, eventId)}/replay`
+  const fields = html`<p>${ONCE_MORE}</p>${reasonField('It is kept in the audit.', typedIn(request, action))}`
+  return html`<h2>Send again</h2>${form(request, door, { action, fields, button: 'Send this event again' })}`
 }

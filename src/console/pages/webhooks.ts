@@ -8,6 +8,7 @@ import { parseMoment } from '../../domain/instant.ts'
 import type { Delivery, Endpoint } from '../../domain/webhook.ts'
 import type { OnceLedger } from '../../ports/ledger/requests.ts'
 import { html } from '../../present/html.ts'
+import { redirectDone } from '../done.ts'
 import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
 import { fieldsOf, reasonIn } from '../forms.ts'
 import { showScreen } from '../frame.ts'
@@ -80,7 +81,8 @@ function addChanging(pages: Pages, door: ConsoleDoor): void {
     const { reason, actor, nowMs } = actingIn(door, request)
     const isDone = await actOnce(door, request, (once) => once.addEndpoint(endpoint, actor, nowMs, reason))
     const main = secretShown(isDone ? endpoint : { id: null, secret: null })
-    return showScreen(door, request, reply, { title: isDone ? 'The webhook was added' : 'Added before', main })
+    const done = isDone ? { done: 'The webhook was added: events are sent there from now on. No money moves.' } : {}
+    return showScreen(door, request, reply, { title: isDone ? 'The webhook was added' : 'Added before', main, ...done })
   })
   pages.post<OfWebhook>('/webhooks/:endpoint/rotate', { config: { page: 'rotateWebhook' } }, async (request, reply) => {
     const { endpoint: id } = request.params
@@ -89,22 +91,33 @@ function addChanging(pages: Pages, door: ConsoleDoor): void {
       once.rotateSecret(id, secret, actor, nowMs, reason),
     )
     const main = secretShown({ id, secret: isDone ? secret : null })
-    return showScreen(door, request, reply, { title: isDone ? 'A new secret was made' : 'Rotated before', main })
+    const done = isDone ? { done: 'A new secret was made: events are signed with it from now on. No money moves.' } : {}
+    return showScreen(door, request, reply, {
+      title: isDone ? 'A new secret was made' : 'Rotated before',
+      main,
+      ...done,
+    })
   })
   pages.post<OfWebhook>('/webhooks/:endpoint/remove', { config: { page: 'removeWebhook' } }, async (request, reply) => {
     const { endpoint: id } = request.params
-    await change(door, request, (once, { reason, actor, nowMs }) => once.removeEndpoint(id, actor, nowMs, reason))
-    return reply.redirect('/webhooks', 303)
+    const isNow = await change(door, request, (once, { reason, actor, nowMs }) =>
+      once.removeEndpoint(id, actor, nowMs, reason),
+    )
+    return redirectDone(door, request, reply, '/webhooks', { done: { act: 'remove-webhook', id }, isAgain: !isNow })
   })
   pages.post<OfWebhook>('/webhooks/:endpoint/enable', { config: { page: 'enableWebhook' } }, async (request, reply) => {
     const { endpoint: id } = request.params
-    await change(door, request, (once, { reason, actor, nowMs }) => once.enableEndpoint(id, actor, nowMs, reason))
-    return reply.redirect(webhookPath(id), 303)
+    const isNow = await change(door, request, (once, { reason, actor, nowMs }) =>
+      once.enableEndpoint(id, actor, nowMs, reason),
+    )
+    return redirectDone(door, request, reply, webhookPath(id), { done: { act: 'enable-webhook', id }, isAgain: !isNow })
   })
   pages.post<OfWebhook>('/webhooks/:endpoint/ping', { config: { page: 'pingWebhook' } }, async (request, reply) => {
     const { endpoint: id } = request.params
-    await actOnce(door, request, async (once) => assertThere(await once.pingEndpoint(id, door.app.clock.nowMs())))
-    return reply.redirect(webhookPath(id), 303)
+    const isNow = await actOnce(door, request, async (once) =>
+      assertThere(await once.pingEndpoint(id, door.app.clock.nowMs())),
+    )
+    return redirectDone(door, request, reply, webhookPath(id), { done: { act: 'ping-webhook', id }, isAgain: !isNow })
   })
 }
 
@@ -129,15 +142,15 @@ async function replay(
   door: ConsoleDoor,
   request: FastifyRequest,
   reply: FastifyReply,
-  asked: Parameters<OnceLedger['replay']>[0],
+  asked: Parameters<OnceLedger['replay']>[0] & { readonly endpointId: string },
   to: string,
 ): Promise<FastifyReply> {
   const { reason, actor, nowMs } = actingIn(door, request)
-  await actOnce(door, request, async (once) => {
+  const isNow = await actOnce(door, request, async (once) => {
     if ((await once.replay(asked, actor, nowMs, reason)) > 0) return
     throw new PageError(422, 'Every delivery since then has arrived, or there was none. Nothing was changed.')
   })
-  return reply.redirect(to, 303)
+  return redirectDone(door, request, reply, to, { done: { act: 'replay', id: asked.endpointId }, isAgain: !isNow })
 }
 
 interface Acting {

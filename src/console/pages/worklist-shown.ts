@@ -17,6 +17,7 @@ import { amountText, capital, plural } from '../../present/text.ts'
 import type { ConsoleDoor } from '../door.ts'
 import { form, freshly, idText, moment, NOTHING, note, reasonField, stateText, table } from '../parts.ts'
 import { doubtPath, instructionPath, worklistPath } from '../paths.ts'
+import { typedIn } from '../refused.ts'
 import { linked } from '../ways.ts'
 
 export interface FilledIn {
@@ -165,7 +166,10 @@ function wouldShown(door: ConsoleDoor, request: FastifyRequest, file: string, wo
     )
     .join(' ')
   const reason = would.some(({ entry }) => entry.reason === '')
-    ? reasonField('For the lines that give none: what was found, and where. It is kept in the history.')
+    ? reasonField(
+        'For the lines that give none: what was found, and where. It is kept in the history.',
+        typedIn(request, `${worklistPath(file)}/record`),
+      )
     : NOTHING
   const asked = () =>
     form(request, door, {

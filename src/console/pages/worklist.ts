@@ -11,7 +11,9 @@ import {
   type ToldEntry,
   type WorklistEntry,
 } from '../../app/worklist.ts'
+import type { Resolved } from '../../domain/doubt.ts'
 import { type Html, html } from '../../present/html.ts'
+import { redirectDone } from '../done.ts'
 import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
 import { type Fields, fieldsOf, reasonIn } from '../forms.ts'
 import { showScreen } from '../frame.ts'
@@ -63,12 +65,13 @@ export async function addWorklistPages(pages: Pages, door: ConsoleDoor): Promise
         return reply.redirect(stepUpPath(worklistPath(file)), 303)
       const isReasonLeft = asked.some(({ reason }) => reason === '')
       const otherwise = isReasonLeft ? reasonIn(request) : ''
-      await record(
+      const { isNow, counts } = await record(
         door,
         request,
         asked.map((entry) => ({ ...entry, reason: entry.reason || otherwise })),
       )
-      return reply.redirect(worklistPath(file), 303)
+      const done = { act: 'worklist', ...counts } as const
+      return redirectDone(door, request, reply, worklistPath(file), { done, isAgain: !isNow })
     },
   )
 }
@@ -160,10 +163,25 @@ function asShown(entries: readonly WorklistEntry[], { shown = '' }: Fields): rea
 }
 
 /** What is refused is seen when the page is shown again: by what the ledger holds then. */
-async function record(door: ConsoleDoor, request: FastifyRequest, entries: readonly ToldEntry[]): Promise<void> {
+async function record(door: ConsoleDoor, request: FastifyRequest, entries: readonly ToldEntry[]) {
   const { actor } = visitorOf(request)
   const recording = recordWorklist(door.app, entries, ({ line }, resolution, nowMs) =>
     actPartOnce(door, request, String(line), (once) => once.resolve(resolution, actor, nowMs)),
   )
-  for await (const _ of recording);
+  const counts = { found: 0, again: 0, proposed: 0, unchanged: 0 }
+  for await (const { answer } of recording) counts[countedAs(answer)] += 1
+  const isNow = entries.length === 0 || Object.values(counts).some((count) => count > 0)
+  return { isNow, counts }
+}
+
+function countedAs(answer: Resolved): 'found' | 'again' | 'proposed' | 'unchanged' {
+  switch (answer.kind) {
+    case 'resolved':
+      return answer.state === 'READY' ? 'again' : 'found'
+    case 'proposed':
+      return 'proposed'
+    case 'already':
+    case 'refused':
+      return 'unchanged'
+  }
 }
