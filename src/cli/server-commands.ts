@@ -26,6 +26,10 @@ export function addServerCommands(program: Command, act: Act): void {
     .command('ingest', { hidden: true })
     .description('for tranche serve: read one file')
     .action(() => act(async (app) => (await import('../commands/ingest.ts')).ingest(app)))
+  program
+    .command('prove', { hidden: true })
+    .description('for tranche serve: hold the record against itself')
+    .action(() => act(async (app) => (await import('../commands/prove.ts')).prove(app), 'examines'))
   addKeyCommands(program, act)
   addPeopleCommands(program, act)
 }

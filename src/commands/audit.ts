@@ -1,6 +1,7 @@
 // tranche audit: whether the record agrees with itself and with a head that was written down elsewhere; and who did what, line by line.
 
 import { openLedger } from '../app/ledger.ts'
+import { disagreementAct } from '../app/verifying.ts'
 import type { App } from '../app.ts'
 import { isHead } from '../domain/acts.ts'
 import { Fault } from '../domain/fault.ts'
@@ -57,11 +58,9 @@ export async function examineRecord(
   head: string | null,
   terminal: Terminal,
 ): Promise<Examined> {
-  const found: Disagreement[] = []
-  for await (const one of ledger.audit(head)) if (found.push(one) === DISAGREEMENTS_SHOWN) break
+  const found = await disagreementsIn(ledger, head)
   if (found.length > 0) {
-    const details = { disagreements: found.length, first: found[0]?.where ?? null }
-    await note(app, ledger, { what: 'inspect', details }, terminal)
+    await note(app, ledger, disagreementAct(found), terminal)
     return { disagreements: found, says: '' }
   }
   const unbound = await ledger.unbound()
@@ -71,6 +70,13 @@ export async function examineRecord(
       : `; ${plural(unbound, 'batch was', 'batches were')} recorded before digests were kept: of what was submitted with ${unbound === 1 ? 'it' : 'them'}, nothing is proved`
   const says = `sums, rows, what was submitted, moves and acts agree, up to ${await ledger.head()}${earlier}`
   return { disagreements: [], says }
+}
+
+/** Writes nothing. `head`: one that was written down earlier; null: none. */
+export async function disagreementsIn(ledger: Ledger, head: string | null): Promise<readonly Disagreement[]> {
+  const found: Disagreement[] = []
+  for await (const one of ledger.audit(head)) if (found.push(one) === DISAGREEMENTS_SHOWN) break
+  return found
 }
 
 /** null: none was given. */

@@ -23,13 +23,16 @@ import { firstRowJson } from '../present/checked-row.ts'
 import { EXIT, exitCodeOfError } from '../present/exit-codes.ts'
 import { toJsonRefusals } from '../present/review.ts'
 import { httpWays } from '../server/faults.ts'
+import { askedByServer } from './asked-by-server.ts'
 import { type CheckArguments, check, type Handed } from './check.ts'
 import { type FileArguments, parseFileArguments, withFormat } from './file-arguments.ts'
 import { createTerminal, type Terminal } from './terminal.ts'
 
 export async function ingest(app: App): Promise<number> {
   const terminal = createTerminal(true, process.stdout, process.stderr)
-  const asked = await askedByServer()
+  const asked = await askedByServer<IngestAsked>(
+    'Nothing was recorded and nothing was sent. To record a file: tranche submit FILE',
+  )
   const spelling = asked.caller.kind === 'key' ? httpWays : pageWays
   const own: App = { ...app, spelling }
   try {
@@ -41,22 +44,6 @@ export async function ingest(app: App): Promise<number> {
     terminal.object({ event: 'result', error: { code: error.code, message }, exit })
     return exit
   }
-}
-
-function askedByServer(): Promise<IngestAsked> {
-  const { channel } = process
-  if (channel === undefined || channel === null)
-    throw new Fault(
-      'usage',
-      'This command is for tranche serve alone. Nothing was recorded and nothing was sent. To record a file: tranche submit FILE',
-    )
-  channel.ref()
-  return new Promise((resolve) => {
-    process.once('message', (asked) => {
-      channel.unref()
-      resolve(asked as IngestAsked)
-    })
-  })
 }
 
 /** With the saved format as it is now: what is submitted later is read in the way that was looked at. */

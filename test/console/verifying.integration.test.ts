@@ -1,9 +1,13 @@
 // The record, verified from a page by the very command: whole, changed past Tranche, or held against an earlier head.
 
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { refund, submit } from '../fixtures/ledgers.ts'
+import { verifyFor } from '../../src/app/verifying.ts'
+import { CLI } from '../fixtures/cli.ts'
+import { listOf, personAt, refund, submit } from '../fixtures/ledgers.ts'
 import { formsIn, openPages, type PagesServed, type Visiting } from '../fixtures/pages.ts'
 
 let served: PagesServed
@@ -50,6 +54,51 @@ describe('the record, verified from a page', () => {
     const body = await verifiedNow(ada)
     expect(body).toContain('Send nothing before somebody knows why.')
     expect(body).not.toContain('The record is whole')
+  })
+
+  test('that disagrees is an act of whoever asked, and of nobody else', async () => {
+    await submit(served.ledger, served.accounts.shop, [refund('A')])
+    using db = new DatabaseSync(join(served.dir, 'd', 'ledger.db'))
+    db.exec('UPDATE instruction SET amount_minor = amount_minor + 1')
+    const ada = await served.as('ada', ['auditor'])
+    await ada.send('/audit', '/verify')
+    await verifiedNow(ada)
+    const acts = (await listOf(served.ledger.log(null))).filter(({ what }) => what === 'inspect')
+    expect(acts.map(({ actor }) => actor)).toMatchObject([{ kind: 'person', id: 'p-ada', name: 'ada' }])
+    expect(acts[0]?.details).toMatchObject({ disagreements: expect.any(Number), first: expect.any(String) })
+  })
+
+  test.each(['whole', 'unknown'] as const)('that comes out %s leaves no act', async (kind) => {
+    const { app, ledger } = served
+    const came = kind === 'whole' ? async () => ({ kind, head: '1:0' }) : () => Promise.reject(new Error('killed'))
+    const verified = await verifyFor(app, ledger, came, { anchor: null, actor: personAt('ada') })
+    expect([verified.kind, await listOf(ledger.log(null))]).toEqual([kind, []])
+  })
+
+  test('that could not be noted says so', async () => {
+    const found = async () => ({ kind: 'disagrees', disagreements: [{ where: 'A', means: 'B' }] }) as const
+    const asked = { anchor: null, actor: personAt('ada') }
+    const full = { recordAct: async () => 'full' as const }
+    expect(await verifyFor(served.app, full, found, asked)).toMatchObject({ kind: 'disagrees', isNoted: false })
+    const closed = { recordAct: () => Promise.reject(new Error('closed')) }
+    expect(await verifyFor(served.app, closed, found, asked)).toMatchObject({ kind: 'disagrees', isNoted: false })
+  })
+
+  test('in a process of its own is for the server alone, and ends with it', async () => {
+    const run = async (hasServer: boolean) => {
+      const stdio = ['ignore', 'pipe', 'pipe', ...(hasServer ? ['ipc' as const] : [])] as const
+      const child = spawn(process.execPath, [CLI, 'prove'], { env: served.env, stdio: [...stdio] })
+      if (hasServer) child.disconnect()
+      const said: Record<'stdout' | 'stderr', string> = { stdout: '', stderr: '' }
+      for (const name of ['stdout', 'stderr'] as const)
+        child[name]?.on('data', (chunk: Buffer) => {
+          said[name] += chunk
+        })
+      const [exit] = (await once(child, hasServer ? 'exit' : 'close')) as [number]
+      return { ...said, exit }
+    }
+    expect(await run(false)).toMatchObject({ exit: 2, stderr: expect.stringContaining('for tranche serve alone') })
+    expect(await run(true)).toMatchObject({ exit: 1, stdout: '' })
   })
 
   test('is asked for once at a time, so that no answer is of another head', async () => {

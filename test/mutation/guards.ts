@@ -36,6 +36,7 @@ const DOUBT_PAGES = 'test/console/doubts.integration.test.ts'
 const DONE_PAGES = 'test/console/done.integration.test.ts'
 const REFUSED_PAGES = 'test/console/refused.integration.test.ts'
 const KEY_PAGES = 'test/console/keys.integration.test.ts'
+const VERIFYING_PAGES = 'test/console/verifying.integration.test.ts'
 const WORKLIST_PAGES = 'test/console/worklist.integration.test.ts'
 const SETTLING = 'test/ledger/rules/settling.test.ts'
 const PAUSING = 'test/ledger/rules/pausing.test.ts'
@@ -8541,6 +8542,20 @@ export const GUARDS: readonly Guard[] = [
     guard: 'pages.removeAllContentTypeParsers()',
     without: '',
     tests: [PAGES_TRIED],
+  },
+  {
+    name: 'a verification that found nothing leaves no act of a disagreement',
+    file: 'src/app/verifying.ts',
+    guard: "verified.kind !== 'disagrees'",
+    without: "verified.kind === 'unknown'",
+    tests: [VERIFYING_PAGES],
+  },
+  {
+    name: 'a disagreement that could not be noted is said to be in no audit',
+    file: 'src/app/verifying.ts',
+    guard: "isNoted: noted === 'recorded' }",
+    without: 'isNoted: true }',
+    tests: [VERIFYING_PAGES],
   },
   {
     name: 'a request that does not say where it comes from is none of ours',

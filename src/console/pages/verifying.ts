@@ -1,9 +1,10 @@
 // The record, verified when somebody asks for it: what came of it is kept until this server ends.
 
 import type { FastifyRequest } from 'fastify'
+import { type VerifiedFor, verifyFor } from '../../app/verifying.ts'
 import { isHead } from '../../domain/acts.ts'
 import { atTerminal, words } from '../../domain/words.ts'
-import type { Verified } from '../../ports/ledger/audit.ts'
+import type { Disagreement } from '../../ports/ledger/audit.ts'
 import { type Html, html } from '../../present/html.ts'
 import { plural } from '../../present/text.ts'
 import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
@@ -20,7 +21,7 @@ interface Verification {
   /** The earlier head that it was held against; null: none. */
   readonly anchor: string | null
   /** null: it is under way. */
-  readonly ended: { readonly atMs: number; readonly verified: Verified } | null
+  readonly ended: { readonly atMs: number; readonly verified: VerifiedFor } | null
 }
 
 /** Of this server. */
@@ -30,7 +31,7 @@ export interface Verifications {
 }
 
 /** One at a time: each reads the whole ledger. */
-export function addVerifying(pages: Pages, { verify, app }: ConsoleDoor): Verifications {
+export function addVerifying(pages: Pages, { verify, app, ledger }: ConsoleDoor): Verifications {
   let latest: Verification | null = null
   pages.post('/audit/verify', { config: { page: 'verifyAudit' } }, async (request, reply) => {
     const anchor = anchorIn(fieldsOf(request).anchor ?? '')
@@ -40,14 +41,12 @@ export function addVerifying(pages: Pages, { verify, app }: ConsoleDoor): Verifi
         409,
         `${latest.by} started a verification, and it is still running. Yours was not started: wait until that one ends.`,
       )
-    const started = { by: visitorOf(request).person.name, startedAtMs: app.clock.nowMs(), anchor, ended: null }
+    const { person, actor } = visitorOf(request)
+    const started = { by: person.name, startedAtMs: app.clock.nowMs(), anchor, ended: null }
     latest = started
-    const failed = (): Verified => ({ kind: 'unknown' })
-    void verify(anchor)
-      .catch(failed)
-      .then((verified) => {
-        latest = { ...started, ended: { atMs: app.clock.nowMs(), verified } }
-      })
+    void verifyFor(app, ledger, verify, { anchor, actor }).then((verified) => {
+      latest = { ...started, ended: { atMs: app.clock.nowMs(), verified } }
+    })
     return reply.redirect('/audit#verified', 303)
   })
   return { latest: () => latest }
@@ -97,13 +96,15 @@ function outcomeOf({ by, startedAtMs, anchor, ended }: Verification): Html {
         html`<p><strong>It could not be verified</strong> (${asked}). So nothing is known about the record. ${linked(words`${atTerminal`Verify it: ${{ act: 'verify-audit' }}`}`)}</p>`,
       )
     case 'disagrees':
-      return html`${note('warn', html`<p><strong>${plural(verified.disagreements.length, 'disagreement')} in the record</strong> (${asked}). Send nothing before somebody knows why.</p>`)}${disagreementsTable(verified.disagreements)}`
+      return html`${note('warn', html`<p><strong>${plural(verified.disagreements.length, 'disagreement')} in the record</strong> (${asked}). Send nothing before somebody knows why.${verified.isNoted ? '' : UNNOTED}</p>`)}${disagreementsTable(verified.disagreements)}`
   }
 }
 
+const UNNOTED = ' The ledger could not record this, so the audit does not show it. Write it down elsewhere.'
+
 const SHOWN = 100
 
-function disagreementsTable(disagreements: Extract<Verified, { kind: 'disagrees' }>['disagreements']): Html {
+function disagreementsTable(disagreements: readonly Disagreement[]): Html {
   const rows = disagreements.slice(0, SHOWN).map(({ where, means }) => [html`${where}`, html`${means}`])
   const caption = disagreements.length > SHOWN ? `The first ${SHOWN} disagreements` : 'Disagreements'
   return table(caption, [{ name: 'Where' }, { name: 'What does not fit', kind: 'text' }], rows)
