@@ -61,20 +61,44 @@ export function wouldSend(doubt: DoubtRow | null, nowMs: number): boolean {
   return doubt === null || !doubt.twoPeople || standingProposal(doubt, nowMs) !== null
 }
 
-const WORDS: ReadonlySet<string> = new Set(['propose-send-again', 'refuse-send-again', 'confirm-send-again'])
+const WORDS: ReadonlySet<string> = new Set([
+  'propose-send-again',
+  'refuse-send-again',
+  'confirm-send-again',
+  'fall-send-again',
+])
 const AT_ONCE = 500
 
-/** What people said to sending that row once more, the oldest first: none of it is a move. `moves`: of that row. */
+/** What was said to sending that row once more, the oldest first, and which proposals fell: none of it is a move. `moves`: of that row. */
 export async function wordsOnSending(
   ledger: Pick<ActLedger, 'logAfter'>,
   { batchId, rowNo }: { readonly batchId: BatchId; readonly rowNo: number },
   moves: readonly HistoryMove[],
 ): Promise<readonly LogEntry[]> {
   if (moves.every(({ to }) => to !== 'IN_DOUBT')) return []
+  return wordsOf(rowNo, await wordsIn(ledger, batchId))
+}
+
+/** The same of many rows in doubt, each batch read once. */
+export async function wordsOnDoubts(
+  ledger: Pick<ActLedger, 'logAfter'>,
+  doubts: readonly DoubtRow[],
+): Promise<(doubt: DoubtRow) => readonly LogEntry[]> {
+  const words = new Map<BatchId, readonly LogEntry[]>()
+  for (const batchId of new Set(doubts.map((doubt) => doubt.batchId)))
+    words.set(batchId, await wordsIn(ledger, batchId))
+  return ({ batchId, rowNo }) => wordsOf(rowNo, words.get(batchId) ?? [])
+}
+
+function wordsOf(rowNo: number, words: readonly LogEntry[]): readonly LogEntry[] {
+  return words.filter(({ details }) => details?.row === rowNo)
+}
+
+async function wordsIn(ledger: Pick<ActLedger, 'logAfter'>, batchId: BatchId): Promise<readonly LogEntry[]> {
   const found: LogEntry[] = []
   for (let after: LogPosition | null = null; ; ) {
     const part: readonly LogEntry[] = await ledger.logAfter(null, after, AT_ONCE, batchId)
-    found.push(...part.filter(({ what, details }) => WORDS.has(what) && details?.row === rowNo))
+    found.push(...part.filter(({ what }) => WORDS.has(what)))
     if (part.length < AT_ONCE) return found
     after = part.at(-1)?.position ?? null
   }

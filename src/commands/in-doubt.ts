@@ -1,7 +1,7 @@
 // tranche in-doubt list: the worklist, with all a person needs to look each transaction up at the gateway.
 
 import { writeFile } from 'node:fs/promises'
-import { restUntilMsOf } from '../app/doubts.ts'
+import { restUntilMsOf, wordsOnDoubts } from '../app/doubts.ts'
 import { openLedger } from '../app/ledger.ts'
 import { workerNow } from '../app/locks.ts'
 import { toWorklistCsv } from '../app/worklist.ts'
@@ -11,6 +11,7 @@ import { Fault } from '../domain/fault.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { type DoubtRecord, doubtLines, toDoubtRecord, toJsonDoubt } from '../present/doubts.ts'
 import { EXIT } from '../present/exit-codes.ts'
+import { fallenProposal, toJsonFallen } from '../present/proposals.ts'
 import { leftOpenLines } from '../present/standing.ts'
 import { plural } from '../present/text.ts'
 import { noteExport } from './note.ts'
@@ -26,13 +27,22 @@ export async function listInDoubt(app: App, given: InDoubtArguments, terminal: T
     const found = await ledger.doubts()
     const doubts = found.map(toDoubtRecord)
     const late = (await ledger.batches()).filter((batch) => batch.lateAnswers > 0)
-    terminal.object({ in_doubt: found.map((row) => toJsonDoubt(row, restUntilMsOf(row, app), app.clock.nowMs())) })
+    const words = await wordsOnDoubts(ledger, found)
+    const nowMs = app.clock.nowMs()
+    const shown = found.map((row) => ({
+      ...{ row, restUntilMs: restUntilMsOf(row, app), fallen: fallenProposal(words(row), row, nowMs) },
+    }))
+    terminal.object({
+      in_doubt: shown.map(({ row, restUntilMs, fallen }) => ({
+        ...toJsonDoubt(row, restUntilMs, nowMs),
+        fallen_proposal: fallen === null ? null : toJsonFallen(fallen),
+      })),
+    })
     if (given.out !== undefined) {
       await writeWorklist(given.out, doubts, terminal)
       await noteExport(app, ledger, { kind: 'worklist', file: given.out, rows: doubts.length }, terminal)
     } else {
-      const shown = found.map((row) => ({ row, restUntilMs: restUntilMsOf(row, app) }))
-      terminal.data(...doubtLines(shown, app.clock.nowMs(), terminal.dataScreen))
+      terminal.data(...doubtLines(shown, nowMs, terminal.dataScreen))
     }
     const left = await leftOpenNow(app, ledger)
     if (doubts.length > 0)

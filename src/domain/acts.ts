@@ -63,6 +63,7 @@ export const STEERING_ACTS = [
   'propose-send-again',
   'confirm-send-again',
   'refuse-send-again',
+  'fall-send-again',
 ] as const
 
 /**

@@ -4,7 +4,7 @@ import { isoOf } from '../domain/batch-status.ts'
 import { cardText } from '../domain/card.ts'
 import { type DoubtRow, standingProposal } from '../domain/doubt.ts'
 import { withoutNumbers } from '../domain/top-reasons.ts'
-import { type JsonProposal, proposedText, toJsonProposal } from './proposals.ts'
+import { type FallenProposal, fallenText, type JsonProposal, proposedText, toJsonProposal } from './proposals.ts'
 import type { Screen } from './screen.ts'
 import { amountText, plural, toTable } from './text.ts'
 
@@ -12,6 +12,8 @@ import { amountText, plural, toTable } from './text.ts'
 export interface Doubt {
   readonly row: DoubtRow
   readonly restUntilMs: number
+  /** That it be sent again, and stands no more. Absent or null: there is none. */
+  readonly fallen?: FallenProposal | null
 }
 
 interface Column {
@@ -31,14 +33,16 @@ export function doubtLines(
     // What was taken out of a text is told where there is one row to tell it of.
     `${plural(own.length, 'row')}: ${own.length === 1 ? (own[0]?.row.reason ?? '') : cause}`,
     ...rowLines(own, columnsFor(localTime), columns ?? Number.POSITIVE_INFINITY),
-    ...own.flatMap(({ row }) => proposalLines(row, nowMs)),
+    ...own.flatMap((one) => proposalLines(one, nowMs)),
     `  ${judgingText(own, nowMs)}`,
   ])
 }
 
-function proposalLines(row: DoubtRow, nowMs: number): string[] {
+function proposalLines({ row, fallen = null }: Doubt, nowMs: number): string[] {
   const proposal = standingProposal(row, nowMs)
-  return proposal === null ? [] : [`  ${row.instruction.reference}: send it again? ${proposedText(proposal)}`]
+  const { reference } = row.instruction
+  if (proposal !== null) return [`  ${reference}: send it again? ${proposedText(proposal)}`]
+  return fallen === null ? [] : [`  ${reference}: ${fallenText(fallen)}`]
 }
 
 function columnsFor(localTime: ((atMs: number) => string) | null): Column[] {

@@ -253,6 +253,18 @@ describe('where approvals are in force', () => {
     expect(await now('R-3')).toMatchObject({ state: 'IN_DOUBT' })
   })
 
+  test('whoever proposed reads at the row why that is gone', async () => {
+    await propose()
+    for (const page of [at(), ofR3()])
+      expect((await olga.get(page)).body).toContain('nothing is sent until another person confirms it')
+    await served.ledger.setGrants('olga', ['operator', 'viewer'], 'more', CLERK, Date.now())
+    for (const page of [at(), ofR3()]) {
+      const { body } = await anna.get(page)
+      expect(body).toMatch(/the proposal of person olga .* to send it once more fell, after attempt 1/)
+      expect(body).toContain('what its proposer may do here was changed')
+    }
+  })
+
   test('who proposed, refused and confirmed is told where the row is, where it is listed, and at its batch', async () => {
     const proposed = 'proposed to send it once more, after attempt 1'
     await propose()

@@ -128,6 +128,12 @@ describe.runIf(isRoot)('with approvals: {four_eyes: true}', () => {
     ])
     const confirmed = await said('ken', ...again)
     expect([confirmed.code, confirmed.last.status], confirmed.stderr).toEqual([0, 'PENDING'])
+    const history = await office.trancheWith(env, 'history', 'R-1', '--json')
+    const saidThen = history.last.said.map(({ what }: { what: string }) => what.split('-')[0])
+    expect(saidThen).toEqual(['propose', 'refuse', 'propose', 'confirm'])
+    expect((await office.trancheWith(env, 'history', 'R-1')).stdout).toMatch(
+      /ann@.* proposed to send it once more, after attempt 1\n.*not there\n.*ken@.* confirmed that it is sent once more/,
+    )
     expect((await office.trancheWith(env, 'worker', '--until-idle')).code).toBe(0)
     expect((await office.trancheWith(env, 'results', batch, '--out', out)).code).toBe(0)
     expect(countsIn(out)).toEqual({ APPROVED: 1 })

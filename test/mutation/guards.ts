@@ -7069,14 +7069,22 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a proposal falls when what its proposer may do has changed',
     file: 'src/ledger/texts/doors/people.ts',
-    guard: "  yield* change('DELETE FROM proposal WHERE identity = :identity', { identity: `person:${id}` })\n",
+    guard: '  yield* fallOfProposer(`person:${id}`, nowMs)\n',
     without: '',
     tests: [RECORD],
   },
   {
     name: 'proposals fall when an account moves or an older state is adopted',
     file: 'src/ledger/texts/approving/waiting.ts',
-    guard: '  yield* change(VOID_PROPOSALS, { accountId })\n',
+    guard: '  yield* fallOfAccount(accountId, nowMs)\n',
+    without: '',
+    tests: [RECORD],
+  },
+  {
+    name: 'a proposal that falls leaves an act that says why',
+    file: 'src/ledger/texts/approving/fallen.ts',
+    guard:
+      "    yield* recordAct({ what: 'fall-send-again', atMs: nowMs, actor: null, batchId, accountId, reason, details })\n",
     without: '',
     tests: [RECORD],
   },
@@ -7112,8 +7120,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'what people said to sending a row again is told of that row alone',
     file: 'src/app/doubts.ts',
-    guard: ' && details?.row === rowNo',
-    without: '',
+    guard: 'details?.row === rowNo',
+    without: 'true',
     tests: [DOUBT_PAGES],
   },
   {
@@ -8375,7 +8383,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'other sessions end with the roles that the groups had',
     file: 'src/ledger/texts/doors/provided.ts',
-    guard: '  yield* endRightsOf(person.id)\n',
+    guard: '  yield* endRightsOf(person.id, nowMs)\n',
     without: '',
     tests: [RECORD],
   },

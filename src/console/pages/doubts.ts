@@ -165,7 +165,7 @@ function fromFile(door: ConsoleDoor, request: FastifyRequest, doubts: number): H
 
 // ───────────────────────────────────────────────────────────── One of them
 
-async function shownOf({ ledger }: ConsoleDoor, doubt: DoubtRow, visitor: Visitor): Promise<Html> {
+async function shownOf({ app, ledger }: ConsoleDoor, doubt: DoubtRow, visitor: Visitor): Promise<Html> {
   const { merchant, batchId, rowNo, attempt, sentAtMs, claimedAtMs, leftByMs, holdsUp, reason, instruction } = doubt
   const { reference, operation, money, orderId, vaultId, xtlOrderId, card } = instruction
   const amount = money === null ? null : html`${amountText(money.amountMinor, money.currency)} ${money.currency}`
@@ -192,7 +192,7 @@ async function shownOf({ ledger }: ConsoleDoor, doubt: DoubtRow, visitor: Visito
     ['Holds up', holdsUp === 0 ? null : html`${plural(holdsUp, 'row')} of the same order`],
     ['Batch', html`<a href="${batchPath(batchId)}">${batchId}</a>, row ${rowNo}`],
     ['All of it', html`<a href="${instructionPath(reference, doubt)}">the instruction, with what is beside it</a>`],
-  ])}${movesTable(own)}${wordsTable(await wordsOnSending(ledger, doubt, own))}${attempt === 1 ? NOTHING : note('warn', html`It was sent ${attempt} times. What you find must be of attempt ${attempt}: compare the time.`)}`
+  ])}${movesTable(own)}${wordsTable(await wordsOnSending(ledger, doubt, own), doubt, app.clock.nowMs())}${attempt === 1 ? NOTHING : note('warn', html`It was sent ${attempt} times. What you find must be of attempt ${attempt}: compare the time.`)}`
 }
 
 function holderOf({ instruction: { details } }: DoubtRow, visitor: Visitor): Html | null {

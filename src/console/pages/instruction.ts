@@ -5,6 +5,7 @@ import type { AttentionNow } from '../../app/attention.ts'
 import { wordsOnSending } from '../../app/doubts.ts'
 import { standingNow } from '../../app/standing.ts'
 import type { BatchView } from '../../domain/batch.ts'
+import type { DoubtRow } from '../../domain/doubt.ts'
 import type { FoundInstruction } from '../../domain/found.ts'
 import { toIdentifier } from '../../domain/identifier.ts'
 import { plainId } from '../../domain/instruction.ts'
@@ -81,15 +82,18 @@ async function showInstruction(
   const { reference, batchId, rowNo, state, merchant, asked } = found
   const [moves, batch, now] = [await ledger.history(reference), await ledger.batch(batchId), await attentionFor(door)]
   const own = moves.filter((move) => isOf(found, move))
-  const doubt = state === 'IN_DOUBT' ? await doubtOf() : NOTHING
+  const doubt = state === 'IN_DOUBT' ? await doubtNow() : null
   const standing = batch === null || state !== 'READY' ? null : whyWords(standingNow(app, batch, now.workers).why)
   const waits = standing === null ? NOTHING : html`<p>Its batch: ${linked(standing)}.</p>`
-  const main = html`${doubt}${fateOf(found, own, now)}${waits}<h2>Asked and answered</h2>${comparedOf(found)}<h2>What happened</h2>${movesTable(own)}${wordsTable(await wordsOnSending(ledger, found, own))}${originOf(found, batch)}${await orderOf()}${await othersOf()}`
+  const main = html`${noteOn(doubt)}${fateOf(found, own, now)}${waits}<h2>Asked and answered</h2>${comparedOf(found)}<h2>What happened</h2>${movesTable(own)}${wordsTable(await wordsOnSending(ledger, found, own), doubt, app.clock.nowMs())}${originOf(found, batch)}${await orderOf()}${await othersOf()}`
   return showScreen(door, request, reply, { title: reference, main, now })
 
-  async function doubtOf(): Promise<Html> {
-    const row = (await ledger.doubts()).find((one) => one.batchId === batchId && one.rowNo === rowNo)
-    if (row === undefined) return NOTHING
+  async function doubtNow(): Promise<DoubtRow | null> {
+    return (await ledger.doubts()).find((one) => one.batchId === batchId && one.rowNo === rowNo) ?? null
+  }
+
+  function noteOn(row: DoubtRow | null): Html {
+    if (row === null) return NOTHING
     const asked = html`<strong>In doubt.</strong> <a href="${doubtPath(row.rowId)}">Look it up at the gateway, and say what you found</a>`
     return html`${note('doubt', asked)}${proposalNote(door, row, doubtPath(row.rowId))}`
   }

@@ -1,9 +1,11 @@
 // Every move of a row: when, why, by whom, and what the gateway said; and what people said to sending it once more.
 
 import type { LogEntry } from '../../domain/acts.ts'
+import type { DoubtRow } from '../../domain/doubt.ts'
 import type { HistoryMove } from '../../domain/reconciliation.ts'
 import { statusOf } from '../../domain/states.ts'
 import { type Html, html } from '../../present/html.ts'
+import { endOfProposal, sayerOf, sayingText } from '../../present/proposals.ts'
 import { moment, NOTHING, stateText, table } from '../parts.ts'
 
 const COLUMNS = [
@@ -31,12 +33,6 @@ export function movesTable(moves: readonly HistoryMove[]): Html {
   return table('Every move of this row, the first above', COLUMNS, rows)
 }
 
-const WORDS: Readonly<Record<string, string>> = {
-  'propose-send-again': 'proposed to send it once more',
-  'confirm-send-again': 'confirmed that it is sent once more',
-  'refuse-send-again': 'refused to send it once more',
-}
-
 const WORD_COLUMNS = [
   { name: 'When' },
   { name: 'Who' },
@@ -45,13 +41,18 @@ const WORD_COLUMNS = [
 ] as const
 
 /** None of it is a move: what is only proposed moves nothing. */
-export function wordsTable(words: readonly LogEntry[]): Html {
+export function wordsTable(words: readonly LogEntry[], doubt: DoubtRow | null, nowMs: number): Html {
   if (words.length === 0) return NOTHING
-  const rows = words.map(({ atMs, what, by, reason, details }) => [
-    moment(atMs),
-    html`${by}`,
-    html`${WORDS[what] ?? what}, after attempt ${details?.attempt ?? ''}`,
-    html`${reason}`,
+  const rows = words.map((word) => [
+    moment(word.atMs),
+    html`${sayerOf(word)}`,
+    html`${sayingText(word)}`,
+    html`${word.reason}`,
   ])
-  return table('Said to sending it once more', WORD_COLUMNS, rows)
+  const end = endOfProposal(words, doubt, nowMs)
+  return html`${table('Said to sending it once more', WORD_COLUMNS, rows)}${end === null ? NOTHING : html`<p>The latest proposal: ${lowered(end)}</p>`}`
+}
+
+function lowered(sentence: string): string {
+  return `${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`
 }

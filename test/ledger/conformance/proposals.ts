@@ -64,6 +64,15 @@ const person = async (name: string, grants: readonly GrantName[], by = ADMIN): P
   return { kind: 'person', id: `p-${name}`, name, address: null }
 }
 let people = 0
+/** Why they are gone, of the proposals that nobody decided on. */
+const fallenNow = async () =>
+  (await listOf(ledger.log(null)))
+    .filter(({ what }) => what === 'fall-send-again')
+    .map(({ by, reason, batchId: of, details }) => [by, reason, of, details])
+const fallen = (why: string, by: string, attempt = 1) => [
+  ...['worker', why, batchId],
+  { row: 1, attempt, proposed_by: by },
+]
 const actsNow = async () =>
   (await listOf(ledger.log(null))).filter(({ what }) => what.endsWith('send-again')).map(({ what, by }) => [what, by])
 
@@ -250,8 +259,11 @@ export function describeProposals(): void {
       expect(await proposalNow(over)).toBeNull()
       expect(await ledger.proposals(over)).toEqual([])
       expect(await refuse(BOB, over)).toBe(false)
+      expect(await fallenNow()).toEqual([]) // nobody took it away
       expect(await sendAgain(BOB, {}, over)).toMatchObject({ kind: 'proposed', proposal: { by: 'bob@desk' } })
       expect(await stateNow()).toBe('IN_DOUBT')
+      expect(await fallenNow()).toEqual([fallen('nobody confirmed it in time', 'ann@desk')])
+      expect(await auditOf(ledger)).toEqual([])
     })
 
     test('falls when the row is resolved otherwise, and is of no other attempt', async () => {
@@ -265,6 +277,8 @@ export function describeProposals(): void {
       expect(await ledger.resolve(findingOn('A', { attempt: 2 }), BOB, LATER + 2)).toMatchObject({ state: 'APPROVED' })
       expect(await ledger.doubts()).toEqual([])
       expect(await refuse(BOB)).toBe(false)
+      expect(await fallenNow()).toEqual([fallen('the row was resolved otherwise', 'ann@desk', 2)])
+      expect(await auditOf(ledger)).toEqual([])
     })
 
     test.each<[string, () => Promise<unknown>]>([
@@ -278,6 +292,7 @@ export function describeProposals(): void {
       await sendAgain(olga)
       await change()
       expect(await proposalNow()).toBeNull()
+      expect(await fallenNow()).toEqual([fallen('what its proposer may do here was changed', 'person olga (p-olga)')])
       await ledger.setGrants('olga', ['operator'], 'back', ADMIN, LATER)
       expect(await sendAgain(anna, { proposedAtMs: LATER })).toMatchObject({ why: 'proposal' })
       expect(await stateNow()).toBe('IN_DOUBT')
@@ -290,6 +305,10 @@ export function describeProposals(): void {
       await ledger.close() // no worker is at work on an account that moves
       await next.adoptAccount('default', 'https://moved.example', 'merchant', 'moved', CLERK, NOW)
       expect(await next.doubts()).toMatchObject([{ proposal: null }])
+      const acts = await listOf(next.log(null))
+      expect(acts.filter(({ what }) => what === 'fall-send-again')).toMatchObject([
+        { reason: 'the merchant was moved to another gateway', details: { proposed_by: 'ann@desk' } },
+      ])
     })
 
     test('is made by one of many at once, and confirmed by one', async () => {

@@ -16,8 +16,9 @@ import type { Operation } from '../../../domain/instruction.ts'
 import { decidedMeanwhile, otherProposal, unfitToConfirm, wouldBeSent } from '../../rules/proposing.ts'
 import type { Refusal } from '../../rules/resolving.ts'
 import { actorIdOf, byOf, recordAct, toActor } from '../record/acts.ts'
-import { all, change, one, type Script } from '../script.ts'
+import { all, one, type Script } from '../script.ts'
 import { unfitBeside } from './approvals.ts'
+import { fallBefore } from './fallen.ts'
 import { policyInForce } from './policy.ts'
 
 /** A row that a person orders to be sent once more, which it may be. */
@@ -49,8 +50,6 @@ interface Standing extends Omit<Proposal, 'untilMs'> {
 const STANDING = `
     SELECT p.by, p.reason, p.at AS "atMs", a.parts FROM proposal p JOIN actor a ON a.id = p.actor_id
     WHERE p.row_id = :id AND p.batch_id = :batchId AND p.attempt = :attempt AND p.at > :since`
-
-const FALLEN = 'DELETE FROM proposal WHERE row_id = :id AND NOT (attempt = :attempt AND at > :since)'
 
 const PROPOSE = `
     INSERT INTO proposal (row_id, batch_id, attempt, identity, actor_id, by, reason, at)
@@ -137,7 +136,7 @@ function* propose(row: Resent, order: Order, actor: Actor, nowMs: number): Scrip
   const { reason } = order
   const { id, batchId, rowNo, attempt } = row
   const by = byOf(actor)
-  yield* change(FALLEN, { id, attempt, since: nowMs - PROPOSAL_LIVES_MS })
+  yield* fallBefore({ id, attempt }, nowMs)
   const actorId = yield* actorIdOf(actor)
   const made = yield* all(PROPOSE, { id, batchId, attempt, identity: identityOf(actor), actorId, by, reason, nowMs })
   if (made.length !== 1) return decidedMeanwhile(nameOf(row, order))
@@ -196,9 +195,4 @@ export function* standingProposals(nowMs: number): Script<{ merchant: string; ba
   const standing = yield* all<Kind & { readonly batchId: BatchId }>(ALL_STANDING, { since: nowMs - PROPOSAL_LIVES_MS })
   // Since the policy asks for less, one person's word may be enough: then nothing waits for another one.
   return standing.filter((kind) => takesTwo(policy, kind)).map(({ merchant, batchId }) => ({ merchant, batchId }))
-}
-
-/** Its doubt is over. */
-export function* dropProposalOf(id: number): Script<void> {
-  yield* change('DELETE FROM proposal WHERE row_id = :id', { id })
 }

@@ -4,6 +4,7 @@ import type { AskedSum } from '../../../domain/approval.ts'
 import type { BatchId } from '../../../domain/ids.ts'
 import { recordAct } from '../record/acts.ts'
 import { all, allExact, change, exists, type Script } from '../script.ts'
+import { fallOfAccount } from './fallen.ts'
 import { type Asking, neededFor, noteWaiting } from './needed.ts'
 import { policyInForce } from './policy.ts'
 
@@ -80,9 +81,6 @@ const VOID = `
     WHERE approvals_given > 0 AND hold <> 'cancelled' AND account_id = coalesce(:accountId, account_id)
       AND id IN (SELECT batch_id FROM tally WHERE state IN ('READY', 'SENDING', 'IN_DOUBT') AND count > 0) RETURNING id`
 
-const VOID_PROPOSALS = `
-    DELETE FROM proposal WHERE batch_id IN (SELECT id FROM batch WHERE account_id = coalesce(:accountId, account_id))`
-
 /**
  * What was approved was of another state of the ledger, or for another gateway. Batches with rows that wait, or that a person may
  * send again, need it again, and have as much time for it as new ones. What was proposed falls. `accountId` null: of all accounts.
@@ -91,7 +89,7 @@ export function* voidApprovals(accountId: number | null, nowMs: number): Script<
   const expireAfterMs = (yield* policyInForce())?.expireAfterMs ?? WITHOUT_POLICY_MS
   for (const { id } of yield* all<{ id: BatchId }>(VOID, { accountId, untilMs: nowMs + expireAfterMs }))
     yield* change('DELETE FROM approval WHERE batch_id = :id', { id })
-  yield* change(VOID_PROPOSALS, { accountId })
+  yield* fallOfAccount(accountId, nowMs)
 }
 
 /** Of what waits although no policy is in force any more. */

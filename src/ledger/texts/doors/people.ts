@@ -13,6 +13,7 @@ import {
   regranted,
 } from '../../../domain/person.ts'
 import type { Invitation, Joining, NewPerson, PeopleLedger } from '../../../ports/ledger/people.ts'
+import { fallOfProposer } from '../approving/fallen.ts'
 import { beginFourEyes } from '../approving/policy.ts'
 import { type Engine, FAULTING } from '../engine.ts'
 import { byOf, recordAct } from '../record/acts.ts'
@@ -124,7 +125,7 @@ function* invite(name: string, invitation: Invitation, actor: Actor, nowMs: numb
   const names = personOf(found).grants.map((one) => one.name)
   const grants = JSON.stringify(regranted([], names, given))
   yield* change('UPDATE person SET password = NULL, grants = :grants WHERE id = :id', { id: found.id, grants })
-  yield* endRightsOf(found.id)
+  yield* endRightsOf(found.id, nowMs)
   yield* replaceInvitation(found.id, invitation)
   yield* recordAct({ what: 'invite-person', atMs: nowMs, actor, details: { person: found.id, name } })
   return 'invited'
@@ -183,7 +184,7 @@ function* setGrants(name: string, names: readonly GrantName[], { reason, actor, 
   const given = { atMs: nowMs, by: identityOf(actor), first: yield* isFirstSetup(nowMs) }
   const grants = regranted(before.grants, names, given)
   yield* change('UPDATE person SET grants = :grants WHERE id = :id', { id: found.id, grants: JSON.stringify(grants) })
-  yield* endRightsOf(found.id)
+  yield* endRightsOf(found.id, nowMs)
   const wordsOf = (list: readonly Grant[]) => list.map((one) => one.name).join(' ')
   const details = { person: found.id, name, before: wordsOf(before.grants), after: wordsOf(grants) }
   yield* recordAct({ what: 'set-roles', atMs: nowMs, actor, reason, details })
@@ -198,13 +199,13 @@ function* revokePerson(name: string, { reason, actor, nowMs }: Changing) {
   const { id } = found
   yield* change('UPDATE person SET revoked_at = :nowMs, password = NULL WHERE id = :id', { id, nowMs })
   yield* change('DELETE FROM invitation WHERE person_id = :id', { id })
-  yield* endRightsOf(id)
+  yield* endRightsOf(id, nowMs)
   yield* recordAct({ what: 'revoke-person', atMs: nowMs, actor, reason, details: { person: id, name } })
   return 'revoked'
 }
 
 /** Where what a person may do has changed: their sessions, and what they proposed. */
-export function* endRightsOf(id: string): Script<void> {
+export function* endRightsOf(id: string, nowMs: number): Script<void> {
   yield* change('DELETE FROM session WHERE person_id = :id', { id })
-  yield* change('DELETE FROM proposal WHERE identity = :identity', { identity: `person:${id}` })
+  yield* fallOfProposer(`person:${id}`, nowMs)
 }

@@ -94,7 +94,7 @@ function* giveRoles(person: Person, provided: Provided): Script<boolean> {
   const given = { atMs: nowMs, by: identityOf(actor), first: yield* isFirstSetup(nowMs) }
   const grants = JSON.stringify(regranted(person.grants, provided.grants, given))
   yield* change('UPDATE person SET grants = :grants WHERE id = :id', { id: person.id, grants })
-  yield* endRightsOf(person.id)
+  yield* endRightsOf(person.id, nowMs)
   const details = {
     ...{ person: person.id, name: person.name },
     ...{ before: wordsOf(before), after: wordsOf(provided.grants) },

@@ -23,10 +23,10 @@ import {
   type SettledRow,
 } from '../../rules/resolving.ts'
 import { isSameTransaction, NO_FACTS } from '../../rules/settling.ts'
+import { fallOfRow } from '../approving/fallen.ts'
 import { policyInForce } from '../approving/policy.ts'
 import {
   askSecondPerson,
-  dropProposalOf,
   judgeWord,
   noteConfirmed,
   type Resent,
@@ -210,7 +210,7 @@ function* resolve(
   const moved = yield* all(RESOLVE, { ...values, from: row.state, transactionId, id, attempt })
   if (moved.length !== 1) return movedMeanwhile(row, resolution)
   if (second !== null) yield* noteConfirmed(row, second, resolution, actor, nowMs)
-  if (row.state === 'IN_DOUBT') yield* endDoubt(row)
+  if (row.state === 'IN_DOUBT') yield* endDoubt(row, nowMs)
   if (id !== holder.id) yield* handBack(holder.id, id)
   const answered = answeredBy({ ...NO_FACTS, transactionId })
   yield* book.move(row, step.to, 'resolve', { attempt, atMs: nowMs, actor, reason, answered })
@@ -273,9 +273,9 @@ function resentOf(row: FoundRow & RowToResolve): Resent {
   return { ...row, operation: row.operation as Operation }
 }
 
-function* endDoubt({ id, account_id: accountId }: FoundRow): Script<void> {
+function* endDoubt({ id, account_id: accountId }: FoundRow, nowMs: number): Script<void> {
   yield* change(LOOKED, { accountId })
-  yield* dropProposalOf(id)
+  yield* fallOfRow(id, nowMs)
 }
 
 function* findMeant(resolution: Resolution): Script<FoundRow | Refusal> {
