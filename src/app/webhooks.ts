@@ -18,45 +18,53 @@ export async function newWebhookSecret(): Promise<string> {
   return (await import('../events/signature.ts')).newSecret()
 }
 
-/** null: as far as its text tells, it may be asked. */
-export async function webhookUrlFault(url: string, allowsPrivate: boolean): Promise<UrlFault | null> {
-  return (await import('../events/address-guard.ts')).urlFault(url, allowsPrivate)
-}
-
-interface UrlTaken {
+interface EndpointAsked {
+  readonly url: string
+  /** null: events of all merchants. */
+  readonly merchant: string | null
+  /** Whether it may be in one's own network. */
   readonly allowsPrivate: boolean
-  /** What to do about one in one's own network, where that is not taken. */
-  readonly inOwnNetwork: string
 }
 
-/** Throws a usage fault that says what is wrong with it. */
-export async function assertEndpointUrl(url: string, { allowsPrivate, inOwnNetwork }: UrlTaken): Promise<void> {
-  const fault = holdsCardData(url) ? 'not-a-url' : await webhookUrlFault(url, allowsPrivate)
-  switch (fault) {
-    case null:
-      return
-    case 'not-a-url':
-      throw urlFault('is no address of a web server; write it such as https://shop.example/hooks/tranche')
-    case 'has-user':
-      throw urlFault('has a user name or password in it; each body is signed, so leave them out')
-    case 'not-https':
-      throw urlFault(`is not https; events would be read on the way. ${inOwnNetwork}`)
-    case 'forbidden-address':
-      throw urlFault(`is in a private or reserved network. ${inOwnNetwork}`)
-  }
+export type EndpointFault =
+  | { readonly of: 'url'; readonly why: UrlFault }
+  /** `known`: the merchants that the ledger has. */
+  | { readonly of: 'merchant'; readonly known: readonly string[] }
+
+/** Whoever adds it, and by whichever door. null: as far as its text tells, it may be asked, and its merchant is known. */
+export async function endpointFault(
+  ledger: Pick<Ledger, 'accounts'>,
+  { url, merchant, allowsPrivate }: EndpointAsked,
+): Promise<EndpointFault | null> {
+  const { urlFault } = await import('../events/address-guard.ts')
+  const why = holdsCardData(url) ? 'not-a-url' : urlFault(url, allowsPrivate)
+  if (why !== null) return { of: 'url', why }
+  const known = (await ledger.accounts()).map(({ name }) => name)
+  return merchant === null || known.includes(merchant) ? null : { of: 'merchant', known }
 }
 
-function urlFault(why: string): Fault {
-  return new Fault('usage', `The address ${why}. No endpoint was added.`)
-}
-
-/** null: events of all merchants. Throws a usage fault where the ledger has none of that name. */
-export async function assertEndpointMerchant(ledger: Pick<Ledger, 'accounts'>, merchant: string | null): Promise<void> {
-  const names = (await ledger.accounts()).map(({ name }) => name)
-  if (merchant === null || names.includes(merchant)) return
-  const known = names.length === 0 ? 'none yet' : names.join(', ')
+/** Throws a usage fault that says what is wrong. `inOwnNetwork`: what to do about one that is, where that is not taken. */
+export async function assertEndpoint(
+  ledger: Pick<Ledger, 'accounts'>,
+  asked: EndpointAsked,
+  inOwnNetwork: string,
+): Promise<void> {
+  const fault = await endpointFault(ledger, asked)
+  if (fault === null) return
+  if (fault.of === 'url') throw urlRefused(fault.why, inOwnNetwork)
+  const known = fault.known.length === 0 ? 'none yet' : fault.known.join(', ')
   throw new Fault(
     'usage',
-    `This ledger has no merchant "${merchant}" (it has ${known}). No endpoint was added. A merchant is known once something was handed in for it.`,
+    `This ledger has no merchant "${asked.merchant}" (it has ${known}). No endpoint was added. A merchant is known once something was handed in for it.`,
   )
+}
+
+function urlRefused(why: UrlFault, inOwnNetwork: string): Fault {
+  const words: Readonly<Record<UrlFault, string>> = {
+    'not-a-url': 'is no address of a web server; write it such as https://shop.example/hooks/tranche',
+    'has-user': 'has a user name or password in it; each body is signed, so leave them out',
+    'not-https': `is not https; events would be read on the way. ${inOwnNetwork}`,
+    'forbidden-address': `is in a private or reserved network. ${inOwnNetwork}`,
+  }
+  return new Fault('usage', `The address ${words[why]}. No endpoint was added.`)
 }

@@ -1,7 +1,7 @@
 // tranche webhooks: where events are sent, and what became of them. It writes to the ledger alone; whoever delivers does the sending.
 
 import { parseEventTypes } from '../app/events.ts'
-import { assertEndpointMerchant, assertEndpointUrl, newEndpoint, newWebhookSecret } from '../app/webhooks.ts'
+import { assertEndpoint, newEndpoint, newWebhookSecret } from '../app/webhooks.ts'
 import type { App } from '../app.ts'
 import { Fault } from '../domain/fault.ts'
 import type { Delivery } from '../domain/webhook.ts'
@@ -37,9 +37,8 @@ const KEEP_IT = 'Keep it where the receiver can read it: it is not shown again. 
 export async function addWebhook(app: App, url: string, given: AddArguments, terminal: Terminal): Promise<number> {
   const { merchant = null, allowPrivate: allowsPrivate = false } = given
   const types = given.events === undefined ? null : parseEventTypes('--events', given.events)
-  await assertEndpointUrl(url, { allowsPrivate, inOwnNetwork: 'If it is in your own network: --allow-private' })
   return onLedger(app, async (ledger) => {
-    await assertEndpointMerchant(ledger, merchant)
+    await assertEndpoint(ledger, { url, merchant, allowsPrivate }, 'If it is in your own network: --allow-private')
     const { id, secret } = await newEndpoint()
     await ledger.addEndpoint({ id, url, secret, types, merchant, allowsPrivate }, app.actor, app.clock.nowMs())
     terminal.object({ id, secret })

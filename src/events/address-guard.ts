@@ -47,7 +47,7 @@ export function urlFault(text: string, allowsPrivate: boolean): UrlFault | null 
   return isIP(host) !== 0 && isForbidden(host) ? 'forbidden-address' : null
 }
 
-export class ForbiddenAddress extends Error {
+class ForbiddenAddress extends Error {
   constructor(host: string) {
     super(`${host} is in a private or reserved network: nothing was sent there`)
     this.name = 'ForbiddenAddress'

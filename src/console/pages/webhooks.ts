@@ -2,7 +2,7 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { bodyMaker, parseEventTypes } from '../../app/events.ts'
-import { assertEndpointMerchant, assertEndpointUrl, newEndpoint, newWebhookSecret } from '../../app/webhooks.ts'
+import { assertEndpoint, newEndpoint, newWebhookSecret } from '../../app/webhooks.ts'
 import type { DoorActor } from '../../domain/actor.ts'
 import { parseMoment } from '../../domain/instant.ts'
 import type { Delivery, Endpoint } from '../../domain/webhook.ts'
@@ -198,8 +198,7 @@ async function wantedIn({ ledger }: ConsoleDoor, request: FastifyRequest) {
     allowsPrivate: false,
   }
   const inOwnNetwork = 'For one in your own network, ask whoever runs this server to add it there'
-  await assertEndpointUrl(wanted.url, { allowsPrivate: false, inOwnNetwork })
-  await assertEndpointMerchant(ledger, wanted.merchant)
+  await assertEndpoint(ledger, wanted, inOwnNetwork)
   return wanted
 }
 

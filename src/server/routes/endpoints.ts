@@ -2,9 +2,8 @@
 
 import type { FastifyRequest } from 'fastify'
 import * as z from 'zod'
-import { newEndpoint, webhookUrlFault } from '../../app/webhooks.ts'
+import { endpointFault, newEndpoint } from '../../app/webhooks.ts'
 import { seesMerchant } from '../../domain/api-key.ts'
-import { holdsCardData } from '../../domain/card-secrets.ts'
 import { isEventPattern } from '../../domain/event.ts'
 import type { Endpoint } from '../../domain/webhook.ts'
 import { toJsonDelivery, toJsonEndpoint } from '../../present/webhooks.ts'
@@ -86,11 +85,10 @@ function addAdding(server: Server, door: Door): void {
     replies: { 201: ENDPOINT.extend({ secret: z.string().optional() }) },
     async answer({ body: { url, events: types = null, merchant = null }, request, reply }) {
       const { key, actor } = callerOf(request)
-      const isKnown = merchant === null || (await ledger.accounts()).some(({ name }) => name === merchant)
-      if (!isKnown || (merchant === null ? key.merchants !== null : !seesMerchant(key, merchant)))
-        throw notFound('There is no such merchant.')
-      const fault = holdsCardData(url) ? 'not-a-url' : await webhookUrlFault(url, false)
-      if (fault !== null) throw urlProblem(fault)
+      const isTheirs = merchant === null ? key.merchants === null : seesMerchant(key, merchant)
+      const fault = isTheirs ? await endpointFault(ledger, { url, merchant, allowsPrivate: false }) : null
+      if (!isTheirs || fault?.of === 'merchant') throw notFound('There is no such merchant.')
+      if (fault !== null) throw urlProblem(fault.why)
       const { id, secret } = await newEndpoint()
       reply.code(201)
       return answerOnce(door, request, reply, {
