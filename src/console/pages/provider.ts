@@ -1,21 +1,12 @@
 // Signing in by the company's identity provider, and proving there again who one is.
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type ProviderSignIn, type ProviderStepUp, signInWithProvider, stepUpWithProvider } from '../../app/entering.ts'
-import {
-  authorizationRequest,
-  consumePending,
-  lazyProvider,
-  matchesState,
-  newPendingSignIn,
-  type PendingSignIn,
-  readPending,
-  signPending,
-} from '../../app/identity-provider.ts'
-import { sha256Of } from '../../app/people.ts'
+import type { ProviderSignIn, ProviderStepUp } from '../../app/entering.ts'
+import { lazyProvider } from '../../app/identity-provider.ts'
+import { leaveForProvider, type ProviderDoor, type Returned, returnFromProvider } from '../../app/provider-sign-in.ts'
 import type { ProviderIdentity, ProviderSettings } from '../../domain/identity.ts'
 import { isLoopback } from '../../files/networks.ts'
-import { type AuthorizationRequest, type IdentityProvider, SignInRejected } from '../../ports/identity-provider.ts'
+import type { IdentityProvider } from '../../ports/identity-provider.ts'
 import { clearPending, pendingIn, secretIn, setPending, setSecret } from '../cookie.ts'
 import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
 import { pathIn } from '../paths.ts'
@@ -24,7 +15,6 @@ import { visitorOf } from '../visit.ts'
 const BACK = '/sign-in/provider/return'
 /** From one address: each asks the provider, and may write a line into the ledger. */
 const SELDOM = { rateLimit: { max: 60, timeWindow: 60_000 } } as const
-const SAID_LONGEST = 300
 const GROUPS_SHOWN = 10
 
 interface Going {
@@ -43,16 +33,17 @@ export function addProviderPages(pages: Pages, door: ConsoleDoor): void {
     return sendAway(at, request, reply, { to: pathIn(request.query.to), personId: person.id })
   })
   pages.get(BACK, { config: { page: 'providerBack', ...SELDOM } }, async (request, reply) => {
-    const settings = settingsOf(door)
-    const { pending, asking, query } = await pendingOf(door, request, reply)
-    const told = await identityFrom(at, asking, query)
-    const coming = { told, settings, address: request.ip, nowMs: door.app.clock.nowMs() }
-    const entry =
-      pending.personId === null
-        ? await signInWithProvider(door.ledger, coming)
-        : await stepUpWithProvider(door.ledger, coming, await sessionOf(door, request, pending))
-    setSecret(reply, door, secretOf(entry, told, settings))
-    return reply.redirect(pending.to, 303)
+    const own = providerDoorOf(at)
+    const signed = pendingIn(request, door)
+    clearPending(reply, door)
+    const returned = await returnFromProvider(own, {
+      ...{ signed, secret: secretIn(request, door) ?? '', address: request.ip },
+      query: new URLSearchParams(request.url.split('?').slice(1).join('?')),
+      redirectUri: () => redirectUri(door, request),
+    })
+    const { entry, told, to } = cameBy(returned, own.settings)
+    setSecret(reply, door, secretOf(entry, told, own.settings))
+    return reply.redirect(to, 303)
   })
 }
 
@@ -62,31 +53,15 @@ interface At {
 }
 
 async function sendAway(
-  { door, provider }: At,
+  at: At,
   request: FastifyRequest,
   reply: FastifyReply,
-  { to, personId }: Pick<PendingSignIn, 'to' | 'personId'>,
+  going: { readonly to: string; readonly personId: string | null },
 ): Promise<FastifyReply> {
-  const settings = settingsOf(door)
-  const pending = newPendingSignIn(to, personId, door.app.clock.nowMs())
-  const asking = authorizationRequest(pending, redirectUri(door, request))
-  const there = await opened(provider).authorizationUrl(asking, personId !== null)
-  setPending(reply, door, signPending(pending, settings))
-  return reply.redirect(there, 303)
-}
-
-/** What this browser was sent away with; it works once. Anything else is refused. */
-async function pendingOf(door: ConsoleDoor, request: FastifyRequest, reply: FastifyReply) {
-  const { app, ledger } = door
-  const signed = pendingIn(request, door)
-  clearPending(reply, door)
-  const pending = signed === null ? null : readPending(signed, settingsOf(door), app.clock.nowMs())
-  if (pending === null) throw noPendingSignIn()
-  const query = new URLSearchParams(request.url.split('?').slice(1).join('?'))
-  const asking = authorizationRequest(pending, redirectUri(door, request))
-  if (!matchesState(query.get('state') ?? '', asking)) throw noPendingSignIn()
-  if (!(await consumePending(ledger, asking, app.clock.nowMs()))) throw noPendingSignIn()
-  return { pending, asking, query }
+  const own = providerDoorOf(at)
+  const { url, signed } = await leaveForProvider(own, going, redirectUri(at.door, request))
+  setPending(reply, at.door, signed)
+  return reply.redirect(url, 303)
 }
 
 /** As registered at the provider: under the public URL, or on this machine. Any other name could be anybody's. */
@@ -100,55 +75,39 @@ function redirectUri({ app }: ConsoleDoor, { protocol, headers, hostname }: Fast
   )
 }
 
-/** The log has the code of a failure, and nothing that came with it. */
-async function identityFrom(
-  { door, provider }: At,
-  asking: AuthorizationRequest,
-  query: URLSearchParams,
-): Promise<ProviderIdentity> {
-  const { app } = door
-  try {
-    return await opened(provider).identityFrom(asking, query)
-  } catch (error) {
-    if (!(error instanceof SignInRejected)) throw error
-    const { code, said } = error
-    app.log.warn({ code: app.scrub(code).slice(0, SAID_LONGEST) }, 'the identity provider rejected a sign-in')
-    const { name } = settingsOf(door)
-    const words =
-      code === 'acr'
-        ? `You signed in at ${name} without the authentication method that this server requires (acr_values).`
-        : `${name} did not say who you are.${said === null ? '' : ` It says: ${app.scrub(said).slice(0, SAID_LONGEST)}.`}`
-    throw new PageError(
-      401,
-      `${words} You were not signed in, and nothing was changed. Try again; if it keeps failing, tell the administrator of this server.`,
-    )
+function cameBy(returned: Returned, { name }: ProviderSettings): Extract<Returned, { kind: 'came' }> {
+  switch (returned.kind) {
+    case 'came':
+      return returned
+    case 'not-pending':
+      throw new PageError(
+        400,
+        'This is not the answer to a sign-in that this browser started in the last ten minutes, or it has been used already. You were not signed in. Start again from the sign-in page, in one tab.',
+      )
+    case 'rejected': {
+      const { code, said } = returned
+      const words =
+        code === 'acr'
+          ? `You signed in at ${name} without the authentication method that this server requires (acr_values).`
+          : `${name} did not say who you are.${said === null ? '' : ` It says: ${said}.`}`
+      throw new PageError(
+        401,
+        `${words} You were not signed in, and nothing was changed. Try again; if it keeps failing, tell the administrator of this server.`,
+      )
+    }
   }
 }
 
-/** The session that goes on: of whoever went away. */
-async function sessionOf(door: ConsoleDoor, request: FastifyRequest, { personId }: PendingSignIn): Promise<string> {
-  const secret = secretIn(request, door) ?? ''
-  const visit = await door.ledger.visit(sha256Of(secret), door.app.clock.nowMs())
-  if (visit !== null && visit.person.id === personId) return secret
-  throw new PageError(401, OVER)
+function providerDoorOf({ door, provider }: At): ProviderDoor {
+  const settings = settingsOf(door)
+  if (provider === null) throw new Error('bug: no identity provider is configured')
+  return { app: door.app, ledger: door.ledger, provider, settings }
 }
 
 function settingsOf({ app }: ConsoleDoor): ProviderSettings {
   const { identityProvider } = app.config
   if (identityProvider !== null) return identityProvider
   throw new PageError(404, 'No identity provider is configured here. Sign in with a name and a password.')
-}
-
-function opened(provider: IdentityProvider | null): IdentityProvider {
-  if (provider === null) throw new Error('bug: no identity provider is configured')
-  return provider
-}
-
-function noPendingSignIn(): PageError {
-  return new PageError(
-    400,
-    'This is not the answer to a sign-in that this browser started in the last ten minutes, or it has been used already. You were not signed in. Start again from the sign-in page, in one tab.',
-  )
 }
 
 const OVER = 'You are no longer signed in here. Nothing was changed. Sign in and try again.'
