@@ -110,10 +110,14 @@ export async function signIn(
 ): Promise<{ readonly secret: string; readonly session: Session } | null> {
   if (password.length > PASSWORD_LONGEST) return null
   const nameSha256 = sha256Of(name)
-  if ((await ledger.beginSignIn(nameSha256, nowMs)).kind === 'wait') return null
+  const begun = await ledger.beginSignIn(nameSha256, nowMs)
+  if (begun.kind === 'wait') return null
   const found = await ledger.personNamed(name)
   const passwordHash = found?.passwordHash ?? null
-  if (!(await isPassword(password, passwordHash)) || found === null || passwordHash === null) return null
+  if (!(await isPassword(password, passwordHash)) || found === null || passwordHash === null) {
+    await ledger.noteRefusedSignIn({ name, failures: begun.failures, address, nowMs })
+    return null
+  }
   const secret = newSecret()
   const asked = { sha256: sha256Of(secret), passwordHash, id: newPersonId(), personId: found.person.id, address, nowMs }
   const session = await ledger.openSession(asked, nameSha256)
@@ -129,15 +133,19 @@ export function personActor({ id, name }: Pick<Person, 'id' | 'name'>, address: 
 export async function stepUp(
   ledger: PeopleLedger,
   person: Pick<Person, 'name'>,
-  shown: { readonly secret: string; readonly password: string },
+  shown: { readonly secret: string; readonly password: string; readonly address: string | null },
   nowMs: number,
 ): Promise<string | null> {
   if (shown.password.length > PASSWORD_LONGEST) return null
   // Counted for the session: who tries the name at the door keeps nobody out who is in.
   const nameSha256 = sha256Of(`step-up ${sha256Of(shown.secret)}`)
-  if ((await ledger.beginSignIn(nameSha256, nowMs)).kind === 'wait') return null
+  const begun = await ledger.beginSignIn(nameSha256, nowMs)
+  if (begun.kind === 'wait') return null
   const found = await ledger.personNamed(person.name)
-  if (!(await isPassword(shown.password, found?.passwordHash ?? null))) return null
+  if (!(await isPassword(shown.password, found?.passwordHash ?? null))) {
+    await ledger.noteRefusedSignIn({ name: person.name, failures: begun.failures, address: shown.address, nowMs })
+    return null
+  }
   const secret = newSecret()
   return (await ledger.renewSession(sha256Of(shown.secret), sha256Of(secret), nameSha256, nowMs)) === null
     ? null

@@ -76,6 +76,7 @@ export const STEERING_ACTS = [
  * - `add-key`, `revoke-key`: a service may come through a door, or no more
  * - `…-person`, `join`, `set-roles`: a person of the console was made, chose a password, got other roles, may come no more
  * - `sign-in`, `end-session`: of the console
+ * - `sign-in-refused`: by the machine: a name had wrong passwords in a row, or names were tried that nobody has
  * - `webhook-…`: where events are sent, and that some were sent once more
  */
 export const PERSON_ACTS = [
@@ -95,6 +96,7 @@ export const PERSON_ACTS = [
   'set-roles',
   'revoke-person',
   'sign-in',
+  'sign-in-refused',
   'end-session',
   'webhook-add',
   'webhook-remove',

@@ -147,3 +147,21 @@ export function isOpen({ startedAtMs, seenAtMs }: Pick<Session, 'startedAtMs' | 
 export function backOffMs(failures: number): number {
   return Math.min(1_000 * 2 ** Math.min(failures, 20), BACK_OFF_MOST_MS)
 }
+
+/** Wrong passwords in a row that are more than a slip. */
+const MANY_FAILURES = 5
+
+/**
+ * What the audit tells of a name whose `tries`-th password in a row was wrong: so few acts that nobody fills the record with them.
+ * `longest`: from now on it waits as long as any does. null: nothing.
+ */
+export function toldOfFailures(tries: number): 'many' | 'longest' | null {
+  const waitsLongest = (n: number) => n > 0 && backOffMs(n - 1) === BACK_OFF_MOST_MS
+  if (waitsLongest(tries) && !waitsLongest(tries - 1)) return 'longest'
+  return tries === MANY_FAILURES ? 'many' : null
+}
+
+/** Of all names together that nobody has: at 5 tries, 50, 500 and so on. */
+export function isToldOfUnknown(tries: number): boolean {
+  return /^50*$/.test(String(tries))
+}

@@ -8,6 +8,7 @@ import { PAGES } from '../../src/console/pages-table.ts'
 import type { Server } from '../../src/server/door.ts'
 import { buildServer } from '../../src/server/server.ts'
 import { CLERK } from '../fixtures/ledgers.ts'
+import { openPages } from '../fixtures/pages.ts'
 import { openServed, type Served } from '../fixtures/served.ts'
 
 let served: Served
@@ -130,6 +131,46 @@ test('sign-ins of one address are few a minute, whatever names they try', async 
   expect(answers.filter(({ statusCode }) => statusCode === 401).length).toBeLessThanOrEqual(60)
   expect(answers.at(-1)).toMatchObject({ statusCode: 429, body: expect.stringContaining('Nothing was changed') })
   expect((await get('/sign-in')).statusCode).toBe(200)
+})
+
+test('wrong passwords in a row are in the audit, once, with no name that nobody has', async () => {
+  const visited = await openPages()
+  try {
+    const ada = await visited.as('ada', ['auditor'])
+    let waited = 0
+    const tries = async (times: number, name: string, password: string) => {
+      for (let n = 0; n < times; n += 1) {
+        waited += 20 * 60_000
+        visited.ahead(waited)
+        const answer = await ada.post('/sign-in', { name, password })
+        expect(answer.statusCode).toBe(401)
+      }
+    }
+    await tries(5, 'ada', 'wrong horse battery')
+    await tries(5, 'not-a-name-but-a-password', 'x')
+    visited.ahead(0)
+    const { body } = await ada.get('/audit')
+    expect(body.match(/sign in refused/g)).toHaveLength(2)
+    expect(body).toMatch(/person p-ada, name ada, tries 5, address 127\.0\.0\.1/)
+    expect(body).toContain('names were tried that nobody has')
+    expect(body).not.toContain('not-a-name-but-a-password')
+  } finally {
+    await visited.close()
+  }
+})
+
+test('a wrong password beside a session is counted, and told of whose session it is', async () => {
+  const visited = await openPages()
+  try {
+    const ada = await visited.as('ada', ['auditor'])
+    for (let n = 0; n < 5; n += 1) {
+      visited.ahead((n + 1) * 60_000)
+      expect((await ada.send('/step-up', '/step-up', { password: 'wrong horse battery' })).statusCode).toBe(401)
+    }
+    expect((await ada.get('/audit')).body).toMatch(/sign in refused.*person p-ada, name ada, tries 5/s)
+  } finally {
+    await visited.close()
+  }
 })
 
 test('who asks too often is told so, and when to come back', async () => {

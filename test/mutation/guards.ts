@@ -8495,11 +8495,31 @@ export const GUARDS: readonly Guard[] = [
     tests: ['test/console/live.integration.test.ts'],
   },
   {
+    name: 'wrong passwords in a row are an act, and a few acts at most',
+    file: 'src/domain/person.ts',
+    guard: "return tries === MANY_FAILURES ? 'many' : null",
+    without: "return 'many'",
+    tests: [RECORD],
+  },
+  {
+    name: 'names that nobody has fill no record, however many are tried',
+    file: 'src/ledger/texts/doors/sessions.ts',
+    guard: 'if (isToldOfUnknown(tries)) yield*',
+    without: 'yield*',
+    tests: [RECORD],
+  },
+  {
+    name: 'a sign-in that is refused is noted',
+    file: 'src/app/people.ts',
+    guard: 'await ledger.noteRefusedSignIn({ name, failures: begun.failures, address, nowMs })\n',
+    without: '\n',
+    tests: [SIGN_IN],
+  },
+  {
     name: 'a password is not looked at while its name has to wait',
     file: 'src/app/people.ts',
-    guard:
-      "if ((await ledger.beginSignIn(nameSha256, nowMs)).kind === 'wait') return null\n  const found = await ledger.personNamed(name)",
-    without: 'await ledger.beginSignIn(nameSha256, nowMs)\n  const found = await ledger.personNamed(name)',
+    guard: "if (begun.kind === 'wait') return null\n  const found = await ledger.personNamed(name)",
+    without: 'const found = await ledger.personNamed(name)',
     tests: [PAGES_TRIED],
   },
   {

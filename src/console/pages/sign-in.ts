@@ -46,7 +46,7 @@ export function addSignInPages(pages: Pages, door: ConsoleDoor): void {
     assertLocal(door)
     const secret = secretIn(request, door) ?? ''
     const { password = '', to } = fieldsOf(request)
-    const shown = { secret, password }
+    const shown = { secret, password, address: request.ip }
     const renewed = await stepUp(ledger, visitorOf(request).person, shown, app.clock.nowMs())
     if (renewed === null) return showStepUp(door, request, reply.code(401), { to: pathIn(to), refused: WRONG })
     setSecret(reply, door, renewed)

@@ -69,8 +69,22 @@ export type Entered =
  */
 export type EnteredAgain = 'renewed' | 'over' | 'other-person' | 'other-roles' | 'no-roles' | 'not-fresh'
 
-/** - `wait`: nobody looks at a password of that name before `untilMs` */
-export type SignInTry = { readonly kind: 'try' } | { readonly kind: 'wait'; readonly untilMs: number }
+/**
+ * - `try`: `failures`: tries of that name in a row, this one counted, if it fails
+ * - `wait`: nobody looks at a password of that name before `untilMs`
+ */
+export type SignInTry =
+  | { readonly kind: 'try'; readonly failures: number }
+  | { readonly kind: 'wait'; readonly untilMs: number }
+
+export interface RefusedSignIn {
+  /** As it was written. */
+  readonly name: string
+  /** As `beginSignIn` counted them. */
+  readonly failures: number
+  readonly address: string | null
+  readonly nowMs: number
+}
 
 export interface PeopleLedger {
   /** Revoked ones too, in the order in which they were made. */
@@ -114,6 +128,11 @@ export interface PeopleLedger {
    * nobody has too, so that it does not say who is there. `nameSha256`: of the name that was written.
    */
   beginSignIn(nameSha256: string, nowMs: number): Promise<SignInTry>
+  /**
+   * The password was wrong, or the name is nobody's: few of these are acts (`toldOfFailures`, `isToldOfUnknown`), and none has a name that
+   * nobody has, which may be a password in the wrong field.
+   */
+  noteRefusedSignIn(refused: RefusedSignIn): Promise<void>
   /**
    * The password was right: forgets the failed tries. null: the person may not come in any more, or the password that was compared
    * with `session.passwordHash` is no longer theirs.

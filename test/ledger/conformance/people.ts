@@ -6,7 +6,7 @@ import { FOUR_EYES } from '../../../src/domain/approval.ts'
 import type { BatchId } from '../../../src/domain/ids.ts'
 import { APPROVES_AFTER_MS, FIRST_SETUP_MS, SESSION_IDLE_MS, SESSION_LIVES_MS } from '../../../src/domain/person.ts'
 import type { NewPerson } from '../../../src/ports/ledger/people.ts'
-import { CLERK, NOW, personAt, refund, submit } from '../../fixtures/ledgers.ts'
+import { auditOf, CLERK, listOf, NOW, personAt, refund, submit } from '../../fixtures/ledgers.ts'
 import { accountId, ledger, place } from '../../fixtures/use-ledger.ts'
 
 const ANN: NewPerson = { id: 'p1', name: 'ann', grants: ['approver', 'results'] }
@@ -197,7 +197,7 @@ export function describePeople(): void {
       for (let at = NOW; at < NOW + 3_600_000; at += 1_000)
         looked += (await (at % 2_000 === 0 ? ledger : other).beginSignIn(NAME_SHA, at)).kind === 'try' ? 1 : 0
       expect(looked).toBeLessThanOrEqual(20)
-      expect(await ledger.beginSignIn('bb'.repeat(32), NOW)).toEqual({ kind: 'try' })
+      expect(await ledger.beginSignIn('bb'.repeat(32), NOW)).toEqual({ kind: 'try', failures: 1 })
     })
 
     test('of several tries at one moment is looked at once', async () => {
@@ -209,7 +209,49 @@ export function describePeople(): void {
       await haveAnn()
       await ledger.beginSignIn(NAME_SHA, NOW)
       await ledger.openSession(sessionOf(3), NAME_SHA)
-      expect(await ledger.beginSignIn(NAME_SHA, NOW)).toEqual({ kind: 'try' })
+      expect(await ledger.beginSignIn(NAME_SHA, NOW)).toEqual({ kind: 'try', failures: 1 })
+    })
+  })
+
+  describe('a sign-in that is refused', () => {
+    const refusedActs = async () =>
+      (await listOf(ledger.log(null)))
+        .filter(({ what }) => what === 'sign-in-refused')
+        .map(({ by, reason, details }) => [by, reason, details])
+    const address = '10.0.0.7'
+
+    test('of a name that somebody has leaves one act at the fifth in a row, and one where it waits longest', async () => {
+      await haveAnn()
+      for (let failures = 1; failures <= 200; failures += 1)
+        await ledger.noteRefusedSignIn({ name: 'ann', failures, address, nowMs: NOW + failures })
+      const details = { person: 'p1', name: 'ann', address }
+      expect(await refusedActs()).toEqual([
+        ['worker', 'wrong passwords in a row', { ...details, tries: 5 }],
+        ['worker', 'wrong passwords in a row; each further try waits 15 minutes', { ...details, tries: 11 }],
+      ])
+      expect(await auditOf(ledger)).toEqual([])
+    })
+
+    test('of names that nobody has leaves few acts for all of them, and none of the names', async () => {
+      await haveAnn()
+      for (let n = 1; n <= 120; n += 1)
+        await ledger.noteRefusedSignIn({ name: `n${n}`, failures: 1 + (n % 7), address, nowMs: NOW + n })
+      const why = 'names were tried that nobody has'
+      expect(await refusedActs()).toEqual([
+        ['worker', why, { tries: 5, address }],
+        ['worker', why, { tries: 50, address }],
+      ])
+    })
+
+    test('of names that nobody has is counted anew after a day without any', async () => {
+      const tried = async (times: number, nowMs: number) => {
+        for (let n = 0; n < times; n += 1)
+          await ledger.noteRefusedSignIn({ name: 'nobody', failures: 1, address: null, nowMs })
+      }
+      await tried(4, NOW)
+      await ledger.beginSignIn(NAME_SHA, NOW + 2 * 86_400_000)
+      await tried(4, NOW + 2 * 86_400_000)
+      expect(await refusedActs()).toEqual([])
     })
   })
 

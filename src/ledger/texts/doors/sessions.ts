@@ -5,18 +5,23 @@ import type { ActDetails } from '../../../domain/acts.ts'
 import {
   backOffMs,
   isOpen,
+  isToldOfUnknown,
   type Person,
   SESSION_IDLE_MS,
   SESSION_LIVES_MS,
   type Session,
+  toldOfFailures,
 } from '../../../domain/person.ts'
-import type { NewSession, PeopleLedger, SignInTry } from '../../../ports/ledger/people.ts'
+import type { NewSession, PeopleLedger, RefusedSignIn, SignInTry } from '../../../ports/ledger/people.ts'
 import { type Engine, FAULTING } from '../engine.ts'
 import { recordAct } from '../record/acts.ts'
 import { all, change, exists, one, type Script } from '../script.ts'
 import { personById } from './people.ts'
 
-type Parts = Pick<PeopleLedger, 'beginSignIn' | 'openSession' | 'renewSession' | 'visit' | 'sessions' | 'endSession'>
+type Parts = Pick<
+  PeopleLedger,
+  'beginSignIn' | 'noteRefusedSignIn' | 'openSession' | 'renewSession' | 'visit' | 'sessions' | 'endSession'
+>
 
 /** A session that is used all the time is noted once in this time. */
 const NOTED_EVERY_MS = 60_000
@@ -24,6 +29,7 @@ const NOTED_EVERY_MS = 60_000
 export function sessionsOn(engine: Engine): Parts {
   return {
     beginSignIn: (nameSha256, nowMs) => engine.write(() => beginSignIn(nameSha256, nowMs), FAULTING),
+    noteRefusedSignIn: (refused) => engine.write(() => noteRefusedSignIn(refused), FAULTING),
     openSession: (session, nameSha256) => engine.write(() => openSession(session, nameSha256), FAULTING),
     renewSession: (from, to, nameSha256, nowMs) =>
       engine.write(() => renewSession({ from, to, nameSha256 }, nowMs), FAULTING),
@@ -57,7 +63,35 @@ function* beginSignIn(nameSha256: string, nowMs: number): Script<SignInTry> {
       ON CONFLICT (name_sha256) DO UPDATE SET failures = excluded.failures, until = excluded.until`,
     { nameSha256, failures: failures + 1, until: nowMs + backOffMs(failures) },
   )
-  return { kind: 'try' }
+  return { kind: 'try', failures: failures + 1 }
+}
+
+/** Beside the digests of names, of which none is. */
+const UNKNOWN = 'names that nobody has'
+
+/** Counted since a day without any. Also of a known name, where nobody reads it: both take one write, so that the time tells nothing. */
+const COUNT = `
+    INSERT INTO sign_in_try (name_sha256, failures, until) VALUES (:key, 1, :nowMs)
+    ON CONFLICT (name_sha256) DO UPDATE SET failures = sign_in_try.failures + 1, until = excluded.until RETURNING failures`
+const KNOWN = 'names that somebody has'
+
+function* noteRefusedSignIn({ name, failures, address, nowMs }: RefusedSignIn): Script<void> {
+  const person = yield* one<{ id: string }>('SELECT id FROM person WHERE name = :name', { name })
+  const counted = yield* one<{ failures: number }>(COUNT, { key: person === undefined ? UNKNOWN : KNOWN, nowMs })
+  if (person === undefined) {
+    const tries = counted?.failures ?? 0
+    if (isToldOfUnknown(tries)) yield* tellRefused('names were tried that nobody has', { tries, address }, nowMs)
+    return
+  }
+  const told = toldOfFailures(failures)
+  if (told === null) return
+  const more = told === 'longest' ? '; each further try waits 15 minutes' : ''
+  const details = { person: person.id, name, tries: failures, address }
+  yield* tellRefused(`wrong passwords in a row${more}`, details, nowMs)
+}
+
+function* tellRefused(reason: string, details: ActDetails, atMs: number): Script<void> {
+  yield* recordAct({ what: 'sign-in-refused', atMs, actor: null, reason, details })
 }
 
 function* forgetTries(nameSha256: string): Script<void> {
