@@ -6898,6 +6898,20 @@ export const GUARDS: readonly Guard[] = [
     tests: ['test/ledger/postgres/copies.integration.test.ts'],
   },
   {
+    name: 'postgres: a worker looks for its last beat too',
+    file: 'src/ledger/postgres/work/member.ts',
+    guard: '    seen.committed(laneId, no)\n',
+    without: '',
+    tests: ['test/ledger/postgres/copies.integration.test.ts'],
+  },
+  {
+    name: 'postgres: a beat after what is missing does not hide it',
+    file: 'src/ledger/postgres/work/member.ts',
+    guard: "      if (found !== 'here') return null\n      yield* change(COUNT_BEAT, { laneId, no })\n",
+    without: "      yield* change(COUNT_BEAT, { laneId, no })\n      if (found !== 'here') return null\n",
+    tests: ['test/ledger/postgres/copies.integration.test.ts'],
+  },
+  {
     name: 'postgres: a worker of before an adoption stops nobody else',
     file: 'src/ledger/postgres/work/member.ts',
     guard: "  if ((yield* remembered()).adoptedAt !== adoptedAt) return 'overruled'\n",

@@ -6,6 +6,7 @@ import { type Alarm, stoppedBy } from '../../domain/alarm.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Transacted } from '../write-queue.ts'
 import { isDamage, isLost, NotCommitted, triedLongFault, whyNotWritten } from './errors.ts'
+import { SEEN_FOR_MS } from './seen.ts'
 import { type Asked, type Begun, quoteName, type Session, type Settings, settingText } from './session.ts'
 
 /** How a transaction stands to the others of the ledger. */
@@ -44,8 +45,6 @@ export interface Lane {
 
 type Work = (session: Session, found: Begun['found']) => Promise<readonly Asked[]>
 
-/** The ledger forgets a lane that has rested for a month: what was committed within a day must be there. */
-export const SEEN_FOR_MS = 86_400_000
 const AGAIN_AFTER_MS = 100
 const LOCK_WITHIN_MS = 2_000
 /** The server ends the transaction of a client that has fallen silent: it would keep all others waiting. */

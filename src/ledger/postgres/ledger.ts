@@ -33,11 +33,12 @@ import { holdDelivery } from './delivery-lock.ts'
 import { draftEngineOn } from './draft.ts'
 import { engineOn, FULL_TEXT } from './engine.ts'
 import { throwAsFault } from './errors.ts'
-import { createLane, type Lane, type LaneParts, SEEN_FOR_MS, takeTurn } from './lane.ts'
+import { createLane, type Lane, type LaneParts, takeTurn } from './lane.ts'
 import { type Machine, THIS_MACHINE } from './machine.ts'
 import { createReads, type Settled } from './reads.ts'
 import { keepPartitions } from './schema.ts'
 import { createSeal } from './seal.ts'
+import { createSeen } from './seen.ts'
 import type { Address } from './session.ts'
 import { createSessions } from './sessions.ts'
 import { lockSubmit } from './submit-lock.ts'
@@ -105,15 +106,15 @@ export function ledgerOn({
     reconnect: sessions.open,
     die,
   }
+  const seen = createSeen(clock)
   const lane = () => createLane({ ...parts, connect: sessions.kept() })
   const settled = settledBy(lane())
   const reads = createReads(sessions.open, settled, clock)
   const engine = engineOn(lane(), reads, turns)
-  const seen = createSeen(clock)
   const member = createMember({
     ...{ connect: sessions.kept(), place: place?.id ?? null, clock, newId, failover },
     turn: takeTurn(address.schema, 'beside'),
-    seen: () => seen.last(hotLane.id),
+    seen,
     onGivenUp: () => shares.lose(),
   })
   const shares = createShares(lane(), member, clock.monotonicMs)
@@ -122,7 +123,7 @@ export function ledgerOn({
     ...{ ...parts, connect: sessions.kept() },
     onCommitted: (no) => {
       witness.committed(no)
-      seen.committed(no)
+      seen.committed(hotLane.id, no)
     },
   })
   const hot = createHot({
@@ -213,16 +214,6 @@ function overruledFault(name: string): Fault {
     'stopped',
     `The ledger ${name} was put back and taken over while this worker stood still. Nothing more is sent from here. Start it again.`,
   )
-}
-
-function createSeen({ monotonicMs }: Pick<SharedClock, 'monotonicMs'>) {
-  let last = { no: 0, atMs: 0 }
-  return {
-    committed(no: number): void {
-      last = { no: Math.max(no, last.no), atMs: monotonicMs() }
-    },
-    last: (laneId: number) => (last.no > 0 && monotonicMs() - last.atMs < SEEN_FOR_MS ? { laneId, no: last.no } : null),
-  }
 }
 
 /** The time of the server tells how long a doubt has rested: steps of a host's own clock do not matter. */

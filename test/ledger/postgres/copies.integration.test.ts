@@ -75,6 +75,24 @@ test('a server that was put back under workers that live hands nothing out: whoe
   })
 })
 
+test('a server put back to before what only a dead worker sent is known by each that has beaten since', async () => {
+  const [dead, living] = [place.openAt(cluster.url, {}, 'another desk'), ledger]
+  const batchId = await submit(living, await openAccount(living), [refund('A')])
+  await beatUntilHeard(living)
+  const copy = copyOf(cluster)
+  await claimNamed(dead, batchId, 'A')
+  await dead.close()
+  await beatUntilHeard(living)
+  putBack(cluster, copy)
+  await beatUntilHeard(living)
+  expect(living.maySend()).toBe(false)
+  expect(await kindOf(place.openAt(cluster.url, {}, 'fourth desk'))).toBe('older')
+  const next = await adoptRestored()
+  await beatUntilHeard(living)
+  await expect(living.renewEpoch()).rejects.toThrow('was put back and taken over while this worker stood still')
+  expect(await kindOf(next)).toBe(null)
+})
+
 test('a worker whose first claim came after the copy misses it, and does not cover that up by another claim', async () => {
   const [seeing, other] = [ledger, place.openAt(cluster.url, {}, 'another desk')]
   const batchId = await submit(seeing, await openAccount(seeing), [refund('A'), refund('B')])
@@ -365,6 +383,16 @@ test('the witness is there with the first epoch, and knows each commit of a clai
   await claimNamed(ledger, batchId, 'A')
   expect(laneNo()).toBeGreaterThan(before)
 })
+
+/** Its connection ended with the server that was stopped. */
+async function beatUntilHeard(of: Ledger): Promise<void> {
+  const isHeard = () =>
+    of.beat(beatOf()).then(
+      () => true,
+      () => false,
+    )
+  await expect.poll(isHeard, { timeout: 20_000 }).toBe(true)
+}
 
 function beatOf() {
   return {

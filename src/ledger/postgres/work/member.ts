@@ -6,8 +6,9 @@ import type { Heartbeat } from '../../../domain/worker.ts'
 import type { SharedClock } from '../../../ports/clock.ts'
 import { createTrust, LEASE_MS, type Moment, momentOf } from '../../rules/trust.ts'
 import type { Engine } from '../../texts/engine.ts'
-import { all, change, one, type Script } from '../../texts/script.ts'
+import { all, change, exists, one, type Script } from '../../texts/script.ts'
 import { type Failover, keep, remembered, sameHistory } from '../copies/identity.ts'
+import type { Seen, SeenCommits } from '../seen.ts'
 import type { Session } from '../session.ts'
 import { freeSharesOfGone } from './shares.ts'
 
@@ -33,8 +34,7 @@ export interface MemberParts {
   readonly failover: Failover
   /** Takes a turn in the ledger beside others. */
   readonly turn: string
-  /** The last transaction of its own that is known to be committed, of late; null: none. */
-  readonly seen: () => Seen | null
+  readonly seen: SeenCommits
   /** Others may have taken over what it held: called before it may send again. */
   readonly onGivenUp: () => void
 }
@@ -60,7 +60,13 @@ const renewing = (same: string) => `
 const TELL = `
   UPDATE worker SET name = :name, host = :host, pid = :pid, command = :command, since = :sinceMs, batch_id = :batchId, beat_at = :beatAtMs,
     activity = :activity, merchants = :merchants WHERE id = :worker`
-const LANE = 'SELECT last FROM lane WHERE id = :laneId'
+/** A lane of its own: each beat that was committed is one more that a server may lack. */
+const COUNT_BEAT = `
+  INSERT INTO lane (id, last) VALUES (:laneId, :no) ON CONFLICT (id)
+  DO UPDATE SET last = greatest(lane.last, excluded.last), at = excluded.at`
+const LACKING = `
+  SELECT 1 FROM json_to_recordset(CAST(:seen AS json)) AS s (lane BIGINT, no BIGINT)
+  WHERE NOT EXISTS (SELECT 1 FROM lane l WHERE l.id = s.lane AND l.last >= s.no)`
 const LEAVE = 'UPDATE worker SET ended_at = clock_timestamp() WHERE id = :id AND ended_at IS NULL'
 
 /** The dead are told of while anything of theirs is open. */
@@ -74,19 +80,12 @@ const ALL = `
 const CAREFULLY = `SET LOCAL synchronous_commit TO on; SET LOCAL lock_timeout TO '2s';
   SET LOCAL idle_in_transaction_session_timeout TO '5s'; SELECT 1`
 
-interface Seen {
-  readonly laneId: number
-  readonly no: number
-}
-
 /**
  * A server that lacks what this process saw committed was put back: nobody may claim from it, and nobody else may know. `overruled`: a
  * person has taken it over since, and this process is of the past.
  */
-function* lookBack(seen: Seen | null, adoptedAt: number, turn: string): Script<'here' | 'put-back' | 'overruled'> {
-  if (seen === null) return 'here'
-  const lane = yield* one<{ last: number }>(LANE, { laneId: seen.laneId })
-  if ((lane?.last ?? 0) >= seen.no) return 'here'
+function* lookBack(seen: readonly Seen[], adoptedAt: number, turn: string): Script<'here' | 'put-back' | 'overruled'> {
+  if (!(yield* exists(LACKING, { seen: JSON.stringify(seen) }))) return 'here'
   yield* one(turn) // it is being taken over, perhaps
   if ((yield* remembered()).adoptedAt !== adoptedAt) return 'overruled'
   yield* keep('unfinished', 'put-back')
@@ -108,6 +107,9 @@ export function createMember({ connect, place, clock, newId, failover, turn, see
   let adoptedAt = 0
   let isOverruled = false
   let isBeating = false
+  const laneId = newId()
+  /** Those that are known to be committed. */
+  let beats = 0
   const leaving = new AbortController()
 
   /** One after another on its connection. A commit whose answer was lost counts as none: the next beat renews what it renewed. */
@@ -137,6 +139,11 @@ export function createMember({ connect, place, clock, newId, failover, turn, see
     else trust.withdraw()
   }
 
+  function counted(no: number): void {
+    beats = Math.max(beats, no)
+    seen.committed(laneId, no)
+  }
+
   async function join(): Promise<number> {
     const id = newId()
     const from = momentOf(clock.host)
@@ -153,8 +160,10 @@ export function createMember({ connect, place, clock, newId, failover, turn, see
       yield* change(FORGET_LANES)
       yield* change(JOIN, values)
       adoptedAt = (yield* remembered()).adoptedAt
+      if (beats === 0) yield* change(COUNT_BEAT, { laneId, no: 1 }) // later ones look back first
       return yield* one<Renewed>(renewText, { id })
     })
+    if (beats === 0) counted(1)
     trusting(from, renewed!)
     void keepBeating()
     return id
@@ -170,15 +179,17 @@ export function createMember({ connect, place, clock, newId, failover, turn, see
 
   async function renew(heartbeat: Heartbeat | null): Promise<void> {
     const worker = await id()
-    const [from, known] = [momentOf(clock.host), seen()]
+    const [from, known, no] = [momentOf(clock.host), seen.all(), beats + 1]
     const renewed = await write(function* () {
       const found = yield* lookBack(known, adoptedAt, turn)
       if (found === 'overruled') isOverruled = true
       if (found !== 'here') return null
+      yield* change(COUNT_BEAT, { laneId, no })
       if (heartbeat !== null) yield* change(TELL, toldBy(worker, heartbeat))
       return yield* one<Renewed>(renewText, { id: worker })
     })
     if (renewed === null) return trust.withdraw()
+    counted(no)
     if (renewed !== undefined) return trusting(from, renewed)
     // Another process ended this one: what it has claimed is not its own any more, and it begins anew.
     trust.withdraw()
