@@ -16,7 +16,7 @@ export type Ingest = (
 /** The first 1,000 faults, and what a file may say in its header. More was not written by us. */
 const SAID_BYTES_MOST = 16 * 1024 * 1024
 
-/** `env`: over this process's own. When this process dies, however it does, the channel closes, and the other ends before it records. */
+/** `env`: over this process's own. When this process dies, however it does, the channel closes, and the other ends. */
 export function ingestWith(env: NodeJS.ProcessEnv): Ingest {
   return (asked, signal, tell) => {
     const command = fileURLToPath(new URL('../../bin/tranche.js', import.meta.url))

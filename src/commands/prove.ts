@@ -14,8 +14,6 @@ export interface ProofAsked {
 }
 
 export async function prove(app: App): Promise<number> {
-  // Nobody hears what it finds when the server is gone, however that ended.
-  process.once('disconnect', () => process.exit(EXIT.failure))
   const { anchor } = await askedByServer<ProofAsked>('Nothing was verified. To verify the record: tranche audit verify')
   const terminal = createTerminal(true, process.stdout, process.stderr)
   const ledger = await openLedger(app, 'looks')

@@ -84,10 +84,10 @@ describe('the record, verified from a page', () => {
     expect(await verifyFor(served.app, closed, found, asked)).toMatchObject({ kind: 'disagrees', isNoted: false })
   })
 
-  test('in a process of its own is for the server alone, and ends with it', async () => {
+  test.each(['prove', 'ingest'])('%s, a process of the server, is for it alone, and ends with it', async (command) => {
     const run = async (hasServer: boolean) => {
       const stdio = ['ignore', 'pipe', 'pipe', ...(hasServer ? ['ipc' as const] : [])] as const
-      const child = spawn(process.execPath, [CLI, 'prove'], { env: served.env, stdio: [...stdio] })
+      const child = spawn(process.execPath, [CLI, command], { env: served.env, stdio: [...stdio] })
       if (hasServer) child.disconnect()
       const said: Record<'stdout' | 'stderr', string> = { stdout: '', stderr: '' }
       for (const name of ['stdout', 'stderr'] as const)
