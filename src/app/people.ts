@@ -33,10 +33,15 @@ const WAITING_MOST = 50
 let running = 0
 const waiting: (() => void)[] = []
 
-/** Each takes 19 MiB and a core. */
-async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+/** Asked before a try is counted, too: one that is counted is looked at, and told of. */
+function assertRoom(): void {
   if (waiting.length >= WAITING_MOST)
     throw new Fault('unavailable', 'Too many people sign in at once. Nothing was changed. Try again in a moment.')
+}
+
+/** Each takes 19 MiB and a core. */
+async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  assertRoom()
   if (running >= AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve))
   else running += 1
   try {
@@ -109,6 +114,7 @@ export async function signIn(
   nowMs: number,
 ): Promise<{ readonly secret: string; readonly session: Session } | null> {
   if (password.length > PASSWORD_LONGEST) return null
+  assertRoom()
   const nameSha256 = sha256Of(name)
   const begun = await ledger.beginSignIn(nameSha256, nowMs)
   if (begun.kind === 'wait') return null
@@ -137,6 +143,7 @@ export async function stepUp(
   nowMs: number,
 ): Promise<string | null> {
   if (shown.password.length > PASSWORD_LONGEST) return null
+  assertRoom()
   // Counted for the session: who tries the name at the door keeps nobody out who is in.
   const nameSha256 = sha256Of(`step-up ${sha256Of(shown.secret)}`)
   const begun = await ledger.beginSignIn(nameSha256, nowMs)

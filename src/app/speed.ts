@@ -6,6 +6,8 @@ import { countIn, type Standing } from '../domain/batch-status.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 
 const AT_MOST_OVER_MS = 10_000
+/** Many rows may move in one moment. */
+const AT_LEAST_OVER_MS = 1_000
 /** A second of what a fast worker moves. */
 const AMONG_MOVES = 3_000
 
@@ -26,7 +28,7 @@ export async function speedOf(
   if (left === 0) return { rows_per_second: 0, seconds_left: null }
   const nowMs = app.clock.nowMs()
   const { rows, sinceMs } = await ledger.settledOfLate(batch.batchId, nowMs - AT_MOST_OVER_MS, AMONG_MOVES)
-  const perSecond = (rows * 1_000) / Math.max(1, nowMs - sinceMs)
+  const perSecond = (rows * 1_000) / Math.max(AT_LEAST_OVER_MS, nowMs - sinceMs)
   return {
     rows_per_second: perSecond,
     seconds_left: rows === 0 || state !== 'running' ? null : Math.ceil(left / perSecond),

@@ -24,11 +24,16 @@ export function openTemporaryFolder(prefix: string): TemporaryFolder {
   const lock = takeLock(join(path, LOCK), {
     ...{ pid: process.pid, host: hostname(), command: prefix, startedAtMs: Date.now() },
   })
+  const remove = () => {
+    if (lock.kind === 'taken') lock.release()
+    rmSync(path, { recursive: true, force: true })
+  }
+  process.once('exit', remove)
   return {
     path,
     close() {
-      if (lock.kind === 'taken') lock.release()
-      rmSync(path, { recursive: true, force: true })
+      process.off('exit', remove)
+      remove()
     },
   }
 }

@@ -9,7 +9,7 @@ export function askedByServer<Asked>(instead: string): Promise<Asked> {
   if (channel === undefined || channel === null)
     throw new Fault('usage', `This command is for tranche serve alone. ${instead}`)
   // Nobody hears what comes of it when the server is gone, however that ended. Whoever asked was told nothing, and asks again.
-  process.once('disconnect', () => process.exit(EXIT.failure))
+  for (const over of ['disconnect', 'SIGTERM']) process.once(over, () => process.exit(EXIT.failure))
   channel.ref()
   return new Promise((resolve) => {
     process.once('message', (asked) => {

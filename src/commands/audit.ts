@@ -22,8 +22,7 @@ export async function verifyAudit(app: App, { anchor }: VerifyArguments, termina
   const earlier = parseHead('--anchor', anchor)
   const ledger = await openLedger(app, 'looks')
   try {
-    const { disagreements, says } = await examineRecord(app, ledger, earlier, terminal)
-    const head = await ledger.head()
+    const { head, disagreements, says } = await examineRecord(app, ledger, earlier, terminal)
     const exit = disagreements.length === 0 ? EXIT.approved : EXIT.failure
     terminal.object({ ok: exit === EXIT.approved, head, anchor: earlier, disagreements, exit })
     for (const { where, means } of disagreements) terminal.data(`${where}: ${means}`)
@@ -46,8 +45,7 @@ export function exportAudit(app: App, given: { since?: string }, terminal: Termi
 /** Thousands of one kind say no more than the first few hundred. */
 const DISAGREEMENTS_SHOWN = 500
 
-export interface Examined {
-  readonly disagreements: readonly Disagreement[]
+export interface Examined extends Proof {
   /** Where there are none: what agrees, and how far. */
   readonly says: string
 }
@@ -55,28 +53,35 @@ export interface Examined {
 export async function examineRecord(
   app: App,
   ledger: Ledger,
-  head: string | null,
+  anchor: string | null,
   terminal: Terminal,
 ): Promise<Examined> {
-  const found = await disagreementsIn(ledger, head)
-  if (found.length > 0) {
-    await note(app, ledger, disagreementAct(found), terminal)
-    return { disagreements: found, says: '' }
+  const proof = await proofOf(ledger, anchor)
+  if (proof.disagreements.length > 0) {
+    await note(app, ledger, disagreementAct(proof.disagreements), terminal)
+    return { ...proof, says: '' }
   }
   const unbound = await ledger.unbound()
   const earlier =
     unbound === 0
       ? ''
       : `; ${plural(unbound, 'batch was', 'batches were')} recorded before digests were kept: of what was submitted with ${unbound === 1 ? 'it' : 'them'}, nothing is proved`
-  const says = `sums, rows, what was submitted, moves and acts agree, up to ${await ledger.head()}${earlier}`
-  return { disagreements: [], says }
+  const says = `sums, rows, what was submitted, moves and acts agree, up to ${proof.head}${earlier}`
+  return { ...proof, says }
 }
 
-/** Writes nothing. `head`: one that was written down earlier; null: none. */
-export async function disagreementsIn(ledger: Ledger, head: string | null): Promise<readonly Disagreement[]> {
+export interface Proof {
+  /** Up to which everything was looked at. */
+  readonly head: string
+  readonly disagreements: readonly Disagreement[]
+}
+
+/** Writes nothing. `anchor`: a head that was written down earlier; null: none. */
+export async function proofOf(ledger: Ledger, anchor: string | null): Promise<Proof> {
+  const head = await ledger.head() // asked before: what comes meanwhile is not looked at
   const found: Disagreement[] = []
-  for await (const one of ledger.audit(head)) if (found.push(one) === DISAGREEMENTS_SHOWN) break
-  return found
+  for await (const one of ledger.audit(anchor)) if (found.push(one) === DISAGREEMENTS_SHOWN) break
+  return { head, disagreements: found }
 }
 
 /** null: none was given. */

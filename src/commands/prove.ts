@@ -5,7 +5,7 @@ import { openLedger } from '../app/ledger.ts'
 import type { App } from '../app.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import { askedByServer } from './asked-by-server.ts'
-import { disagreementsIn } from './audit.ts'
+import { proofOf } from './audit.ts'
 import { createTerminal } from './terminal.ts'
 
 export interface ProofAsked {
@@ -18,9 +18,9 @@ export async function prove(app: App): Promise<number> {
   const terminal = createTerminal(true, process.stdout, process.stderr)
   const ledger = await openLedger(app, 'looks')
   try {
-    const disagreements = await disagreementsIn(ledger, anchor)
+    const { head, disagreements } = await proofOf(ledger, anchor)
     const exit = disagreements.length === 0 ? EXIT.approved : EXIT.failure
-    terminal.object({ ok: exit === EXIT.approved, head: await ledger.head(), disagreements, exit })
+    terminal.object({ ok: exit === EXIT.approved, head, disagreements, exit })
     return exit
   } finally {
     await ledger.close()

@@ -6921,7 +6921,21 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'postgres: a worker that looks back waits for an adoption that is under way',
     file: 'src/ledger/postgres/work/member.ts',
-    guard: '  yield* one(turn) // it is being taken over, perhaps\n',
+    guard: '  yield* one(LOCK_FINDING)\n',
+    without: '',
+    tests: ['test/ledger/postgres/copies.integration.test.ts'],
+  },
+  {
+    name: 'postgres: an adoption of an older state waits for who says that it is one',
+    file: 'src/ledger/postgres/copies/copies.ts',
+    guard: '          yield* one(LOCK_ADOPTING)\n          yield* change(END_CANARIES)\n',
+    without: '          yield* change(END_CANARIES)\n',
+    tests: ['test/ledger/postgres/copies.integration.test.ts'],
+  },
+  {
+    name: 'postgres: a worker that misses something sends nothing, also where it cannot say so',
+    file: 'src/ledger/postgres/work/member.ts',
+    guard: '  onLacking()\n',
     without: '',
     tests: ['test/ledger/postgres/copies.integration.test.ts'],
   },

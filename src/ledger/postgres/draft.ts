@@ -32,7 +32,7 @@ export async function draftEngineOn(
   const reads: Pick<Reads, 'read'> = {
     read: async (script, moment) => {
       await connect()
-      return asDraft(() => session.read(script(), moment === 'settled' ? parts.settled : undefined))
+      return asDraft(() => session.read(script(), moment === 'settled' ? { begin: parts.settled } : {}))
     },
   }
   const engine = engineOn(lane, reads, parts.turns)

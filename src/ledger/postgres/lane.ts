@@ -7,7 +7,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Transacted } from '../write-queue.ts'
 import { isDamage, isLost, NotCommitted, triedLongFault, whyNotWritten } from './errors.ts'
 import { SEEN_FOR_MS } from './seen.ts'
-import { type Asked, type Begun, quoteName, type Session, type Settings, settingText } from './session.ts'
+import { type Asked, type Begun, PLANNED_ONCE, quoteName, type Session, type Settings, settingText } from './session.ts'
 
 /** How a transaction stands to the others of the ledger. */
 export type Company =
@@ -179,7 +179,7 @@ function opening(schema: string, company: Company, number: Asked): readonly Aske
 }
 
 /** Of one ledger in the database. It comes before all other statements, so that these see what was committed before it was taken. */
-export function takeTurn(schema: string, company: 'alone' | 'beside'): string {
+function takeTurn(schema: string, company: 'alone' | 'beside'): string {
   const shared = company === 'beside' ? '_shared' : ''
   const name = quoteName(schema).replaceAll("'", "''")
   return `SELECT pg_advisory_xact_lock${shared}(${TURNSTILE}, CAST(CAST(CAST('${name}' AS regnamespace) AS oid) AS integer))`
@@ -202,9 +202,6 @@ function numberWas(laneId: number): string {
 
 /** A plan that was made while a table was small would read all of it, again and again. */
 const BY_INDEX: Settings = { enable_seqscan: 'off' }
-
-/** By themselves some servers make a plan for each group: that takes as long as some twenty rows do. */
-const PLANNED_ONCE: Settings = { plan_cache_mode: 'force_generic_plan' }
 
 /** Any number that others are not likely to take. */
 const TURNSTILE = 20_817_001

@@ -21,6 +21,7 @@ import { headOf } from '../texts/record/chain.ts'
 import { countUnbound } from '../texts/record/recorded.ts'
 import { count, type Script } from '../texts/script.ts'
 import { actsOn } from '../texts/work/acts.ts'
+import { dueRowsOn } from '../texts/work/claim.ts'
 import { controlOn } from '../texts/work/control.ts'
 import { doubtsOn } from '../texts/work/doubts.ts'
 import { looksBy } from '../texts/work/looks.ts'
@@ -33,11 +34,11 @@ import { holdDelivery } from './delivery-lock.ts'
 import { draftEngineOn } from './draft.ts'
 import { engineOn, FULL_TEXT } from './engine.ts'
 import { throwAsFault } from './errors.ts'
-import { createLane, type Lane, type LaneParts, takeTurn } from './lane.ts'
+import { createLane, type Lane, type LaneParts } from './lane.ts'
 import { type Machine, THIS_MACHINE } from './machine.ts'
 import { createReads, type Settled } from './reads.ts'
 import { keepPartitions } from './schema.ts'
-import { createSeal } from './seal.ts'
+import { createSeal, sealRecord } from './seal.ts'
 import { createSeen } from './seen.ts'
 import type { Address } from './session.ts'
 import { createSessions } from './sessions.ts'
@@ -113,7 +114,6 @@ export function ledgerOn({
   const engine = engineOn(lane(), reads, turns)
   const member = createMember({
     ...{ connect: sessions.kept(), place: place?.id ?? null, clock, newId, failover },
-    turn: takeTurn(address.schema, 'beside'),
     seen,
     onGivenUp: () => shares.lose(),
   })
@@ -132,9 +132,10 @@ export function ledgerOn({
     claiming: createClaiming(failover, lookedBackAfterMs),
   })
   const submitLock = (waiting?: WaitingToSubmit) => lockSubmit(ownSessions.open, address.schema, clock, waiting)
-  const working = workingOn(engine, clock.nowMs, createDueFrom(clock.monotonicMs))
+  const due = dueRowsOn({ read: reads.readOften }, createDueFrom(clock.monotonicMs))
+  const working = workingOn(engine, clock.nowMs, due)
   const sweeping = sweepingOn({ engine, member, clock, place: place?.id ?? null })
-  const seal = createSeal(engine)
+  const seal = createSeal(() => sealRecord(engine))
   const copies = copiesOn({
     ...{ engine, seal, ledgerId, failover, witness, laneId: hotLane.id, lockSubmit: submitLock, die },
     ...of,

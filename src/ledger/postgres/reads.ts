@@ -3,12 +3,14 @@
 import type { Clock } from '../../ports/clock.ts'
 import type { Engine, Reader } from '../texts/engine.ts'
 import { triedLongFault, whyNotWritten } from './errors.ts'
-import type { Session } from './session.ts'
+import { PLANNED_ONCE, type Session } from './session.ts'
 
 /** Runs `begin` at a moment at which nothing is being written. */
 export type Settled = <T>(begin: () => Promise<T>) => Promise<T>
 
 export interface Reads extends Pick<Engine, 'read'> {
+  /** What a worker asks all the time. */
+  readOften: Engine['read']
   openReader(): Promise<Reader>
   /** A connection of the caller's, in a transaction that sees one moment, at which nothing was being written. */
   openMoment(): Promise<Session>
@@ -70,7 +72,9 @@ export function createReads(connect: () => Promise<Session>, settled: Settled, c
 
   return {
     read: (script, moment) =>
-      again(clock, () => readOnce((session) => session.read(script(), moment === 'settled' ? settled : undefined))),
+      again(clock, () => readOnce((session) => session.read(script(), moment === 'settled' ? { begin: settled } : {}))),
+    readOften: (script) =>
+      again(clock, () => readOnce((session) => session.read(script(), { settings: PLANNED_ONCE }))),
     openMoment,
     async openReader() {
       const session = await openMoment()

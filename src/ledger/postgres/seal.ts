@@ -4,21 +4,30 @@ import { type Engine, FAULTING } from '../texts/engine.ts'
 import { addLink, nextLink } from '../texts/record/chain.ts'
 import { one, type Script } from '../texts/script.ts'
 
-/** Resolves when everything that was committed before is sealed. One after another: a second one at the same time would read all of it again. */
+/** Resolves when everything that was committed before is sealed. */
 export type Seal = () => Promise<void>
 
-export function createSeal(engine: Engine): Seal {
-  let last: Promise<void> = Promise.resolve()
+/** One at a time, or each would read all of it. Whoever comes meanwhile shares the next one. */
+export function createSeal(run: () => Promise<void>): Seal {
+  let running: Promise<void> = Promise.resolve()
+  let next: Promise<void> | null = null
   return () => {
-    last = last.catch(() => {}).then(() => seal(engine))
-    return last
+    next ??= running
+      .catch(() => {})
+      .then(() => {
+        next = null
+        running = run()
+        return running
+      })
+    return next
   }
 }
 
-async function seal(engine: Engine): Promise<void> {
+export async function sealRecord(engine: Engine): Promise<void> {
   for (;;) {
     const next = await engine.read(function* () {
-      return { link: yield* nextLink(), server: yield* startOfServer() }
+      const server = yield* startOfServer() // takes the moment: whoever writes waits for it
+      return { server, link: yield* nextLink() }
     }, 'settled')
     const { link } = next
     if (link === null) return

@@ -36,6 +36,14 @@ export interface Begun {
   readonly found: readonly (readonly object[])[]
 }
 
+export interface Reading {
+  readonly settings?: Settings
+  /** Called with what takes the moment. */
+  readonly begin?: <Found>(first: () => Promise<Found>) => Promise<Found>
+}
+
+export const AT_ONCE: NonNullable<Reading['begin']> = (first) => first()
+
 export interface Session {
   /** `opening`: further statements for its beginning. Resolves to what the last of them found. */
   begin(isolation: 'READ COMMITTED' | 'REPEATABLE READ', opening?: string): Promise<readonly object[]>
@@ -44,7 +52,7 @@ export interface Session {
   /** To its end, awaiting each step. */
   run<T>(script: Script<T>): Promise<T>
   /** The same in a transaction of its own, which sees one moment: that of its first step, begun by `begin`. Nobody waits for its end. */
-  read<T>(script: Script<T>, begin?: <Found>(first: () => Promise<Found>) => Promise<Found>): Promise<T>
+  read<T>(script: Script<T>, how?: Reading): Promise<T>
   ask<Row extends object>(text: string, values: readonly unknown[]): Promise<readonly Row[]>
   /** As it stands, without a result: for statements of the engine itself. */
   exec(text: string): Promise<readonly object[]>
@@ -74,6 +82,9 @@ const NOTICED_WHEN_GONE = `SET idle_session_timeout TO 0; SET tcp_keepalives_idl
 
 /** Whatever a role or a database is set to: who takes too long is judged here, and by the lanes. */
 const OWN_TIMES: Settings = { statement_timeout: '0', idle_in_transaction_session_timeout: '0' }
+
+/** For what is asked again and again: by itself, the server may make a plan each time, and a worse one. */
+export const PLANNED_ONCE: Settings = { plan_cache_mode: 'force_generic_plan' }
 
 /** For one transaction, in one statement: each statement of a message costs both sides something. */
 export function settingText(settings: Settings): string {
@@ -146,11 +157,10 @@ export async function openSession({
   }
 
   /** Carries it out with the beginning of a transaction, in one message. */
-  async function answerFirst(step: Step): Promise<unknown[]> {
-    const begin = ['BEGIN ISOLATION LEVEL REPEATABLE READ', settingText(own)].map((text) =>
-      queryOf({ text, values: [] }),
-    )
-    const { results } = client.query(new Together([...begin, queryOfStep(step)]))
+  async function answerFirst(step: Step, settings: Settings): Promise<unknown[]> {
+    const begin = ['BEGIN ISOLATION LEVEL REPEATABLE READ', settingText({ ...own, ...settings })]
+    const all = [...begin.map((text) => queryOf({ text, values: [] })), queryOfStep(step)]
+    const { results } = client.query(new Together(all))
     return (await asked(results)).at(-1)!.rows
   }
 
@@ -193,12 +203,12 @@ export async function openSession({
       while (step.done !== true) step = script.next(await answer(step.value))
       return step.value
     },
-    async read(script, begin = (first) => first()) {
+    async read(script, { settings = {}, begin = AT_ONCE } = {}) {
       let step = script.next()
       if (step.done === true) return step.value
       const first = step.value
       try {
-        step = script.next(await begin(() => answerFirst(first)))
+        step = script.next(await begin(() => answerFirst(first, settings)))
         while (step.done !== true) step = script.next(await answer(step.value))
       } catch (error) {
         await rollback()

@@ -2,6 +2,8 @@
 
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
+import { LOCK_ADOPTING } from '../../../src/ledger/postgres/copies/identity.ts'
+import { openSession } from '../../../src/ledger/postgres/session.ts'
 import type { Token } from '../../../src/ledger/postgres/work/kept-answers.ts'
 import type { Ledger } from '../../../src/ports/ledger/ledger.ts'
 import {
@@ -73,6 +75,34 @@ test('a server that was put back under workers that live hands nothing out: whoe
     kind: 'older',
     noticed: expect.stringContaining('a worker saw something'),
   })
+})
+
+/** The ledger is put back to before what it saw last. `take` takes the lock that another connection keeps then, until it is let go. */
+async function putBackUnder(take: string): Promise<() => Promise<unknown>> {
+  await submit(ledger, await openAccount(ledger), [refund('A')])
+  await beatUntilHeard(ledger)
+  const copy = copyOf(cluster)
+  await beatUntilHeard(ledger)
+  putBack(cluster, copy)
+  const keeper = await openSession({ ...place.address, url: cluster.url })
+  await keeper.begin('READ COMMITTED', take)
+  return () => keeper.close()
+}
+
+test('who finds the server put back tells the others without a turn, whoever keeps it', async () => {
+  const turn = `SELECT pg_advisory_xact_lock(20817001, CAST(CAST(CAST('${place.address.schema}' AS regnamespace) AS oid) AS integer))`
+  const letGo = await putBackUnder(turn)
+  await beatUntilHeard(ledger)
+  expect(await kindOf(place.openAt(cluster.url, {}, 'another desk'))).toBe('older')
+  await letGo()
+})
+
+test('who finds the server put back sends nothing more, also where it cannot tell the others', async () => {
+  const letGo = await putBackUnder(LOCK_ADOPTING)
+  const told = () => ledger.beat(beatOf()).catch(({ message }) => message)
+  await expect.poll(told, { timeout: 20_000 }).toContain('lock timeout')
+  expect(ledger.maySend()).toBe(false)
+  await letGo()
 })
 
 test('a server put back to before what only a dead worker sent is known by each that has beaten since', async () => {

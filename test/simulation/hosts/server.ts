@@ -6,7 +6,7 @@ import { setImmediate as drained } from 'node:timers/promises'
 import { DatabaseError } from 'pg'
 import { LostConnection, NotCommitted, UnsureCommit } from '../../../src/ledger/postgres/errors.ts'
 import { makeServerLedger } from '../../../src/ledger/postgres/open.ts'
-import { type Asked, openSession, type Session } from '../../../src/ledger/postgres/session.ts'
+import { type Asked, AT_ONCE, openSession, type Session } from '../../../src/ledger/postgres/session.ts'
 import type { Script, Step } from '../../../src/ledger/texts/script.ts'
 import { BEGINNING_MS, type Life, type World } from '../world.ts'
 
@@ -270,7 +270,7 @@ export class SimulatedServer {
 
     const session: Session = {
       client: inner.client,
-      read: async (script, taken = (first) => first()) => {
+      read: async (script, { begin: taken = AT_ONCE } = {}) => {
         await taken(() => begin('REPEATABLE READ', 'SELECT 1'))
         try {
           const found = await session.run(script)

@@ -19,6 +19,7 @@ import {
   type Epoch,
   type Failover,
   keep,
+  LOCK_ADOPTING,
   remember,
   remembered,
   serverIdentity,
@@ -89,7 +90,11 @@ export function copiesOn(parts: CopyParts): Omit<CopyLedger, 'backup'> {
         const found = await alarm()
         if (found !== null && !mayBeMoved(found)) throw stoppedBy(found, name)
         // It lacks nothing, a person says: what any machine saw committed must be there, and those that miss it will say so.
-        keepEpoch(await engine.write(() => takeOver(nextEpoch), FAULTING))
+        const moved = function* (): Script<Epoch> {
+          yield* one(LOCK_ADOPTING)
+          return yield* takeOver(nextEpoch)
+        }
+        keepEpoch(await engine.write(moved, FAULTING))
         return 0
       }
       const seen = Math.max(0, ...testified().map(({ said }) => said.epochNo))
@@ -100,6 +105,7 @@ export function copiesOn(parts: CopyParts): Omit<CopyLedger, 'backup'> {
         await deleteDrafts(engine)
         const inDoubt = await doubtOpenRows(engine, { actor, why: reason, nowMs, dueBeforeMs })
         const epoch = await engine.write(function* () {
+          yield* one(LOCK_ADOPTING)
           yield* change(END_CANARIES)
           yield* change("DELETE FROM meta WHERE key = 'unfinished'")
           return yield* takeOver(() => beginAnew(seen))

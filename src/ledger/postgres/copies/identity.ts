@@ -96,6 +96,14 @@ export function* keep(key: string, value: string): Script<void> {
 /** The last move before an older state was taken over last; 0: none ever was. */
 export const RESTORED_AFTER = "coalesce((SELECT CAST(value AS BIGINT) FROM meta WHERE key = 'restored_after'), 0)"
 
+/**
+ * An adoption's last step before everything else, and whoever finds the ledger put back before saying so: neither overtakes the other.
+ * To wait for a turn instead would be to wait for all who write, while others may claim.
+ */
+const ADOPTING = 'CAST(20817005 AS INTEGER), hashtext(current_schema())'
+export const LOCK_ADOPTING = `SELECT pg_advisory_xact_lock(${ADOPTING})`
+export const LOCK_FINDING = `SELECT pg_advisory_xact_lock_shared(${ADOPTING})`
+
 /** From here on nothing is claimed until it has been taken over, and no earlier claim frees a row. */
 export function* beginRestoring(): Script<void> {
   yield* keep('unfinished', 'adopting')

@@ -1,5 +1,5 @@
 // This process as one of the workers: its row, and the lease that it lives by. Beats have a connection of their own, so that they wait
-// for nothing, and take no turn in the ledger: they move no row of anyone's. One that finds the ledger put back takes a turn.
+// for nothing, and take no turn in the ledger: they move no row of anyone's.
 
 import { hostname } from 'node:os'
 import type { Heartbeat } from '../../../domain/worker.ts'
@@ -7,7 +7,7 @@ import type { SharedClock } from '../../../ports/clock.ts'
 import { createTrust, LEASE_MS, type Moment, momentOf } from '../../rules/trust.ts'
 import type { Engine } from '../../texts/engine.ts'
 import { all, change, exists, one, type Script } from '../../texts/script.ts'
-import { type Failover, keep, remembered, sameHistory } from '../copies/identity.ts'
+import { type Failover, keep, LOCK_FINDING, remembered, sameHistory } from '../copies/identity.ts'
 import type { Seen, SeenCommits } from '../seen.ts'
 import type { Session } from '../session.ts'
 import { freeSharesOfGone } from './shares.ts'
@@ -32,8 +32,6 @@ export interface MemberParts {
   readonly clock: SharedClock
   readonly newId: () => number
   readonly failover: Failover
-  /** Takes a turn in the ledger beside others. */
-  readonly turn: string
   readonly seen: SeenCommits
   /** Others may have taken over what it held: called before it may send again. */
   readonly onGivenUp: () => void
@@ -80,13 +78,21 @@ const ALL = `
 const CAREFULLY = `SET LOCAL synchronous_commit TO on; SET LOCAL lock_timeout TO '2s';
   SET LOCAL idle_in_transaction_session_timeout TO '5s'; SELECT 1`
 
+interface LookingBack {
+  readonly seen: readonly Seen[]
+  readonly adoptedAt: number
+  /** Called before it says so to others, which may fail. */
+  readonly onLacking: () => void
+}
+
 /**
  * A server that lacks what this process saw committed was put back: nobody may claim from it, and nobody else may know. `overruled`: a
  * person has taken it over since, and this process is of the past.
  */
-function* lookBack(seen: readonly Seen[], adoptedAt: number, turn: string): Script<'here' | 'put-back' | 'overruled'> {
+function* lookBack({ seen, adoptedAt, onLacking }: LookingBack): Script<'here' | 'put-back' | 'overruled'> {
   if (!(yield* exists(LACKING, { seen: JSON.stringify(seen) }))) return 'here'
-  yield* one(turn) // it is being taken over, perhaps
+  onLacking()
+  yield* one(LOCK_FINDING)
   if ((yield* remembered()).adoptedAt !== adoptedAt) return 'overruled'
   yield* keep('unfinished', 'put-back')
   return 'put-back'
@@ -99,7 +105,7 @@ interface Renewed {
   readonly wasGivenUp: number
 }
 
-export function createMember({ connect, place, clock, newId, failover, turn, seen, onGivenUp }: MemberParts): Member {
+export function createMember({ connect, place, clock, newId, failover, seen, onGivenUp }: MemberParts): Member {
   const renewText = renewing(sameHistory(failover))
   const trust = createTrust(clock.host)
   let joined: Promise<number> | null = null
@@ -181,7 +187,7 @@ export function createMember({ connect, place, clock, newId, failover, turn, see
     const worker = await id()
     const [from, known, no] = [momentOf(clock.host), seen.all(), beats + 1]
     const renewed = await write(function* () {
-      const found = yield* lookBack(known, adoptedAt, turn)
+      const found = yield* lookBack({ seen: known, adoptedAt, onLacking: trust.withdraw })
       if (found === 'overruled') isOverruled = true
       if (found !== 'here') return null
       yield* change(COUNT_BEAT, { laneId, no })

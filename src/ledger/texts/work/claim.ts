@@ -70,7 +70,10 @@ const ROWS = `
     SELECT id, batch_id, account_id, row_no, attempt, ever_in_doubt, forbidden_count, ${INSTRUCTION_COLUMNS}
     FROM instruction WHERE id IN (SELECT CAST(e.value AS BIGINT) FROM json_each(:ids) e)`
 
-export function dueRowsOn(engine: Engine, from: DueFrom = FROM_THE_FIRST): Pick<WorkLedger, 'workable' | 'dueRows'> {
+export function dueRowsOn(
+  engine: Pick<Engine, 'read'>,
+  from: DueFrom = FROM_THE_FIRST,
+): Pick<WorkLedger, 'workable' | 'dueRows'> {
   return {
     async workable(nowMs, countTo, only) {
       const found = await engine.read(() => all<WorkableBatch>(WORKABLE, { nowMs, countTo, only: only ?? '' }))

@@ -4,12 +4,12 @@ import type { WorkLedger } from '../../../ports/ledger/work.ts'
 import { type Engine, KEPT } from '../engine.ts'
 import { keepingAccountsOn } from './accounts.ts'
 import { finishCancelling } from './cancelling.ts'
-import { claim, type DueFrom, dueRowsOn } from './claim.ts'
+import { claim, dueRowsOn } from './claim.ts'
 import { endingRestsOn } from './rests.ts'
 import { settle } from './settle.ts'
 import { sweepingOn } from './sweep.ts'
 
-export function workingOn(engine: Engine, clock: () => number, dueFrom?: DueFrom): Omit<WorkLedger, 'beat'> {
+export function workingOn(engine: Engine, clock: () => number, due = dueRowsOn(engine)): Omit<WorkLedger, 'beat'> {
   return {
     claim: (asked) =>
       engine.write((book) => claim(book, asked), {
@@ -19,7 +19,7 @@ export function workingOn(engine: Engine, clock: () => number, dueFrom?: DueFrom
       }),
     settle: (settlement) => engine.write((book) => settle(book, settlement), KEPT),
     finishCancelling: (nowMs) => finishCancelling(engine, nowMs),
-    ...dueRowsOn(engine, dueFrom),
+    ...due,
     ...keepingAccountsOn(engine),
     ...sweepingOn(engine),
     ...endingRestsOn(engine),
