@@ -6919,6 +6919,22 @@ export const GUARDS: readonly Guard[] = [
     tests: ['test/ledger/postgres/copies.integration.test.ts'],
   },
   {
+    name: 'the head of a verification is the one that it looked up to',
+    file: 'src/commands/audit.ts',
+    guard:
+      '  const head = await ledger.head() // asked before: what comes meanwhile is not looked at\n  const found: Disagreement[] = []\n  for await (const one of ledger.audit(anchor)) if (found.push(one) === DISAGREEMENTS_SHOWN) break\n',
+    without:
+      '  const found: Disagreement[] = []\n  for await (const one of ledger.audit(anchor)) if (found.push(one) === DISAGREEMENTS_SHOWN) break\n  const head = await ledger.head()\n',
+    tests: ['test/commands/proof.test.ts'],
+  },
+  {
+    name: 'the copy that a verification looks at goes with its process',
+    file: 'src/app/temporary-folder.ts',
+    guard: "  process.once('exit', remove)\n",
+    without: '',
+    tests: ['test/app/temporary-folder.test.ts'],
+  },
+  {
     name: 'postgres: a worker that looks back waits for an adoption that is under way',
     file: 'src/ledger/postgres/work/member.ts',
     guard: '  yield* one(LOCK_FINDING)\n',
