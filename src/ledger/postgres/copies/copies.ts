@@ -90,11 +90,7 @@ export function copiesOn(parts: CopyParts): Omit<CopyLedger, 'backup'> {
         const found = await alarm()
         if (found !== null && !mayBeMoved(found)) throw stoppedBy(found, name)
         // It lacks nothing, a person says: what any machine saw committed must be there, and those that miss it will say so.
-        const moved = function* (): Script<Epoch> {
-          yield* one(LOCK_ADOPTING)
-          return yield* takeOver(nextEpoch)
-        }
-        keepEpoch(await engine.write(moved, FAULTING))
+        keepEpoch(await engine.write(() => takeOver(nextEpoch), FAULTING))
         return 0
       }
       const seen = Math.max(0, ...testified().map(({ said }) => said.epochNo))
