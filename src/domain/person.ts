@@ -165,3 +165,8 @@ export function toldOfFailures(tries: number): 'many' | 'longest' | null {
 export function isToldOfUnknown(tries: number): boolean {
   return /^50*$/.test(String(tries))
 }
+
+/** Of all names together that somebody has: whoever tries few passwords of each of many. People mistype, so from 50 tries on. */
+export function isToldOfKnown(tries: number): boolean {
+  return /^50+$/.test(String(tries))
+}

@@ -8546,6 +8546,13 @@ export const GUARDS: readonly Guard[] = [
     tests: [RECORD],
   },
   {
+    name: 'who tries few passwords of each of many people is told of',
+    file: 'src/ledger/texts/doors/sessions.ts',
+    guard: '  if (isToldOfKnown(tries)) yield*',
+    without: '  if (tries < 0) yield*',
+    tests: [RECORD, POSTGRES_RECORD],
+  },
+  {
     name: 'names that nobody has fill no record, however many are tried',
     file: 'src/ledger/texts/doors/sessions.ts',
     guard: 'if (isToldOfUnknown(tries)) yield*',

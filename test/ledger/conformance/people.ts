@@ -224,10 +224,12 @@ export function describePeople(): void {
       await haveAnn()
       for (let failures = 1; failures <= 200; failures += 1)
         await ledger.noteRefusedSignIn({ name: 'ann', failures, address, nowMs: NOW + failures })
+      const inAll = 'wrong passwords of people, all together'
       const details = { person: 'p1', name: 'ann', address }
       expect(await refusedActs()).toEqual([
         ['worker', 'wrong passwords in a row', { ...details, tries: 5 }],
         ['worker', 'wrong passwords in a row; each further try waits 15 minutes', { ...details, tries: 11 }],
+        ['worker', inAll, { tries: 50, address }],
       ])
       expect(await auditOf(ledger)).toEqual([])
     })

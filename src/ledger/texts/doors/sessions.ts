@@ -5,6 +5,7 @@ import type { ActDetails } from '../../../domain/acts.ts'
 import {
   backOffMs,
   isOpen,
+  isToldOfKnown,
   isToldOfUnknown,
   type Person,
   SESSION_IDLE_MS,
@@ -69,7 +70,7 @@ function* beginSignIn(nameSha256: string, nowMs: number): Script<SignInTry> {
 /** Beside the digests of names, of which none is. */
 const UNKNOWN = 'names that nobody has'
 
-/** Counted since a day without any. Also of a known name, where nobody reads it: both take one write, so that the time tells nothing. */
+/** Counted since a day without any. Of a known name and of an unknown one it is one write, so that the time tells nothing. */
 const COUNT = `
     INSERT INTO sign_in_try (name_sha256, failures, until) VALUES (:key, 1, :nowMs)
     ON CONFLICT (name_sha256) DO UPDATE SET failures = sign_in_try.failures + 1, until = excluded.until RETURNING failures`
@@ -78,11 +79,12 @@ const KNOWN = 'names that somebody has'
 function* noteRefusedSignIn({ name, failures, address, nowMs }: RefusedSignIn): Script<void> {
   const person = yield* one<{ id: string }>('SELECT id FROM person WHERE name = :name', { name })
   const counted = yield* one<{ failures: number }>(COUNT, { key: person === undefined ? UNKNOWN : KNOWN, nowMs })
+  const tries = counted?.failures ?? 0
   if (person === undefined) {
-    const tries = counted?.failures ?? 0
     if (isToldOfUnknown(tries)) yield* tellRefused('names were tried that nobody has', { tries, address }, nowMs)
     return
   }
+  if (isToldOfKnown(tries)) yield* tellRefused('wrong passwords of people, all together', { tries, address }, nowMs)
   const told = toldOfFailures(failures)
   if (told === null) return
   const more = told === 'longest' ? '; each further try waits 15 minutes' : ''
