@@ -1,6 +1,7 @@
 // The console: pages for people, in a context of its own. It reads no bearer, and the API reads no cookie.
 
 import type { FastifyRequest } from 'fastify'
+import { TooManyWait } from '../app/ingest-queue.ts'
 import { sha256Of } from '../app/people.ts'
 import { messageOf } from '../domain/errors.ts'
 import { Fault } from '../domain/fault.ts'
@@ -9,7 +10,7 @@ import { type Html, html } from '../present/html.ts'
 import { addAssets } from './assets.ts'
 import { secretIn } from './cookie.ts'
 import { type ConsoleDoor, PageError, type Pages } from './door.ts'
-import { assertSameSite, fieldsIn, fieldsOf, formKeyOf } from './forms.ts'
+import { assertSameSite, type Fields, fieldsIn, fieldsOf, formKeyOf } from './forms.ts'
 import { showBare, showScreen } from './frame.ts'
 import { addLive } from './live.ts'
 import { addApproving } from './pages/approving.ts'
@@ -39,6 +40,7 @@ import { addWebhookPages } from './pages/webhooks.ts'
 import { addWorklistPages } from './pages/worklist.ts'
 import { PAGES, type PageEntry, type PageName, pageEntry, pageOfForm } from './pages-table.ts'
 import { NOTHING, note } from './parts.ts'
+import { instructionPath } from './paths.ts'
 import { type ShowRefused, showsRefused, writtenIn } from './refused.ts'
 import { visitorBy } from './visit.ts'
 import { pageWays } from './ways.ts'
@@ -168,9 +170,10 @@ function answerErrors(pages: Pages, door: ConsoleDoor, showRefused: ShowRefused)
   pages.setErrorHandler(async (error: unknown, request, reply) => {
     const { status, text } = told(error, app.scrub)
     if (status >= 500) app.log.error({ err: error, request_id: request.id }, 'a page failed')
+    const isUnknown = status === 500 || (status === 503 && mayHaveBegun(error, request))
     if (await showRefused(request, reply, { status, text })) return reply
-    const main = html`${note('refused', html`<p>${text}</p>`)}${wayOn(request)}<p class="quiet">Request ${request.id}</p>`
-    const screen = { title: status === 500 ? 'It is not known whether this was done' : 'Not done', main }
+    const main = html`${note('refused', html`<p>${isUnknown && status === 503 ? withoutNothing(text) : text}</p>`)}${wayOn(request)}<p class="quiet">Request ${request.id}</p>`
+    const screen = { title: isUnknown ? 'It is not known whether this was done' : 'Not done', main }
     const { retryAfterS = null } = error as { readonly retryAfterS?: number | null }
     if (retryAfterS !== null) reply.header('retry-after', String(retryAfterS))
     reply.code(status)
@@ -185,14 +188,41 @@ function answerErrors(pages: Pages, door: ConsoleDoor, showRefused: ShowRefused)
   })
 }
 
+/** Nothing but files comes by them, or a password. */
+const RECORD_NOTHING: readonly (string | undefined)[] = ['stepUp', 'upload', 'worklistUpload', 'checkAgain']
+
+/** Whether it may have been done, or part of it, before that was thrown: what is thrown first is known. */
+function mayHaveBegun(error: unknown, { formKey, routeOptions }: FastifyRequest): boolean {
+  const isFirst = formKey === null || error instanceof PageError || error instanceof TooManyWait
+  return !isFirst && !RECORD_NOTHING.includes(routeOptions.config.page)
+}
+
+/** What a fault says of itself is no more than of the last of several acts. */
+function withoutNothing(text: string): string {
+  return `${text.replaceAll(/ ?Nothing was changed[^.]*\./g, '')} ${LOOK_FIRST}`
+}
+
+const LOOK_FIRST = 'Look at the batch, merchant or person before you press the button again.'
+
 /** From a page that says what was not done. */
 function wayOn({ visitor, method, url, routeOptions, formKey, body }: FastifyRequest): Html {
   // A page without its frame would lead nowhere.
   if (visitor === null) return html`<p><a href="/">Overview, or sign in</a></p>`
   const { page } = routeOptions.config
   if (method !== 'POST' || page === undefined) return NOTHING
-  const written = formKey === null ? NOTHING : writtenIn(fieldsOf({ body }))
-  return html`${written}<p><a href="${pageOfForm(pageEntry(page as PageName), url)}">Back to the page, as it is now</a></p>`
+  const fields = formKey === null ? {} : fieldsOf({ body })
+  const written = writtenIn(fields)
+  const entry = pageEntry(page as PageName)
+  const row = entry.path.startsWith('/doubts/:row/') ? instructionIn(fields) : null
+  if (row !== null) return html`${written}<p><a href="${row}">The row, as it is now</a></p>`
+  return html`${written}<p><a href="${pageOfForm(entry, url)}">Back to the page, as it is now</a></p>`
+}
+
+/** In doubt no more, the row has no page of its own. */
+function instructionIn({ reference, batch, number }: Fields): string | null {
+  return reference === undefined || batch === undefined || number === undefined
+    ? null
+    : instructionPath(reference, { batchId: batch, rowNo: Number(number) })
 }
 
 interface Refusing {
@@ -203,7 +233,7 @@ interface Refusing {
 }
 
 function told(error: unknown, scrub: (text: string) => string): { readonly status: number; readonly text: string } {
-  if (error instanceof PageError) return { status: error.status, text: error.message }
+  if (error instanceof PageError) return { status: error.status, text: scrub(error.message) }
   if (error instanceof Fault) {
     const text = error.linesIn(pageWays).join(' ')
     return { status: error.code === 'usage' ? 422 : 503, text: scrub(text) }
@@ -216,6 +246,6 @@ function told(error: unknown, scrub: (text: string) => string): { readonly statu
     return { status: statusCode, text: 'The form could not be read. Nothing was changed.' }
   return {
     status: 500,
-    text: 'Tranche failed while it worked on this; its log has the details under this request. Look at the batch, merchant or person before you press the button again.',
+    text: `Tranche failed while it worked on this; its log has the details under this request. ${LOOK_FIRST}`,
   }
 }

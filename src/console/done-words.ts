@@ -3,21 +3,21 @@
 
 import { merchantsIn } from '../app/merchants.ts'
 import { standingNow } from '../app/standing.ts'
+import type { Approval, ApprovalPolicy } from '../domain/approval.ts'
 import type { BatchView } from '../domain/batch.ts'
-import { countIn, isPaused } from '../domain/batch-status.ts'
+import { countIn, isPaused, type Standing } from '../domain/batch-status.ts'
 import { standingProposal } from '../domain/doubt.ts'
 import type { FoundInstruction } from '../domain/found.ts'
 import { statusOf } from '../domain/states.ts'
 import type { WorkerView } from '../domain/worker.ts'
-import { approvalsText } from '../present/approval.ts'
 import { askedText } from '../present/asked.ts'
 import { rateText } from '../present/rates.ts'
 import { amountText, plural } from '../present/text.ts'
-import type { Done, OfBatch, OfMerchant, OfPerson, OfRow, OfWebhook, OfWorklist, Told } from './done.ts'
+import type { Done, OfBatch, OfKey, OfMerchant, OfPerson, OfRow, OfWebhook, OfWorklist, Told } from './done.ts'
 import type { ConsoleDoor } from './door.ts'
 import { batchOf } from './pages/find-batch.ts'
 
-const AGAIN = 'This form was sent before, and had its effect once.'
+const AGAIN = 'You sent this form before. It took effect once, not twice.'
 
 /** `workers`: who works now. null: of what was done nothing is known any more. */
 export async function doneText(
@@ -25,6 +25,8 @@ export async function doneText(
   { done, isAgain }: Told,
   workers: readonly WorkerView[],
 ): Promise<string | null> {
+  // What came of its lines is known of the press that recorded them alone.
+  if (isAgain && done.act === 'worklist') return `${AGAIN} What became of each line is below.`
   const said = await saidOf(door, done, workers)
   return said === null || !isAgain ? said : `${AGAIN} ${said}`
 }
@@ -60,7 +62,7 @@ async function saidOf(door: ConsoleDoor, done: Done, workers: readonly WorkerVie
     case 'revoke-person':
       return ofPerson(door, done)
     case 'revoke-key':
-      return ofKey(door, done.id)
+      return ofKey(door, done)
     case 'enable-webhook':
     case 'remove-webhook':
     case 'ping-webhook':
@@ -73,13 +75,19 @@ async function saidOf(door: ConsoleDoor, done: Done, workers: readonly WorkerVie
 
 // ───────────────────────────────────────────────────────────── A batch
 
-function ofBatch({ app }: ConsoleDoor, { act }: OfBatch, batch: BatchView, workers: readonly WorkerView[]): string {
+async function ofBatch(
+  { app, ledger }: ConsoleDoor,
+  { act }: OfBatch,
+  batch: BatchView,
+  workers: readonly WorkerView[],
+): Promise<string> {
   const isCancelled = batch.hold === 'cancelled'
   const left = leftOf(batch)
-  const money = () => moneyText(batch, standingNow(app, batch, workers).state)
+  const policy = await ledger.approvalPolicy()
+  const money = () => moneyText(batch, standingNow(app, batch, workers), policy)
   switch (act) {
     case 'hand-in':
-      return `Handed in: ${askedText(sendable(batch))}. ${money()}`
+      return withoutTwice(`Handed in: ${askedText(sendable(batch))}.`, money(), left)
     case 'known':
       return `This file was handed in before as this batch: nothing was recorded a second time. ${money()}`
     case 'approve': {
@@ -92,8 +100,8 @@ function ofBatch({ app }: ConsoleDoor, { act }: OfBatch, batch: BatchView, worke
         ? `Rejected. Nothing of it will be sent: ${cancelledOf(batch)}.`
         : 'Your rejection was recorded.'
     case 'pause':
-      if (!isPaused(batch)) return `Your pause was recorded, and it is over by now. ${money()}`
-      return `Paused. Nothing more of it is sent until somebody resumes it. ${left === '' ? 'No row waits' : `Waiting: ${left}`}.${openText(batch)}`
+      if (!isPaused(batch)) return `Your pause was recorded, but the batch has been resumed since. ${money()}`
+      return `Paused. No more rows of this batch are sent until somebody resumes it. ${left === '' ? 'No rows are waiting' : `Waiting: ${left}`}.${openText(batch)}`
     case 'resume':
       return `Resumed. ${money()}`
     case 'cancel':
@@ -103,23 +111,37 @@ function ofBatch({ app }: ConsoleDoor, { act }: OfBatch, batch: BatchView, worke
   }
 }
 
-type State = ReturnType<typeof standingNow>['state']
-
 /** What becomes of the rows that wait. */
-function moneyText(batch: BatchView, state: State): string {
+function moneyText(batch: BatchView, { state, why }: Standing, policy: ApprovalPolicy | null): string {
   const left = leftOf(batch)
   if (batch.hold === 'cancelled') return 'It was cancelled: nothing more of it is sent.'
   if (left === '') return `No row is left to be sent; what became of them stands below.${openText(batch)}`
   switch (state) {
     case 'running':
-      return `Rows are sent from now on. Still to be sent: ${left}.`
+      return why.length === 0
+        ? `Sending has begun. Still to be sent: ${left}.`
+        : `Whether rows are sent now stands below. Still to be sent: ${left}.`
     case 'awaiting_approval':
       return batch.approval === null
         ? `Nothing is sent before somebody approves it: ${left}.`
-        : `Nothing is sent before it has ${approvalsText(batch.approval)}. Waiting: ${left}.`
+        : `Nothing is sent until ${approversText(batch.approval, policy)} this batch. Waiting: ${left}.`
     default:
       return `Nothing is sent yet; the reason stands below. Waiting: ${left}.`
   }
+}
+
+/** `somebody else approves`, `2 others approve`; where one person may hand in and approve, not of others. */
+function approversText({ needed, given }: Approval, policy: ApprovalPolicy | null): string {
+  const left = needed - given
+  const isByOthers = policy === null || policy.rules.every(({ fourEyes }) => fourEyes)
+  if (left === 1) return isByOthers ? 'somebody else approves' : 'somebody approves'
+  return isByOthers ? `${left} others approve` : `${left} people approve`
+}
+
+/** What waits is all that was handed in: one of the two says it. */
+function withoutTwice(handedIn: string, money: string, left: string): string {
+  const waits = ` this batch. Waiting: ${left}.`
+  return `${handedIn} ${money.endsWith(waits) ? `${money.slice(0, -waits.length)} this batch.` : money}`
 }
 
 function leftOf({ totals }: BatchView): string {
@@ -159,21 +181,24 @@ async function ofRow(door: ConsoleDoor, done: OfRow): Promise<string | null> {
 async function rowText(door: ConsoleDoor, { act }: OfRow, row: FoundInstruction): Promise<string> {
   const status = statusOf(row.state)
   const it = itself(row)
+  const asFound = `Recorded as you found it: ${it}`
   const since = `Recorded. It has moved on since: ${it} is ${status} now.`
   switch (act) {
     case 'approved':
-      return status === 'APPROVED' ? `Recorded: ${it} is APPROVED. It was executed, and is not sent again.` : since
+      return status === 'APPROVED' ? `${asFound} was executed and is now APPROVED. It will not be sent again.` : since
     case 'declined':
-      return status === 'DECLINED' ? `Recorded: ${it} is DECLINED. No money moved, and it is not sent again.` : since
+      return status === 'DECLINED'
+        ? `${asFound} was declined and is now DECLINED. No money moved, and it will not be sent again.`
+        : since
     case 'not-executed':
       return status === 'FAILED'
-        ? `Recorded: ${it} is FAILED. As you found, no money moved; it is not sent again.`
+        ? `${asFound} was not executed and is now FAILED. No money moved, and it will not be sent again.`
         : since
     case 'send-again':
     case 'confirm': {
       const begins = act === 'confirm' ? 'Confirmed' : 'Recorded'
       return status === 'PENDING'
-        ? `${begins}: ${it} waits to be sent once more.`
+        ? `${begins}: ${it} waits to be sent once more.${await pausedText(door, row)}`
         : `${begins}: ${it} was to be sent once more, and is ${status} now.`
     }
     case 'already':
@@ -186,9 +211,17 @@ async function rowText(door: ConsoleDoor, { act }: OfRow, row: FoundInstruction)
     case 'withdraw': {
       if (status !== 'IN_DOUBT') return since
       const begins = act === 'refuse' ? 'The proposal was refused' : 'The proposal was taken back'
-      return `${begins}: ${it} is not sent once more. It is still in doubt.`
+      return `${begins}: ${it} will not be sent again. It is still in doubt.`
     }
   }
+}
+
+/** That it waits is half of it where nobody sends anything of its batch. */
+async function pausedText({ ledger }: ConsoleDoor, { batchId }: FoundInstruction): Promise<string> {
+  const batch = await ledger.batch(batchId)
+  return batch !== null && isPaused(batch)
+    ? ' Its batch is paused: nothing of it is sent until somebody resumes it.'
+    : ''
 }
 
 async function isProposed({ ledger, app }: ConsoleDoor, { batchId, rowNo }: FoundInstruction): Promise<boolean> {
@@ -199,7 +232,7 @@ async function isProposed({ ledger, app }: ConsoleDoor, { batchId, rowNo }: Foun
 function itself({ reference, amountMinor, currency }: FoundInstruction): string {
   return amountMinor === null || currency === null
     ? reference
-    : `${reference}, ${currency} ${amountText(amountMinor, currency)},`
+    : `${reference} (${currency} ${amountText(amountMinor, currency)})`
 }
 
 /** As the ledger answered to each line: what became of the rows since is on the page. */
@@ -239,20 +272,24 @@ export async function policyText({ ledger }: ConsoleDoor, hadPolicy: boolean): P
   return !hadPolicy && (await ledger.approvalPolicy()) !== null ? EVERY_BATCH_WAITS : ''
 }
 
-async function ofPerson(door: ConsoleDoor, { act, name, hadPolicy }: OfPerson): Promise<string | null> {
+const IN_A_ROW = new Intl.ListFormat('en-GB', { type: 'conjunction' })
+
+async function ofPerson(door: ConsoleDoor, { act, name, hadPolicy, wasRevoked }: OfPerson): Promise<string | null> {
   const found = await door.ledger.personNamed(name)
   if (found === null) return null
   const { person } = found
+  if (wasRevoked === true) return `${name} had been revoked already; your reason was not recorded.`
   if (person.revokedAtMs !== null)
     return `${name} was revoked and can no longer sign in. What ${name} handed in or approved stands.`
   if (act === 'revoke-person') return null
-  const roles = person.grants.map((grant) => grant.name).join(', ')
-  return `The roles were set: ${name} is ${roles}. Open sessions of ${name} have ended.${await policyText(door, hadPolicy)}`
+  const roles = person.grants.map((grant) => grant.name)
+  return `The roles were set: ${name} now has the ${roles.length === 1 ? 'role' : 'roles'} ${IN_A_ROW.format(roles)}. Open sessions of ${name} have ended.${await policyText(door, hadPolicy)}`
 }
 
-async function ofKey({ ledger }: ConsoleDoor, id: string): Promise<string | null> {
+async function ofKey({ ledger }: ConsoleDoor, { id, wasRevoked }: OfKey): Promise<string | null> {
   const key = (await ledger.keys()).find((one) => one.id === id)
   if (key === undefined || key.revokedAtMs === null) return null
+  if (wasRevoked) return `Key ${key.name} had been revoked already; your reason was not recorded.`
   return `Key ${key.name} was revoked: its next request is refused. What was handed in with it stays and is sent.`
 }
 

@@ -48,10 +48,13 @@ export interface OfPerson {
   readonly name: string
   /** Whether approvals were in force before. */
   readonly hadPolicy: boolean
+  /** Revoked before, by another form: this one changed nothing. */
+  readonly wasRevoked?: boolean
 }
-interface OfKey {
+export interface OfKey {
   readonly act: 'revoke-key'
   readonly id: string
+  readonly wasRevoked: boolean
 }
 export interface OfWebhook {
   readonly act: 'enable-webhook' | 'remove-webhook' | 'ping-webhook' | 'replay'
@@ -81,7 +84,7 @@ export function redirectDone(
   to: string,
   told: Told,
 ): FastifyReply {
-  const kept: Kept = { ...told, atMs: door.app.clock.nowMs(), at: digestOf(to) }
+  const kept: Kept = { ...told, atMs: door.app.clock.nowMs(), at: digestOf(placeOf(to)) }
   const text = Buffer.from(JSON.stringify(kept)).toString('base64url')
   setDone(reply, door, `${text}.${sealOf(secretIn(request, door) ?? '', text)}`, TOLD_WITHIN_MS / 1000)
   return reply.redirect(to, 303)
@@ -96,13 +99,19 @@ export function takeDone(door: ConsoleDoor, request: FastifyRequest, reply: Fast
   if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) return null
   // Only what was sealed here comes so far.
   const { atMs, at, ...told } = JSON.parse(Buffer.from(text, 'base64url').toString()) as Kept
-  if (at !== digestOf(request.url) || door.app.clock.nowMs() - atMs > TOLD_WITHIN_MS) return null
+  if (at !== digestOf(placeOf(request.url)) || door.app.clock.nowMs() - atMs > TOLD_WITHIN_MS) return null
   clearDone(reply, door)
   return told
 }
 
 function sealOf(secret: string, text: string): string {
   return createHmac('sha256', secret).update(`done ${text}`).digest('base64url')
+}
+
+/** As browsers ask for it: of an apostrophe they make %27. */
+function placeOf(address: string): string {
+  const url = URL.parse(address, 'http://localhost')
+  return url === null ? address : `${url.pathname}${url.search}`
 }
 
 function digestOf(text: string): string {

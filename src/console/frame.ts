@@ -12,7 +12,7 @@ import { doneText } from './done-words.ts'
 import type { ConsoleDoor } from './door.ts'
 import { footerOf } from './footer.ts'
 import { NOTHING } from './parts.ts'
-import { writtenIn } from './refused.ts'
+import { isKept, writtenIn } from './refused.ts'
 import { attentionFor, shapeWith, statusLine } from './status-line.ts'
 import type { Visitor } from './visit.ts'
 
@@ -131,7 +131,10 @@ ${footerOf(reply, theme)}
 function refusedNote(refused: FastifyRequest['refused']): Html {
   if (refused === null) return NOTHING
   const written = refused.status === 409 ? writtenIn(refused.typed) : NOTHING
-  return html`<div class="note refused" role="alert" tabindex="-1" autofocus><p><strong>Not done.</strong> ${refused.text}</p>${written}<p>This is the page as it is now. <a href="${refused.page}">Show it without what you typed</a></p></div>`
+  const now = isKept(refused)
+    ? html`This is the page as it is now, with what you typed. <a href="${refused.page}">Clear the form</a>`
+    : html`This is the page as it is now.`
+  return html`<div class="note refused" role="alert" tabindex="-1" autofocus><p><strong>Not done.</strong> ${refused.text}</p>${written}<p>${now}</p></div>`
 }
 
 const SANDBOX = html`<p class="band sandbox">SANDBOX – no money moves</p>`

@@ -72,15 +72,25 @@ export function showsRefused(pages: Pages): ShowRefused {
 
 /** Typed to show that somebody looked, or known to nobody else. */
 const NEVER: readonly string[] = ['form', 'total', 'password']
-/** An address with a password in it. */
-const WITH_PASSWORD = /:\/\/[^/?#]*@/
+/** An address with a password in it, as leniently as addresses are read. */
+const WITH_PASSWORD = /:[/\\]+\S*@/
 
 function keptOf(fields: Fields): Fields {
-  return Object.fromEntries(
-    Object.entries(fields).filter(
-      ([name, value = '']) => !NEVER.includes(name) && !WITH_PASSWORD.test(value) && !holdsCardData(value),
-    ),
-  )
+  return Object.fromEntries(Object.entries(fields).filter(([name, value = '']) => mayBeShown(name, value)))
+}
+
+function mayBeShown(name: string, value: string): boolean {
+  const isOfPassword = name === 'url' && value.includes('@')
+  return !NEVER.includes(name) && !isOfPassword && !WITH_PASSWORD.test(value) && !holdsCardData(value)
+}
+
+const HIDDEN: readonly string[] = ['attempt', 'batch', 'digest', 'number', 'proposed', 'proposes', 'reference', 'shown']
+
+/** Whether something that was typed is in a field again. */
+export function isKept({ status, typed }: Refused): boolean {
+  // Of a row that has changed nothing is filled in.
+  if (status === 409 && typed.attempt !== undefined) return false
+  return Object.entries(typed).some(([name, value = '']) => !HIDDEN.includes(name) && value.trim() !== '')
 }
 
 /** To be copied from where the page has changed, so that no field takes it. */

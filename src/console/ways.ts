@@ -5,6 +5,7 @@ import { askedFor, asking } from '../present/asking.ts'
 import { commandLine } from '../present/command-line.ts'
 import { type Html, html } from '../present/html.ts'
 import { operationName } from './operation-field.ts'
+import { moment } from './parts.ts'
 import { batchPath, merchantPath } from './paths.ts'
 
 /** For a sentence that stands in text. */
@@ -14,7 +15,14 @@ export function pageWays(way: Way): string | null {
 
 /** The same sentence with its links. */
 export function linked(text: Text): Html {
-  return html`${partsOf(text).map((part) => (typeof part === 'string' ? html`${part}` : linkOf(part)))}`
+  return html`${partsOf(text).map((part) => (typeof part === 'string' ? withMoments(part) : linkOf(part)))}`
+}
+
+const MOMENT = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)/
+
+/** As a terminal says them, and as pages show them. */
+function withMoments(text: string): Html {
+  return html`${text.split(MOMENT).map((part, i) => (i % 2 === 1 ? moment(Date.parse(part)) : html`${part}`))}`
 }
 
 function linkOf(way: Way): Html {

@@ -1,5 +1,7 @@
 // People of the console: what they were given, what they may do by it, and when the right to approve begins.
 
+import { holdsCardData } from './card-secrets.ts'
+
 const ROLES = ['viewer', 'submitter', 'approver', 'operator', 'admin', 'auditor'] as const
 /** `results`: result files hold names, so who sees batches may not download them by that. */
 export const GRANTS = [...ROLES, 'results'] as const
@@ -71,7 +73,7 @@ export function parseGrant(text: string): GrantName | undefined {
 
 export function parsePersonName(text: string): string | null {
   const name = text.trim().toLowerCase()
-  return /^[a-z0-9][a-z0-9._@-]{0,63}$/.test(name) ? name : null
+  return /^[a-z0-9][a-z0-9._@-]{0,63}$/.test(name) && !holdsCardData(name) ? name : null
 }
 
 /** Who makes people moves no money. null: the roles go together. */

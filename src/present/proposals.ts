@@ -5,7 +5,7 @@ import { isoOf } from '../domain/batch-status.ts'
 import { type DoubtRow, PROPOSAL_LIVES_MS, type Proposal } from '../domain/doubt.ts'
 
 export function proposedText({ by, atMs, reason, untilMs }: Proposal): string {
-  return `Proposed by ${by} at ${isoOf(atMs)}: "${reason}". Nothing is sent until another person confirms it; without that it falls at ${isoOf(untilMs)}.`
+  return `Proposed by ${by} at ${isoOf(atMs)}: "${reason}". Nothing is sent until another person confirms it; otherwise it lapses at ${isoOf(untilMs)}.`
 }
 
 export interface JsonProposal {
@@ -55,7 +55,7 @@ export function endOfProposal(words: readonly LogEntry[], doubt: DoubtRow | null
   if (!doubt.twoPeople)
     return 'It is not needed any more: since the policy has changed, one person alone may have it sent again.'
   if (doubt.proposal === null) return 'It fell.'
-  return `Nothing is sent until another person confirms it; without that it falls at ${isoOf(untilMs)}.`
+  return `Nothing is sent until another person confirms it; otherwise it lapses at ${isoOf(untilMs)}.`
 }
 
 /** Under the moves of the row. */

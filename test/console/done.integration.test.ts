@@ -2,6 +2,7 @@
 
 import type { LightMyRequestResponse } from 'fastify'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { doneText } from '../../src/console/done-words.ts'
 import type { BatchId } from '../../src/domain/ids.ts'
 import { CLERK, claimNamed, findingOn, headerOf, refund, settle, submit } from '../fixtures/ledgers.ts'
 import { formsIn, openPages, PASSWORD, type PagesServed, type Visiting } from '../fixtures/pages.ts'
@@ -47,7 +48,7 @@ describe('of a batch', () => {
   test('that it was paused, let go on and cancelled, with what is not sent by it', async () => {
     const left = '3 refunds, EUR 30.00'
     expect(await saidAfter(await olga.send(at(), '/pause', reason))).toBe(
-      `Paused. Nothing more of it is sent until somebody resumes it. Waiting: ${left}.`,
+      `Paused. No more rows of this batch are sent until somebody resumes it. Waiting: ${left}.`,
     )
     expect(await saidAfter(await olga.send(at(), '/resume', reason))).toBe(
       `Resumed. Nothing is sent yet; the reason stands below. Waiting: ${left}.`,
@@ -67,8 +68,12 @@ describe('of a batch', () => {
     batch = await submit(ledger, accounts.shop, [refund('D')], header)
     const [ann, bob] = [await served.as('ann', ['approver']), await served.as('bob', ['approver'])]
     const given = { ...reason, total: '10.00' }
+    const door = { ...served.door, isSecure: false, isSandbox: false, rehearsalPeople: [] }
+    expect(await doneText(door, { done: { act: 'hand-in', batch }, isAgain: false }, [])).toBe(
+      'Handed in: 1 refund, EUR 10.00. Nothing is sent until 2 others approve this batch.',
+    )
     expect(await saidAfter(await ann.send(at(), '/approve', given), ann)).toBe(
-      'Your approval was recorded. Nothing is sent before it has 1 more approval (1 of 2 given). Waiting: 1 refund, EUR 10.00.',
+      'Your approval was recorded. Nothing is sent until somebody else approves this batch. Waiting: 1 refund, EUR 10.00.',
     )
     expect(await saidAfter(await bob.send(at(), '/approve', given), bob)).toBe(
       'Approved. Nothing is sent yet; the reason stands below. Waiting: 1 refund, EUR 10.00.',
@@ -100,19 +105,47 @@ describe('of a row in doubt', () => {
   beforeEach(() => intoDoubt('A'))
 
   test.each([
-    ['approved', 'Recorded: A, EUR 10.00, is APPROVED. It was executed, and is not sent again.'],
-    ['declined', 'Recorded: A, EUR 10.00, is DECLINED. No money moved, and it is not sent again.'],
-    ['not-executed', 'Recorded: A, EUR 10.00, is FAILED. As you found, no money moved; it is not sent again.'],
-    ['send-again', 'Recorded: A, EUR 10.00, waits to be sent once more.'],
+    [
+      'approved',
+      'Recorded as you found it: A (EUR 10.00) was executed and is now APPROVED. It will not be sent again.',
+    ],
+    [
+      'declined',
+      'Recorded as you found it: A (EUR 10.00) was declined and is now DECLINED. No money moved, and it will not be sent again.',
+    ],
+    [
+      'not-executed',
+      'Recorded as you found it: A (EUR 10.00) was not executed and is now FAILED. No money moved, and it will not be sent again.',
+    ],
+    ['send-again', 'Recorded: A (EUR 10.00) waits to be sent once more.'],
   ])('that it was found %s', async (finding, says) => {
     expect(await saidAfter(await olga.send(row, '/resolve', found(finding)))).toBe(says)
+  })
+
+  test('that it waits for more, where its batch is paused', async () => {
+    await served.ledger.pause(batch, 'waits', CLERK, Date.now())
+    expect(await saidAfter(await olga.send(row, '/resolve', found('send-again')))).toBe(
+      'Recorded: A (EUR 10.00) waits to be sent once more. Its batch is paused: nothing of it is sent until somebody resumes it.',
+    )
+  })
+
+  test('also of a reference whose address browsers write otherwise', async () => {
+    const { ledger, accounts } = served
+    const header = headerOf(accounts.shop, { nowMs: Date.now() - 2 * REST_MS, fileSha256: 'b'.repeat(64) })
+    batch = await submit(ledger, accounts.shop, [refund("O'Hara")], header)
+    await ledger.resolve(findingOn('A', { finding: 'declined' }), CLERK, Date.now())
+    await intoDoubt("O'Hara")
+    const answer = await olga.send(row, '/resolve', { ...found('declined'), reference: "O'Hara" })
+    const asked = String(answer.headers.location).replaceAll("'", '%27')
+    expect(asked).toContain('%27')
+    expect(textOf((await get(asked, `${olga.cookie}; ${cookieOf(answer)}`)).body)).toContain("O'Hara")
   })
 
   test('no more than is so, where it has moved on before the page is shown', async () => {
     const answer = await olga.send(row, '/resolve', found('declined'))
     const corrected = findingOn('A', { corrects: true, attempt: 1, row: { batchId: batch, rowNo: 1 } })
     expect(await served.ledger.resolve(corrected, CLERK, Date.now())).toMatchObject({ kind: 'resolved' })
-    expect(await saidAfter(answer)).toBe('Recorded. It has moved on since: A, EUR 10.00, is APPROVED now.')
+    expect(await saidAfter(answer)).toBe('Recorded. It has moved on since: A (EUR 10.00) is APPROVED now.')
   })
 
   test('that it was proposed, refused, taken back and confirmed, and when nothing is sent by that', async () => {
@@ -124,18 +157,18 @@ describe('of a row in doubt', () => {
       return saidAfter(await olga.post(`${row}/resolve`, { ...form?.fields, ...reason }))
     }
     expect(await proposed()).toBe(
-      'Proposed: A, EUR 10.00, is sent once more only if another person confirms it. Until then nothing is sent.',
+      'Proposed: A (EUR 10.00) is sent once more only if another person confirms it. Until then nothing is sent.',
     )
     expect(await saidAfter(await olga.send(row, '/withdraw', reason))).toBe(
-      'The proposal was taken back: A, EUR 10.00, is not sent once more. It is still in doubt.',
+      'The proposal was taken back: A (EUR 10.00) will not be sent again. It is still in doubt.',
     )
     await proposed()
     expect(await saidAfter(await rita.send(row, '/refuse', reason), rita)).toBe(
-      'The proposal was refused: A, EUR 10.00, is not sent once more. It is still in doubt.',
+      'The proposal was refused: A (EUR 10.00) will not be sent again. It is still in doubt.',
     )
     await proposed()
     expect(await saidAfter(await rita.send(row, '/confirm', reason), rita)).toBe(
-      'Confirmed: A, EUR 10.00, waits to be sent once more.',
+      'Confirmed: A (EUR 10.00) waits to be sent once more.',
     )
   })
 })
@@ -154,14 +187,30 @@ describe('of what is no batch', () => {
   test('a person who was added, whose roles were set, and who was revoked; and that batches wait from then on', async () => {
     const max = await served.as('max', ['admin'])
     const added = await max.send('/people', '/people', { name: 'ann', 'role-submitter': 'on' })
-    expect(textOf(added.body)).toBe('ann was added and can sign in once the link was used. No money moves by it.')
+    expect(textOf(added.body)).toBe('ann was added and can sign in once the link has been used. This moves no money.')
     expect(await saidAfter(await max.send('/people/ann', '/roles', { ...reason, 'role-approver': 'on' }), max)).toBe(
-      'The roles were set: ann is approver. Open sessions of ann have ended. From now on every batch waits for an approval before anything of it is sent.',
+      'The roles were set: ann now has the role approver. Open sessions of ann have ended. From now on every batch waits for an approval before anything of it is sent.',
     )
-    expect(await saidAfter(await max.send('/people/ann', '/revoke', reason), max)).toBe(
-      'ann was revoked and can no longer sign in. What ann handed in or approved stands.',
+    expect(
+      await saidAfter(
+        await max.send('/people/ann', '/roles', { ...reason, 'role-viewer': 'on', 'role-results': 'on' }),
+        max,
+      ),
+    ).toContain('ann now has the roles results and viewer.')
+    const [form, late] = [await revoking(max, '/people/ann'), await revoking(max, '/people/ann')]
+    const send = (fields = form) => max.post('/people/ann/revoke', { ...fields, ...reason })
+    const says = 'ann was revoked and can no longer sign in. What ann handed in or approved stands.'
+    expect(await saidAfter(await send(), max)).toBe(says)
+    expect(await saidAfter(await send(), max)).toBe(
+      `You sent this form before. It took effect once, not twice. ${says}`,
     )
+    const twice = 'ann had been revoked already; your reason was not recorded.'
+    expect(await saidAfter(await send(late), max)).toBe(twice)
+    expect(await saidAfter(await send(late), max)).toBe(twice)
   })
+
+  const revoking = async (by: Visiting, page: string) =>
+    formsIn((await by.get(page)).body).find(({ action }) => action.endsWith('/revoke'))?.fields
 
   test('what was done to a webhook, by which no money moves', async () => {
     const { ledger } = served
@@ -199,8 +248,12 @@ describe('of what is no batch', () => {
     expect(textOf((await other('batches:steer')).body)).toContain('what is held can go on by it')
     expect(textOf((await other('batches:read')).body)).toContain('nothing is sent by it')
     const id = (await served.ledger.keys()).find(({ name }) => name === 'billing')?.id
+    const late = await revoking(max, `/keys/${id}`)
     expect(await saidAfter(await max.send(`/keys/${id}`, '/revoke', reason), max)).toBe(
       'Key billing was revoked: its next request is refused. What was handed in with it stays and is sent.',
+    )
+    expect(await saidAfter(await max.post(`/keys/${id}/revoke`, { ...late, ...reason }), max)).toBe(
+      'Key billing had been revoked already; your reason was not recorded.',
     )
   })
 })
@@ -273,10 +326,12 @@ describe('it is said', () => {
     const form = formsIn((await olga.get(at())).body).find(({ action }) => action.endsWith('/pause'))
     const send = () => olga.post(`${at()}/pause`, { ...form?.fields, ...reason })
     await send()
-    expect(await saidAfter(await send())).toMatch(/^This form was sent before, and had its effect once\. Paused\./)
+    expect(await saidAfter(await send())).toMatch(
+      /^You sent this form before\. It took effect once, not twice\. Paused\./,
+    )
     await olga.send(at(), '/resume', reason)
     expect(await saidAfter(await send())).toMatch(
-      /had its effect once\. Your pause was recorded, and it is over by now\./,
+      /not twice\. Your pause was recorded, but the batch has been resumed since\./,
     )
   })
 })

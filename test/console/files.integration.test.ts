@@ -492,7 +492,7 @@ describe('handing in', () => {
       return (await get(String(answer.headers.location), { cookie: cookies.join('; ') })).body
     }
     expect(await told()).toContain(`autofocus><p>${says}`)
-    expect(await told()).toContain(`autofocus><p>This form was sent before, and had its effect once. ${says}`)
+    expect(await told()).toContain(`autofocus><p>You sent this form before. It took effect once, not twice. ${says}`)
   })
 
   test('two presses at once are one', async () => {

@@ -1,6 +1,7 @@
 // A form that was refused: its page again, with the reason above it and what was typed in it, but nothing that was typed as a proof.
 
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { Fault } from '../../src/domain/fault.ts'
 import type { BatchId } from '../../src/domain/ids.ts'
 import { CLERK, claimNamed, findingOn, headerOf, refund, settle, submit } from '../fixtures/ledgers.ts'
 import { formsIn, openPages, type PagesServed, type Visiting } from '../fixtures/pages.ts'
@@ -51,7 +52,7 @@ test('the page is shown again as it is now, says first why, and can be sent', as
   expect(refused.body).toMatch(
     /<main[^>]*>\s*<div class="note refused" role="alert" tabindex="-1" autofocus><p><strong>Not done\.<\/strong> Write why/,
   )
-  expect(refused.body).toContain(`<a href="${at()}">Show it without what you typed</a>`)
+  expect(refused.body).toContain('<p>This is the page as it is now.</p>')
   const again = formsIn(refused.body).find(({ action }) => action.endsWith('/pause'))
   expect(again?.fields.form).not.toBe(before?.fields.form)
   expect((await olga.post(`${at()}/pause`, { ...again?.fields, reason: 'looked' })).statusCode).toBe(303)
@@ -68,6 +69,7 @@ test('a reason stays in the form that it was typed into, and in no other', async
   await served.ledger.pause(batch, 'waits', CLERK, Date.now())
   const { body } = await olga.send(at(), '/resume', { reason: `${long}<b>` })
   expect(valueIn(shownIn(body, `${at()}/resume`)[0], 'reason')).toBe(`${long}&lt;b&gt;`)
+  expect(body).toContain(`as it is now, with what you typed. <a href="${at()}">Clear the form</a>`)
   const rate = await olga.send('/merchants/shop', '/rate', { reason: 'too fast', per_second: 'many' })
   expect(rate.statusCode).toBe(422)
   expect(valueIn(shownIn(rate.body, '/merchants/shop/rate')[0], 'per_second')).toBe('many')
@@ -82,6 +84,15 @@ test('neither a typed total nor a card number is shown in a field again', async 
   const { body } = await ann.send(at(), '/approve', { total: '11.00', reason: 'compared' })
   const [form] = shownIn(body, `${at()}/approve`)
   expect([valueIn(form, 'total'), valueIn(form, 'reason')]).toEqual(['', 'compared'])
+  const typed = await ann.send(at(), '/approve', { total: 'EUR 4111111111111111', reason: 'compared' })
+  expect([typed.statusCode, typed.body.includes('4111111111111111')]).toEqual([422, false])
+  const max = await served.as('max', ['admin'])
+  const key = { name: 'billing', 'scope-batches:read': 'on', networks: '4111111111111111', days: '9' }
+  for (const named of [
+    await max.send('/keys', '/keys', key),
+    await max.send('/people', '/people', { name: '4111111111111111', 'role-viewer': 'on' }),
+  ])
+    expect([named.statusCode, named.body.includes('4111111111111111')]).toEqual([422, false])
   const card = await olga.send('/merchants/shop', '/rate', { reason: 'of 4111 1111 1111 1111', per_second: '5' })
   expect([card.statusCode, card.body.includes('4111')]).toEqual([422, false])
 })
@@ -114,6 +125,8 @@ test('where the page is gone, what was written can be copied still', async () =>
   const { statusCode, body } = await olga.post(`${doubt}/resolve`, fields)
   expect([statusCode, body]).toEqual([409, expect.stringContaining('is no longer in doubt')])
   expect(body).toContain('You had written: “in the portal”')
+  const link = /<a href="([^"]+)">The row, as it is now/.exec(body)?.[1] ?? ''
+  expect((await olga.get(link.replaceAll('&amp;', '&'))).statusCode).toBe(200)
 })
 
 test('roles that were ticked stay so, unless others have changed them since', async () => {
@@ -143,8 +156,37 @@ test('a key and a webhook are not filled in twice', async () => {
   const webhook = { url: 'https://192.0.2.7/x', types: 'batch.*', merchant: 'nobody', reason: 'for billing' }
   const [again] = shownIn((await max.send('/webhooks', '/webhooks', webhook)).body, '/webhooks')
   for (const [name, value] of Object.entries(webhook)) expect(valueIn(again, name)).toBe(value)
-  const secret = await max.send('/webhooks', '/webhooks', { ...webhook, url: 'https://ann:hunter2@shop.example/' })
+})
+
+test.each([
+  'https://ann:hunter2@',
+  'https:/ann:hunter2@',
+  'https:\\\\ann:hunter2@',
+  'https:ann:hunter2@',
+  'https://ann:p/hunter2@',
+])('the password in %s is not shown again', async (begins) => {
+  const max = await served.as('max', ['admin'])
+  const webhook = { url: `${begins}192.0.2.7/`, types: 'batch.*', merchant: 'nobody', reason: 'for billing' }
+  const secret = await max.send('/webhooks', '/webhooks', webhook)
   expect([secret.statusCode, secret.body.includes('hunter2')]).toEqual([422, false])
+})
+
+test('what may have been done is not called undone, and what was not begun is', async () => {
+  await served.ledger.adoptPolicy(POLICY, 'test', CLERK, Date.now())
+  const header = headerOf(served.accounts.shop, { nowMs: Date.now(), fileSha256: 'b'.repeat(64) })
+  batch = await submit(served.ledger, served.accounts.shop, [refund('D')], header)
+  const ann = await served.as('ann', ['approver'])
+  const away = new Fault('unavailable', 'The server is away. Nothing was changed. Try again in 10 s.')
+  vi.spyOn(served.ledger, 'keepRequest').mockRejectedValue(away)
+  const { statusCode, body } = await ann.send(at(), '/approve', { total: '10.00', reason: 'compared' })
+  expect(await served.ledger.batch(batch)).toMatchObject({ approval: { given: 1 } })
+  expect([statusCode, body]).toEqual([503, expect.stringContaining('<h1>It is not known whether this was done</h1>')])
+  expect(body).toContain('The server is away. Try again in 10 s. Look at the batch')
+  expect(body).not.toMatch(/Not done|Nothing was changed/)
+  const fields = formsIn((await olga.get(at())).body).find(({ action }) => action.endsWith('/pause'))?.fields
+  vi.spyOn(served.ledger, 'visit').mockRejectedValue(away)
+  const first = await olga.post(`${at()}/pause`, { ...fields, reason: 'looked' })
+  expect([first.statusCode, first.body]).toEqual([503, expect.stringContaining('<h1>Not done</h1>')])
 })
 
 test('of a form of another session nothing is shown', async () => {

@@ -42,6 +42,9 @@ describe('the record, verified from a page', () => {
     const told = await verifiedNow(ada)
     expect(told).toContain('in the record')
     expect(told).toContain(forged)
+    const compare = 'Compare the head that you typed with your note: a wrong digit looks the same.'
+    expect(told.indexOf(compare)).toBeGreaterThan(0)
+    expect(told.indexOf(compare)).toBeLessThan(told.indexOf('in the record'))
     expect((await ada.send('/audit', '/verify', { anchor: '--help' })).statusCode).toBe(422)
   })
 
@@ -54,6 +57,7 @@ describe('the record, verified from a page', () => {
     const body = await verifiedNow(ada)
     expect(body).toContain('Send nothing before somebody knows why.')
     expect(body).not.toContain('The record is whole')
+    expect(body).not.toContain('Compare the head that you typed')
   })
 
   test('that disagrees is an act of whoever asked, and of nobody else', async () => {

@@ -155,7 +155,12 @@ test('a file that is sent twice has its effect once, line by line', async () => 
   // Sent again, it is in doubt once more; and what the record holds of R-2 was corrected.
   await intoDoubt('R-1', 0)
   await served.ledger.resolve(findingOn('R-2', { finding: 'approved', corrects: true }), CLERK, Date.now())
-  expect((await press(shown)).headers.location).toBe(shown.path)
+  const again = await press(shown)
+  expect(again.headers.location).toBe(shown.path)
+  const cookie = [olga.cookie, ...again.cookies.map(({ name, value }) => `${name}=${value}`)].join('; ')
+  expect((await served.pages.inject({ url: shown.path, headers: { host: '127.0.0.1', cookie } })).body).toContain(
+    'autofocus><p>You sent this form before. It took effect once, not twice. What became of each line is below.</p>',
+  )
   expect(await states()).toEqual(['IN_DOUBT', 'APPROVED', 'IN_DOUBT'])
   expect((await press(shown, { shown: `3.2.records.${batch}` })).statusCode).toBe(409)
 })

@@ -7304,15 +7304,15 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'that an act was done is said at the page after it alone, within a minute',
     file: 'src/console/done.ts',
-    guard: 'if (at !== digestOf(request.url) || door.app.clock.nowMs() - atMs > TOLD_WITHIN_MS) return null',
+    guard: 'if (at !== digestOf(placeOf(request.url)) || door.app.clock.nowMs() - atMs > TOLD_WITHIN_MS) return null',
     without: '',
     tests: [DONE_PAGES],
   },
   {
     name: 'a row that has moved on is not said to stand where a finding put it',
     file: 'src/console/done-words.ts',
-    guard: "return status === 'DECLINED' ? ",
-    without: "return status !== 'READY' ? ",
+    guard: "return status === 'DECLINED'",
+    without: "return status !== 'READY'",
     tests: [DONE_PAGES],
   },
   {
@@ -7327,6 +7327,13 @@ export const GUARDS: readonly Guard[] = [
     file: 'src/console/refused.ts',
     guard: ' || formKey === null || (status !== 409 && status !== 422)) return false',
     without: ') return false',
+    tests: [REFUSED_PAGES],
+  },
+  {
+    name: 'what may have been done is not called undone',
+    file: 'src/console/console.ts',
+    guard: '(status === 503 && mayHaveBegun(error, request))',
+    without: 'false',
     tests: [REFUSED_PAGES],
   },
   {

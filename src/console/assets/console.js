@@ -266,6 +266,7 @@ async function showAgain(main) {
   const page = new DOMParser().parseFromString(/** @type {string} */ (trusted), 'text/html')
   const [now, line] = [page.getElementById('main'), page.querySelector('.as-of')]
   if (now === null || isBusy(main)) return
+  if (now.dataset.shape !== main.dataset.shape) takeDoneAway(main)
   for (const name of ['shape', 'again']) {
     const value = now.dataset[name]
     if (value === undefined) delete main.dataset[name]
@@ -276,6 +277,17 @@ async function showAgain(main) {
   if (line !== null) document.querySelector('.as-of')?.replaceWith(line)
   showLocalTimes()
   offerCopies()
+}
+
+/**
+ * It was said of the page as it was, and would stand above what is otherwise by now.
+ * @param {HTMLElement} main
+ */
+function takeDoneAway(main) {
+  const done = document.querySelector('.note.done')
+  if (done === null) return
+  if (done.contains(document.activeElement)) main.focus({ preventScroll: true })
+  done.remove()
 }
 
 /** A page that is about to become another, as a file that is being read. */

@@ -40,7 +40,7 @@ export function addApproving(pages: Pages, door: ConsoleDoor): void {
     if (digest === sheet.digest && sheet.given < sheet.needed && !isTotalTyped(total, sheet))
       throw new PageError(
         422,
-        `You typed “${total.trim()}”, which is not what would be sent. Nothing was approved: compare the page with the list that you approve by.`,
+        `You typed “${total.trim()}”. That is not the total that would be sent. Nothing was approved: compare the page with the list that you approve by.`,
       )
     const { isNow } = await actElsewhereOnce(door, request, async () => {
       await ledger.approve({ ...decisionOf(request, batchId, app.clock.nowMs()), digest })

@@ -41,11 +41,11 @@ export function addDownloads(pages: Pages, { app, ledger }: ConsoleDoor): void {
 export function downloadsOf(batch: BatchView, visitor: Visitor): Html {
   const open = countIn(batch, 'READY') + countIn(batch, 'SENDING')
   const unfinished =
-    open === 0 ? '' : ` ${plural(open, 'row has', 'rows have')} no outcome yet: take them again when the batch is done.`
+    open === 0 ? '' : ` ${plural(open, 'row has', 'rows have')} no outcome yet: download again when the batch is done.`
   if (!visitor.may('results'))
     return html`<h2>Results</h2><p>Result files hold names, so they need a permission of their own (results). An administrator gives it.</p>`
   const links = FILES.map(
     ([, { what, form }, name]) => html`<li><a href="${batchPath(batch.batchId)}/${what}.${form}">${name}</a></li>`,
   )
-  return html`<h2>Results</h2><p>Every row with what became of it, as it is known when you take the file.${unfinished}</p><ul>${links}</ul>`
+  return html`<h2>Results</h2><p>Every row with what became of it, as of the moment you download it.${unfinished}</p><ul>${links}</ul>`
 }

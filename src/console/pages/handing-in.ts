@@ -96,7 +96,7 @@ function answeredIn(fields: Fields, found: CheckFound, told: ToldToSend): Record
   if (!told.approval && !isTotalTyped(typed('total'), toSend(found)))
     throw new PageError(
       422,
-      `You typed “${typed('total')}”, which is not what would be sent, at once. ${NOTHING_SENT} Compare the page with your own list.`,
+      `You typed “${typed('total')}”. That is not the total that would be sent. ${NOTHING_SENT} Compare the page with your own list.`,
     )
   return asks(found, 'bad-rows') ? { skipInvalid: true } : {}
 }

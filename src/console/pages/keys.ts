@@ -18,7 +18,7 @@ import { redirectDone } from '../done.ts'
 import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
 import { type Fields, fieldsOf, reasonIn } from '../forms.ts'
 import { showScreen } from '../frame.ts'
-import { actOnce } from '../once.ts'
+import { actElsewhereOnce, actOnce } from '../once.ts'
 import { facts, form, freshly, idText, moment, NOTHING, note, reasonField, table } from '../parts.ts'
 import { typedIn } from '../refused.ts'
 import { visitorOf } from '../visit.ts'
@@ -71,8 +71,11 @@ export function addKeyPages(pages: Pages, door: ConsoleDoor): void {
   })
   pages.post<OfKey>('/keys/:key/revoke', { config: { page: 'revokeKey' } }, async (request, reply) => {
     const { id } = await findKey(door, request.params.key)
-    const how = await ledger.revokeKey(id, reasonIn(request), visitorOf(request).actor, app.clock.nowMs())
-    const told = { done: { act: 'revoke-key', id }, isAgain: how !== 'revoked' } as const
+    const { subject, isNow } = await actElsewhereOnce(door, request, async () => ({
+      how: await ledger.revokeKey(id, reasonIn(request), visitorOf(request).actor, app.clock.nowMs()),
+    }))
+    const wasRevoked = subject.how !== 'revoked'
+    const told = { done: { act: 'revoke-key', id, wasRevoked }, isAgain: !isNow && !wasRevoked } as const
     return redirectDone(door, request, reply, keyPath(id), told)
   })
 }

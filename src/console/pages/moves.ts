@@ -7,6 +7,7 @@ import { statusOf } from '../../domain/states.ts'
 import { type Html, html } from '../../present/html.ts'
 import { endOfProposal, sayerOf, sayingText } from '../../present/proposals.ts'
 import { moment, NOTHING, stateText, table } from '../parts.ts'
+import { linked } from '../ways.ts'
 
 const COLUMNS = [
   { name: 'When' },
@@ -50,7 +51,7 @@ export function wordsTable(words: readonly LogEntry[], doubt: DoubtRow | null, n
     html`${word.reason}`,
   ])
   const end = endOfProposal(words, doubt, nowMs)
-  return html`${table('Said to sending it once more', WORD_COLUMNS, rows)}${end === null ? NOTHING : html`<p>The latest proposal: ${lowered(end)}</p>`}`
+  return html`${table('Said to sending it once more', WORD_COLUMNS, rows)}${end === null ? NOTHING : html`<p>The latest proposal: ${linked(lowered(end))}</p>`}`
 }
 
 function lowered(sentence: string): string {

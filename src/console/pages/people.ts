@@ -10,6 +10,7 @@ import { policyText } from '../done-words.ts'
 import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
 import { type Fields, fieldsOf, reasonIn } from '../forms.ts'
 import { showScreen } from '../frame.ts'
+import { actElsewhereOnce } from '../once.ts'
 import { form, freshly, idText, moment, note, reasonField, table } from '../parts.ts'
 import { typedIn } from '../refused.ts'
 import { visitorOf } from '../visit.ts'
@@ -53,7 +54,7 @@ export function addPeople(pages: Pages, door: ConsoleDoor): void {
     return showScreen(door, request, reply, {
       title: `${name} was added`,
       main: linkShown(request, name, secret),
-      done: `${name} was added and can sign in once the link was used. No money moves by it.${await policyText(door, hadPolicy)}`,
+      done: `${name} was added and can sign in once the link has been used. This moves no money.${await policyText(door, hadPolicy)}`,
     })
   })
   pages.post<OfPerson>('/people/:person/link', { config: { page: 'linkPerson' } }, async (request, reply) => {
@@ -81,9 +82,12 @@ export function addPeople(pages: Pages, door: ConsoleDoor): void {
   })
   pages.post<OfPerson>('/people/:person/revoke', { config: { page: 'revokePerson' } }, async (request, reply) => {
     const { name } = await personOf(request.params.person)
-    const how = await ledger.revokePerson(name, reasonIn(request), visitorOf(request).actor, app.clock.nowMs())
-    const done = { act: 'revoke-person', name, hadPolicy: true } as const
-    return redirectDone(door, request, reply, '/people', { done, isAgain: how !== 'revoked' })
+    const { subject, isNow } = await actElsewhereOnce(door, request, async () => ({
+      how: await ledger.revokePerson(name, reasonIn(request), visitorOf(request).actor, app.clock.nowMs()),
+    }))
+    const wasRevoked = subject.how !== 'revoked'
+    const done = { act: 'revoke-person', name, hadPolicy: true, wasRevoked } as const
+    return redirectDone(door, request, reply, '/people', { done, isAgain: !isNow && !wasRevoked })
   })
 
   /** Whether one of them alone can have money sent. */

@@ -133,7 +133,7 @@ async function decisionOf(
   const path = doubtPath(doubt.rowId)
   const told = note(
     'warn',
-    html`<p><strong>Proposed</strong> by ${by} at ${moment(atMs)}. Nothing is sent before another person confirms it; without that it falls at ${moment(untilMs)}.</p><p>Why: ${reason}</p>`,
+    html`<p><strong>Proposed</strong> by ${by} at ${moment(atMs)}. Nothing is sent before another person confirms it; otherwise it lapses at ${moment(untilMs)}.</p><p>Why: ${reason}</p>`,
   )
   const means = html`<p>If another person confirms it: ${lowered(meaningOf('send-again', doubt))}</p>`
   const word = await foreseeConfirming(request, door, doubt, proposal)

@@ -96,8 +96,18 @@ function outcomeOf({ by, startedAtMs, anchor, ended }: Verification): Html {
         html`<p><strong>It could not be verified</strong> (${asked}). So nothing is known about the record. ${linked(words`${atTerminal`Verify it: ${{ act: 'verify-audit' }}`}`)}</p>`,
       )
     case 'disagrees':
-      return html`${note('warn', html`<p><strong>${plural(verified.disagreements.length, 'disagreement')} in the record</strong> (${asked}). Send nothing before somebody knows why.${verified.isNoted ? '' : UNNOTED}</p>`)}${disagreementsTable(verified.disagreements)}`
+      return html`${onlyAnchor(verified.disagreements, anchor) ? COMPARE : NOTHING}${note('warn', html`<p><strong>${plural(verified.disagreements.length, 'disagreement')} in the record</strong> (${asked}). Send nothing before somebody knows why.${verified.isNoted ? '' : UNNOTED}</p>`)}${disagreementsTable(verified.disagreements)}`
   }
+}
+
+const COMPARE = note(
+  'plain',
+  html`<p>Compare the head that you typed with your note: a wrong digit looks the same.</p>`,
+)
+
+/** What is typed can be mistyped. */
+function onlyAnchor(found: readonly Disagreement[], anchor: string | null): boolean {
+  return anchor !== null && found.every(({ where }) => where === `head ${anchor}`)
 }
 
 const UNNOTED = ' The ledger could not record this, so the audit does not show it. Write it down elsewhere.'
