@@ -45,7 +45,7 @@ describe('a planted bug of several hosts is found', () => {
     expect(plant.unused?.() ?? []).toEqual([])
   })
 
-  test.each(RARE)('%s is planted', { timeout: 60_000 }, async (name) => {
+  test.each(RARE)('%s is planted', { timeout: 240_000 }, async (name) => {
     const plant = HOSTS_PLANTS[name] as HostsPlant
     for (let seed = 1; seed <= 25; seed += 1) await runHostsSeed(server, { seed, plant })
     expect(plant.unused?.() ?? []).toEqual([])

@@ -68,8 +68,8 @@ export const HOSTS_PLANTS: Readonly<Record<string, HostsPlant>> = {
   'a server that was put back hands out rows at once': { parts: { lookedBackAfterMs: 0 } },
   'a lane that is gone is made anew': swapping(makingLanes('last = excluded.last WHERE lane.last >= $3')),
   'nobody looks for what it saw committed': swapping(makingLanes('last = excluded.last WHERE $3::bigint IS NOT NULL'), [
-    'SELECT last FROM lane WHERE id = :laneId',
-    "SELECT CAST('9007199254740991' AS BIGINT) AS last WHERE :laneId > 0",
+    'WHERE NOT EXISTS (SELECT 1 FROM lane l',
+    'WHERE FALSE AND NOT EXISTS (SELECT 1 FROM lane l',
   ]),
   'a server of another timeline hands out rows': swapping([
     "EXISTS (SELECT 1 FROM meta WHERE key = 'timeline' AND value =",
