@@ -65,11 +65,11 @@ const WORDS: ReadonlySet<string> = new Set([
   'propose-send-again',
   'refuse-send-again',
   'confirm-send-again',
-  'fall-send-again',
+  'lapse-send-again',
 ])
 const AT_ONCE = 500
 
-/** What was said to sending that row once more, the oldest first, and which proposals fell: none of it is a move. `moves`: of that row. */
+/** What was said to sending that row once more, the oldest first, and which proposals lapsed: none of it is a move. `moves`: of that row. */
 export async function wordsOnSending(
   ledger: Pick<ActLedger, 'logAfter'>,
   { batchId, rowNo }: { readonly batchId: BatchId; readonly rowNo: number },

@@ -33,7 +33,7 @@ const WAITING_MOST = 50
 let running = 0
 const waiting: (() => void)[] = []
 
-/** Asked before a try is counted, too: one that is counted is looked at, and told of. */
+/** Checked before a try is counted, too: every try that counts is compared, and noted if it was wrong. */
 function assertRoom(): void {
   if (waiting.length >= WAITING_MOST)
     throw new Fault('unavailable', 'Too many people sign in at once. Nothing was changed. Try again in a moment.')

@@ -1,4 +1,4 @@
-// The record, verified for somebody at a page. What disagrees is an act of whoever asked, written when it is known and not before.
+// The record, verified for a person at a page. Disagreements are an act of that person, written once they are known.
 
 import type { App } from '../app.ts'
 import type { Actor } from '../domain/actor.ts'

@@ -61,7 +61,7 @@ export const RESOLVE_HELP = `${paragraphs(
     '(TRANCHE_DOUBT_REST_MS, 15 minutes unless set): what is not there yet may still be executed. For a row that was sent more than once ' +
     'they need --attempt N, the attempt that you looked up. So does declined, which then waits as well.',
   'Where approvals are in force, send-again takes two people: the first one proposes it (exit code 4), and the same command of another ' +
-    'person confirms it and has it sent; --refuse says no. A proposal falls after 7 days, and when the row is resolved otherwise.',
+    'person confirms it and has it sent; --refuse says no. A proposal lapses after 7 days, and when the row is resolved otherwise.',
   'A finding that was wrong is corrected by a second one with --correct; both are kept in the history.',
 )}
 Examples:

@@ -8,7 +8,7 @@ export function askedByServer<Asked>(instead: string): Promise<Asked> {
   const { channel } = process
   if (channel === undefined || channel === null)
     throw new Fault('usage', `This command is for tranche serve alone. ${instead}`)
-  // Nobody hears what comes of it when the server is gone, however that ended. Whoever asked was told nothing, and asks again.
+  // When the server is gone, nothing can be reported. Its caller was told nothing, and asks again.
   for (const over of ['disconnect', 'SIGTERM']) process.once(over, () => process.exit(EXIT.failure))
   channel.ref()
   return new Promise((resolve) => {

@@ -11,7 +11,7 @@ import { Fault } from '../domain/fault.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { type DoubtRecord, doubtLines, toDoubtRecord, toJsonDoubt } from '../present/doubts.ts'
 import { EXIT } from '../present/exit-codes.ts'
-import { fallenProposal, toJsonFallen } from '../present/proposals.ts'
+import { lapsedProposal, toJsonLapsed } from '../present/proposals.ts'
 import { leftOpenLines } from '../present/standing.ts'
 import { plural } from '../present/text.ts'
 import { noteExport } from './note.ts'
@@ -30,12 +30,12 @@ export async function listInDoubt(app: App, given: InDoubtArguments, terminal: T
     const words = await wordsOnDoubts(ledger, found)
     const nowMs = app.clock.nowMs()
     const shown = found.map((row) => ({
-      ...{ row, restUntilMs: restUntilMsOf(row, app), fallen: fallenProposal(words(row), row, nowMs) },
+      ...{ row, restUntilMs: restUntilMsOf(row, app), lapsed: lapsedProposal(words(row), row, nowMs) },
     }))
     terminal.object({
-      in_doubt: shown.map(({ row, restUntilMs, fallen }) => ({
+      in_doubt: shown.map(({ row, restUntilMs, lapsed }) => ({
         ...toJsonDoubt(row, restUntilMs, nowMs),
-        fallen_proposal: fallen === null ? null : toJsonFallen(fallen),
+        lapsed_proposal: lapsed === null ? null : toJsonLapsed(lapsed),
       })),
     })
     if (given.out !== undefined) {

@@ -108,7 +108,7 @@ export async function revokeApiKey(
     terminal.say(
       how === 'already'
         ? `Key ${id} was revoked already; nothing was changed.`
-        : `Key ${id} is revoked: its next request is refused. What was handed in with it stays and is sent.`,
+        : `Key ${id} is revoked: its next request is refused. What was handed in with it stays as it is.`,
     )
     return EXIT.approved
   } finally {

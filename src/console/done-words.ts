@@ -69,7 +69,7 @@ async function saidOf(door: ConsoleDoor, done: Done, workers: readonly WorkerVie
     case 'replay':
       return ofWebhook(door, done)
     case 'end-session':
-      return 'That session has ended: nobody can use it any more.'
+      return 'That session has ended and can no longer be used.'
   }
 }
 
@@ -115,18 +115,18 @@ async function ofBatch(
 function moneyText(batch: BatchView, { state, why }: Standing, policy: ApprovalPolicy | null): string {
   const left = leftOf(batch)
   if (batch.hold === 'cancelled') return 'It was cancelled: nothing more of it is sent.'
-  if (left === '') return `No row is left to be sent; what became of them stands below.${openText(batch)}`
+  if (left === '') return `No rows are left to send; the results are below.${openText(batch)}`
   switch (state) {
     case 'running':
       return why.length === 0
         ? `Sending has begun. Still to be sent: ${left}.`
-        : `Whether rows are sent now stands below. Still to be sent: ${left}.`
+        : `Whether rows are being sent is shown below. Still to be sent: ${left}.`
     case 'awaiting_approval':
       return batch.approval === null
         ? `Nothing is sent before somebody approves it: ${left}.`
         : `Nothing is sent until ${approversText(batch.approval, policy)} this batch. Waiting: ${left}.`
     default:
-      return `Nothing is sent yet; the reason stands below. Waiting: ${left}.`
+      return `Nothing is being sent yet; the reason is below. Waiting: ${left}.`
   }
 }
 
@@ -257,8 +257,8 @@ async function ofMerchant({ app, ledger }: ConsoleDoor, { act, merchant }: OfMer
   if (one === undefined) return null
   if (act === 'rate')
     return one.perSecond === null
-      ? `Merchant ${merchant} has its configured rate again. What is to be sent stays the same.`
-      : `The rate of merchant ${merchant} is ${rateText(one.perSecond)} from now on. What is to be sent stays the same.`
+      ? `Merchant ${merchant} has its configured rate again. This changes how fast rows are sent, not which.`
+      : `The rate of merchant ${merchant} is ${rateText(one.perSecond)} from now on. This changes how fast rows are sent, not which.`
   if (one.stopped !== null || one.held !== null)
     return `Resumed, and held again since: nothing is sent for ${merchant}.`
   const figures = (await ledger.figures()).accounts.find((account) => account.merchant === merchant)
@@ -290,7 +290,7 @@ async function ofKey({ ledger }: ConsoleDoor, { id, wasRevoked }: OfKey): Promis
   const key = (await ledger.keys()).find((one) => one.id === id)
   if (key === undefined || key.revokedAtMs === null) return null
   if (wasRevoked) return `Key ${key.name} had been revoked already; your reason was not recorded.`
-  return `Key ${key.name} was revoked: its next request is refused. What was handed in with it stays and is sent.`
+  return `Key ${key.name} was revoked: its next request is refused. What was handed in with it stays as it is.`
 }
 
 async function ofWebhook({ ledger }: ConsoleDoor, { act, id }: OfWebhook): Promise<string | null> {
@@ -302,10 +302,10 @@ async function ofWebhook({ ledger }: ConsoleDoor, { act, id }: OfWebhook): Promi
   switch (act) {
     case 'enable-webhook':
       return endpoint.disabledAtMs === null
-        ? 'The webhook is enabled: it is sent all that it missed. No money moves.'
+        ? 'The webhook is enabled: everything that it missed is delivered. No money moves.'
         : null
     case 'ping-webhook':
-      return `A test event is on its way. Its delivery stands below. No money moves.${waits}`
+      return `A test event is on its way. Its delivery is shown below. No money moves.${waits}`
     case 'replay':
       return `What you asked for is sent again; this page shows what becomes of it. No money moves.${waits}`
   }

@@ -28,7 +28,7 @@ const REPEAT_EVERY_MS = 4_000
 const LIVES_MOST_MS = 3_600_000
 const UNSENT_MOST_BYTES = 256 * 1024
 const CLIENTS_MOST = 1_000
-/** Before whoever waits for a page has a turn. */
+/** Then requests for pages have their turn. */
 const TOLD_AT_ONCE = 50
 const OF_A_SESSION_MOST = 5
 const OF_A_PERSON_MOST = 20

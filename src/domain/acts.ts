@@ -63,7 +63,7 @@ export const STEERING_ACTS = [
   'propose-send-again',
   'confirm-send-again',
   'refuse-send-again',
-  'fall-send-again',
+  'lapse-send-again',
 ] as const
 
 /**
@@ -76,7 +76,7 @@ export const STEERING_ACTS = [
  * - `add-key`, `revoke-key`: a service may come through a door, or no more
  * - `…-person`, `join`, `set-roles`: a person of the console was made, chose a password, got other roles, may come no more
  * - `sign-in`, `end-session`: of the console
- * - `sign-in-refused`: by the machine: a name had wrong passwords in a row, or names were tried that nobody has
+ * - `sign-in-refused`: by the machine: a name had wrong passwords in a row, or unknown names were tried
  * - `webhook-…`: where events are sent, and that some were sent once more
  */
 export const PERSON_ACTS = [

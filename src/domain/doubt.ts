@@ -25,7 +25,7 @@ export interface DoubtRow {
   readonly reason: string | null
   /** One person alone does not have it sent again: one proposes it, another one confirms. */
   readonly twoPeople: boolean
-  /** null: nobody proposed to send it again, or the proposal fell. Look at it with `standingProposal`. */
+  /** null: nobody proposed to send it again, or the proposal lapsed. Look at it with `standingProposal`. */
   readonly proposal: Proposal | null
   readonly instruction: Instruction
 }
@@ -36,7 +36,7 @@ export interface Proposal {
   readonly by: string
   readonly reason: string
   readonly atMs: number
-  /** It falls then. */
+  /** It lapses then. */
   readonly untilMs: number
 }
 

@@ -154,7 +154,7 @@ export function backOffMs(failures: number): number {
 const MANY_FAILURES = 5
 
 /**
- * What the audit tells of a name whose `tries`-th password in a row was wrong: so few acts that nobody fills the record with them.
+ * What the audit tells of a name whose `tries`-th password in a row was wrong: few enough that an attacker cannot fill the record with them.
  * `longest`: from now on it waits as long as any does. null: nothing.
  */
 export function toldOfFailures(tries: number): 'many' | 'longest' | null {
@@ -163,12 +163,12 @@ export function toldOfFailures(tries: number): 'many' | 'longest' | null {
   return tries === MANY_FAILURES ? 'many' : null
 }
 
-/** Of all names together that nobody has: at 5 tries, 50, 500 and so on. */
+/** Of all unknown names together: at 5 tries, 50, 500 and so on. */
 export function isToldOfUnknown(tries: number): boolean {
   return /^50*$/.test(String(tries))
 }
 
-/** Of all names together that somebody has: whoever tries few passwords of each of many. People mistype, so from 50 tries on. */
+/** Of all known names together: an attacker may try a few passwords of each of many. People mistype, so from 50 tries on. */
 export function isToldOfKnown(tries: number): boolean {
   return /^50+$/.test(String(tries))
 }

@@ -4,7 +4,7 @@ import { isoOf } from '../domain/batch-status.ts'
 import { cardText } from '../domain/card.ts'
 import { type DoubtRow, standingProposal } from '../domain/doubt.ts'
 import { withoutNumbers } from '../domain/top-reasons.ts'
-import { type FallenProposal, fallenText, type JsonProposal, proposedText, toJsonProposal } from './proposals.ts'
+import { type JsonProposal, type LapsedProposal, lapsedText, proposedText, toJsonProposal } from './proposals.ts'
 import type { Screen } from './screen.ts'
 import { amountText, plural, toTable } from './text.ts'
 
@@ -13,7 +13,7 @@ export interface Doubt {
   readonly row: DoubtRow
   readonly restUntilMs: number
   /** That it be sent again, and stands no more. Absent or null: there is none. */
-  readonly fallen?: FallenProposal | null
+  readonly lapsed?: LapsedProposal | null
 }
 
 interface Column {
@@ -38,11 +38,11 @@ export function doubtLines(
   ])
 }
 
-function proposalLines({ row, fallen = null }: Doubt, nowMs: number): string[] {
+function proposalLines({ row, lapsed = null }: Doubt, nowMs: number): string[] {
   const proposal = standingProposal(row, nowMs)
   const { reference } = row.instruction
   if (proposal !== null) return [`  ${reference}: send it again? ${proposedText(proposal)}`]
-  return fallen === null ? [] : [`  ${reference}: ${fallenText(fallen)}`]
+  return lapsed === null ? [] : [`  ${reference}: ${lapsedText(lapsed)}`]
 }
 
 function columnsFor(localTime: ((atMs: number) => string) | null): Column[] {

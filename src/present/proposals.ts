@@ -32,29 +32,29 @@ export function sayingText({ what, details }: Pick<LogEntry, 'what' | 'details'>
     case 'refuse-send-again':
       return `refused to send it once more${attempt}`
     default:
-      return `the proposal of ${details?.proposed_by ?? 'somebody'} to send it once more fell${attempt}`
+      return `the proposal of ${details?.proposed_by ?? 'a person'} to send it once more lapsed${attempt}`
   }
 }
 
-/** null: the machine, as of a proposal that fell. */
+/** null: the machine, as for a proposal that lapsed. */
 export function sayerOf({ what, by }: Pick<LogEntry, 'what' | 'by'>): string | null {
-  return what === 'fall-send-again' ? null : by
+  return what === 'lapse-send-again' ? null : by
 }
 
 /**
- * What became of a proposal of which no later act tells: time ends one without an act, and so does a policy. `doubt`: the row as it
- * stands; null: it is in doubt no more. null: the latest word says it.
+ * What became of a proposal that no later act mentions: time and a change of policy end one without an act. `doubt`: the row as it
+ * stands; null: it is no longer in doubt. null: the latest word says it.
  */
 export function endOfProposal(words: readonly LogEntry[], doubt: DoubtRow | null, nowMs: number): string | null {
   const last = words.at(-1)
   if (last?.what !== 'propose-send-again') return null
-  if (doubt === null) return 'It fell when the row was resolved otherwise.'
-  if (doubt.attempt !== last.details?.attempt) return 'It fell when the row was sent again.'
+  if (doubt === null) return 'It lapsed when the row was resolved otherwise.'
+  if (doubt.attempt !== last.details?.attempt) return 'It lapsed when the row was sent again.'
   const untilMs = last.atMs + PROPOSAL_LIVES_MS
-  if (nowMs >= untilMs) return `It fell at ${isoOf(untilMs)}: nobody confirmed it in time.`
+  if (nowMs >= untilMs) return `It lapsed at ${isoOf(untilMs)}: it was not confirmed in time.`
   if (!doubt.twoPeople)
-    return 'It is not needed any more: since the policy has changed, one person alone may have it sent again.'
-  if (doubt.proposal === null) return 'It fell.'
+    return 'It is no longer needed: since the policy changed, one person alone may have the row sent again.'
+  if (doubt.proposal === null) return 'It lapsed.'
   return `Nothing is sent until another person confirms it; otherwise it lapses at ${isoOf(untilMs)}.`
 }
 
@@ -71,7 +71,7 @@ export function sayingLines(words: readonly LogEntry[], doubt: DoubtRow | null, 
   ]
 }
 
-export interface FallenProposal {
+export interface LapsedProposal {
   readonly by: string
   readonly reason: string
   /** null: no act tells when. */
@@ -79,22 +79,22 @@ export interface FallenProposal {
 }
 
 /** Of a row in doubt: that the latest word on it is a proposal, and that it is gone. null: it stands, or there was none. */
-export function fallenProposal(words: readonly LogEntry[], doubt: DoubtRow, nowMs: number): FallenProposal | null {
+export function lapsedProposal(words: readonly LogEntry[], doubt: DoubtRow, nowMs: number): LapsedProposal | null {
   const last = words.at(-1)
   if (last === undefined || last.details?.attempt !== doubt.attempt) return null
-  if (last.what === 'fall-send-again')
+  if (last.what === 'lapse-send-again')
     return { by: String(last.details.proposed_by), reason: last.reason ?? '', atMs: last.atMs }
   if (last.what !== 'propose-send-again') return null
   const untilMs = last.atMs + PROPOSAL_LIVES_MS
-  if (nowMs >= untilMs) return { by: last.by, reason: 'nobody confirmed it in time', atMs: untilMs }
+  if (nowMs >= untilMs) return { by: last.by, reason: 'it was not confirmed in time', atMs: untilMs }
   if (doubt.proposal !== null) return null
-  return { by: last.by, reason: doubt.twoPeople ? 'it fell' : 'the policy asks for no second person', atMs: null }
+  return { by: last.by, reason: doubt.twoPeople ? 'it lapsed' : 'the policy asks for no second person', atMs: null }
 }
 
-export function fallenText({ by, reason, atMs }: FallenProposal): string {
-  return `The proposal of ${by} does not stand any more${atMs === null ? '' : `; it fell at ${isoOf(atMs)}`}: ${reason}. Nothing was sent by it.`
+export function lapsedText({ by, reason, atMs }: LapsedProposal): string {
+  return `The proposal of ${by} no longer stands${atMs === null ? '' : `; it lapsed at ${isoOf(atMs)}`}: ${reason}. Nothing was sent by it.`
 }
 
-export function toJsonFallen({ by, reason, atMs }: FallenProposal): object {
+export function toJsonLapsed({ by, reason, atMs }: LapsedProposal): object {
   return { by, reason, at: atMs === null ? null : isoOf(atMs) }
 }

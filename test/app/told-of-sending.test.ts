@@ -16,7 +16,7 @@ describe('one word', () => {
     ['only proposes where it takes two', doubt({}), 10, { proposedAtMs: null, onlyProposes: true }],
     ['confirms the proposal that stands', doubt({ proposal: PROPOSAL }), 10, { proposedAtMs: 5, onlyProposes: false }],
     [
-      'proposes anew where one has fallen',
+      'proposes anew where one has lapsed',
       doubt({ proposal: PROPOSAL }),
       100,
       { proposedAtMs: null, onlyProposes: true },

@@ -5,13 +5,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { doneText } from '../../src/console/done-words.ts'
 import type { BatchId } from '../../src/domain/ids.ts'
 import { CLERK, claimNamed, findingOn, headerOf, refund, settle, submit } from '../fixtures/ledgers.ts'
-import { formsIn, openPages, PASSWORD, type PagesServed, type Visiting } from '../fixtures/pages.ts'
+import { FOUR_EYES, formsIn, openPages, PASSWORD, type PagesServed, type Visiting } from '../fixtures/pages.ts'
 
 const REST_MS = 900_000
-const POLICY = {
-  rules: [{ merchants: null, operations: null, fourEyes: true, bands: {}, rowOver: {} }],
-  ...{ expireAfterMs: 86_400_000, osUsers: false },
-}
 const reason = { reason: 'looked at' }
 
 let served: PagesServed
@@ -51,7 +47,7 @@ describe('of a batch', () => {
       `Paused. No more rows of this batch are sent until somebody resumes it. Waiting: ${left}.`,
     )
     expect(await saidAfter(await olga.send(at(), '/resume', reason))).toBe(
-      `Resumed. Nothing is sent yet; the reason stands below. Waiting: ${left}.`,
+      `Resumed. Nothing is being sent yet; the reason is below. Waiting: ${left}.`,
     )
     await claimNamed(served.ledger, batch, 'A', Date.now())
     expect(await saidAfter(await olga.send(`${at()}/cancel`, '/cancel', reason))).toBe(
@@ -62,8 +58,8 @@ describe('of a batch', () => {
   test('that it was approved, and that one approval of two sends nothing yet', async () => {
     const { ledger, accounts } = served
     const bands = { EUR: [{ upTo: null, approvals: 2 }] }
-    const rules = POLICY.rules.map((rule) => ({ ...rule, bands }))
-    await ledger.adoptPolicy({ ...POLICY, rules }, 'test', CLERK, Date.now())
+    const rules = FOUR_EYES.rules.map((rule) => ({ ...rule, bands }))
+    await ledger.adoptPolicy({ ...FOUR_EYES, rules }, 'test', CLERK, Date.now())
     const header = headerOf(accounts.shop, { nowMs: Date.now(), fileSha256: 'b'.repeat(64) })
     batch = await submit(ledger, accounts.shop, [refund('D')], header)
     const [ann, bob] = [await served.as('ann', ['approver']), await served.as('bob', ['approver'])]
@@ -76,13 +72,13 @@ describe('of a batch', () => {
       'Your approval was recorded. Nothing is sent until somebody else approves this batch. Waiting: 1 refund, EUR 10.00.',
     )
     expect(await saidAfter(await bob.send(at(), '/approve', given), bob)).toBe(
-      'Approved. Nothing is sent yet; the reason stands below. Waiting: 1 refund, EUR 10.00.',
+      'Approved. Nothing is being sent yet; the reason is below. Waiting: 1 refund, EUR 10.00.',
     )
   })
 
   test('that it was rejected', async () => {
     const { ledger, accounts } = served
-    await ledger.adoptPolicy(POLICY, 'test', CLERK, Date.now())
+    await ledger.adoptPolicy(FOUR_EYES, 'test', CLERK, Date.now())
     const header = headerOf(accounts.shop, { nowMs: Date.now(), fileSha256: 'b'.repeat(64) })
     batch = await submit(ledger, accounts.shop, [refund('D')], header)
     const ann = await served.as('ann', ['approver'])
@@ -149,7 +145,7 @@ describe('of a row in doubt', () => {
   })
 
   test('that it was proposed, refused, taken back and confirmed, and when nothing is sent by that', async () => {
-    await served.ledger.adoptPolicy(POLICY, 'test', CLERK, Date.now())
+    await served.ledger.adoptPolicy(FOUR_EYES, 'test', CLERK, Date.now())
     const rita = await served.as('rita', ['approver'])
     // The last form of the page whose action ends so is the one that proposes.
     const proposed = async () => {
@@ -176,7 +172,7 @@ describe('of a row in doubt', () => {
 describe('of what is no batch', () => {
   test('the rate of a merchant, and that it goes on', async () => {
     expect(await saidAfter(await olga.send('/merchants/shop', '/rate', { ...reason, per_second: '5' }))).toBe(
-      'The rate of merchant shop is 5/s from now on. What is to be sent stays the same.',
+      'The rate of merchant shop is 5/s from now on. This changes how fast rows are sent, not which.',
     )
     await served.ledger.stopAccount(served.accounts.shop, 'refused', Date.now())
     expect(await saidAfter(await olga.send('/merchants/shop', '/resume', reason))).toBe(
@@ -219,7 +215,9 @@ describe('of what is no batch', () => {
     const at = '/webhooks/ep_a'
     const max = await served.as('max', ['admin'])
     const [pinged, replayed] = [await max.send(at, '/ping'), { ...reason, since: '2026-01-01T00:00:00Z' }]
-    expect(await saidAfter(pinged, max)).toBe('A test event is on its way. Its delivery stands below. No money moves.')
+    expect(await saidAfter(pinged, max)).toBe(
+      'A test event is on its way. Its delivery is shown below. No money moves.',
+    )
     expect(await saidAfter(await olga.send(at, '/replay', replayed))).toBe(
       'What you asked for is sent again; this page shows what becomes of it. No money moves.',
     )
@@ -234,7 +232,7 @@ describe('of what is no batch', () => {
     await olga.post('/sign-in', { name: 'olga', password: PASSWORD })
     const other = (await served.ledger.sessions('p-olga', Date.now())).find(({ id }) => id !== session?.id)
     expect(await saidAfter(await olga.send('/sessions', `/sessions/${other?.id}/end`))).toBe(
-      'That session has ended: nobody can use it any more.',
+      'That session has ended and can no longer be used.',
     )
   })
 
@@ -245,12 +243,16 @@ describe('of what is no batch', () => {
       'Key billing was made. What it hands in is sent at once: no approval policy is in force.',
     )
     const other = (scope: string) => max.send('/keys', '/keys', { name: 'other', [`scope-${scope}`]: 'on', days: '9' })
-    expect(textOf((await other('batches:steer')).body)).toContain('what is held can go on by it')
-    expect(textOf((await other('batches:read')).body)).toContain('nothing is sent by it')
+    expect(textOf((await other('batches:steer')).body)).toContain(
+      'It cannot hand anything in, but it can resume what is held.',
+    )
+    expect(textOf((await other('batches:read')).body)).toContain(
+      'It can neither hand anything in nor have anything sent.',
+    )
     const id = (await served.ledger.keys()).find(({ name }) => name === 'billing')?.id
     const late = await revoking(max, `/keys/${id}`)
     expect(await saidAfter(await max.send(`/keys/${id}`, '/revoke', reason), max)).toBe(
-      'Key billing was revoked: its next request is refused. What was handed in with it stays and is sent.',
+      'Key billing was revoked: its next request is refused. What was handed in with it stays as it is.',
     )
     expect(await saidAfter(await max.post(`/keys/${id}/revoke`, { ...late, ...reason }), max)).toBe(
       'Key billing had been revoked already; your reason was not recorded.',

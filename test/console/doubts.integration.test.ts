@@ -260,7 +260,7 @@ describe('where approvals are in force', () => {
     await served.ledger.setGrants('olga', ['operator', 'viewer'], 'more', CLERK, Date.now())
     for (const page of [at(), ofR3()]) {
       const { body } = await anna.get(page)
-      expect(body).toMatch(/the proposal of person olga .* to send it once more fell, after attempt 1/)
+      expect(body).toMatch(/the proposal of person olga .* to send it once more lapsed, after attempt 1/)
       expect(body).toContain('what its proposer may do here was changed')
     }
   })
@@ -312,7 +312,7 @@ describe('where approvals are in force', () => {
       expect((await by.send(at(), `/${act}`, { reason: 'it is there after all' })).headers.location).toBe(at())
       expect((await anna.get(at())).body).not.toContain('Proposed</strong>')
       const refused = await anna.post(`${at()}/confirm`, { ...open?.fields, reason: 'not there' })
-      expect([refused.statusCode, refused.body]).toEqual([409, expect.stringContaining('does not stand any more')])
+      expect([refused.statusCode, refused.body]).toEqual([409, expect.stringContaining('no longer stands')])
       expect(await now('R-3')).toMatchObject({ state: 'IN_DOUBT' })
     },
   )

@@ -478,8 +478,11 @@ describe('handing in', () => {
   })
 
   test.each([
-    ['recorded', 'Handed in: 2 refunds, EUR 20.00. Nothing is sent yet; the reason stands below.'],
-    ['known', 'This file was handed in before as this batch: nothing was recorded a second time. Nothing is sent yet;'],
+    ['recorded', 'Handed in: 2 refunds, EUR 20.00. Nothing is being sent yet; the reason is below.'],
+    [
+      'known',
+      'This file was handed in before as this batch: nothing was recorded a second time. Nothing is being sent yet;',
+    ],
   ])('says at the batch that it was %s, and what that means for the money', async (kind, says) => {
     const check = await checked()
     const rows = [refund('R-1'), refund('R-2')]

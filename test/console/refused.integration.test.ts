@@ -4,12 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { Fault } from '../../src/domain/fault.ts'
 import type { BatchId } from '../../src/domain/ids.ts'
 import { CLERK, claimNamed, findingOn, headerOf, refund, settle, submit } from '../fixtures/ledgers.ts'
-import { formsIn, openPages, type PagesServed, type Visiting } from '../fixtures/pages.ts'
-
-const POLICY = {
-  rules: [{ merchants: null, operations: null, fourEyes: true, bands: {}, rowOver: {} }],
-  ...{ expireAfterMs: 86_400_000, osUsers: false },
-}
+import { FOUR_EYES, formsIn, openPages, type PagesServed, type Visiting } from '../fixtures/pages.ts'
 
 let served: PagesServed
 let batch: BatchId
@@ -77,7 +72,7 @@ test('a reason stays in the form that it was typed into, and in no other', async
 })
 
 test('neither a typed total nor a card number is shown in a field again', async () => {
-  await served.ledger.adoptPolicy(POLICY, 'test', CLERK, Date.now())
+  await served.ledger.adoptPolicy(FOUR_EYES, 'test', CLERK, Date.now())
   const header = headerOf(served.accounts.shop, { nowMs: Date.now(), fileSha256: 'b'.repeat(64) })
   batch = await submit(served.ledger, served.accounts.shop, [refund('D')], header)
   const ann = await served.as('ann', ['approver'])
@@ -172,7 +167,7 @@ test.each([
 })
 
 test('what may have been done is not called undone, and what was not begun is', async () => {
-  await served.ledger.adoptPolicy(POLICY, 'test', CLERK, Date.now())
+  await served.ledger.adoptPolicy(FOUR_EYES, 'test', CLERK, Date.now())
   const header = headerOf(served.accounts.shop, { nowMs: Date.now(), fileSha256: 'b'.repeat(64) })
   batch = await submit(served.ledger, served.accounts.shop, [refund('D')], header)
   const ann = await served.as('ann', ['approver'])

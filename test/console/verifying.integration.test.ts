@@ -17,6 +17,12 @@ beforeEach(async () => {
 })
 afterEach(() => served.close())
 
+async function changeAmountPastTranche(): Promise<void> {
+  await submit(served.ledger, served.accounts.shop, [refund('A')])
+  using db = new DatabaseSync(join(served.dir, 'd', 'ledger.db'))
+  db.exec('UPDATE instruction SET amount_minor = amount_minor + 1')
+}
+
 describe('the record, verified from a page', () => {
   const verifiedNow = async (by: Visiting): Promise<string> => {
     const whenEnded = async () => {
@@ -49,9 +55,7 @@ describe('the record, verified from a page', () => {
   })
 
   test('disagrees when somebody changed an amount past Tranche, and that is said with what to do', async () => {
-    await submit(served.ledger, served.accounts.shop, [refund('A')])
-    using db = new DatabaseSync(join(served.dir, 'd', 'ledger.db'))
-    db.exec('UPDATE instruction SET amount_minor = amount_minor + 1')
+    await changeAmountPastTranche()
     const ada = await served.as('ada', ['auditor'])
     await ada.send('/audit', '/verify')
     const body = await verifiedNow(ada)
@@ -61,9 +65,7 @@ describe('the record, verified from a page', () => {
   })
 
   test('that disagrees is an act of whoever asked, and of nobody else', async () => {
-    await submit(served.ledger, served.accounts.shop, [refund('A')])
-    using db = new DatabaseSync(join(served.dir, 'd', 'ledger.db'))
-    db.exec('UPDATE instruction SET amount_minor = amount_minor + 1')
+    await changeAmountPastTranche()
     const ada = await served.as('ada', ['auditor'])
     await ada.send('/audit', '/verify')
     await verifiedNow(ada)

@@ -136,7 +136,7 @@ export class SimulatedRecord implements Holder {
           SELECT 1 FROM instruction i JOIN batch b ON b.id = i.batch_id JOIN act w ON ${ofRow}
           WHERE i.id = NEW.row_id AND w.what = 'propose-send-again' AND ${named('w.actor_id')} <> ${named('NEW.actor_id')}
             AND ${named('NEW.actor_id')} IS NOT ${named('b.actor_id')}
-            AND NOT EXISTS (SELECT 1 FROM act r WHERE r.what IN ('refuse-send-again', 'fall-send-again') AND r.id > w.id AND r.batch_id = w.batch_id
+            AND NOT EXISTS (SELECT 1 FROM act r WHERE r.what IN ('refuse-send-again', 'lapse-send-again') AND r.id > w.id AND r.batch_id = w.batch_id
               AND json_extract(r.details, '$.row') = i.row_no))
       BEGIN SELECT sent_again_alone((SELECT reference FROM instruction WHERE id = NEW.row_id)); END`)
   }

@@ -91,7 +91,7 @@ function answeredIn(fields: Fields, found: CheckFound, told: ToldToSend): Record
   if (asks(found, 'bad-rows') && typed('left_out') !== String(found.invalid))
     throw new PageError(
       422,
-      `Type how many rows are left out: it is another number than the one that you typed. ${NOTHING_SENT} Compare.`,
+      `The number that you typed is not how many rows would be left out. ${NOTHING_SENT} Compare.`,
     )
   if (!told.approval && !isTotalTyped(typed('total'), toSend(found)))
     throw new PageError(
@@ -105,7 +105,7 @@ function assertAlikeTyped(fields: Fields, found: CheckFound): void {
   if ((fields.lookalikes ?? '').trim() === String(found.lookalikes)) return
   throw new PageError(
     422,
-    `Type how many look-alikes you looked at: it is another number than the one that you typed. ${NOTHING_SENT} Look at each of them.`,
+    `The number that you typed is not the number of look-alikes. ${NOTHING_SENT} Look at each of them.`,
   )
 }
 

@@ -131,7 +131,7 @@ function onePage(request: FastifyRequest, door: ConsoleDoor, key: ApiKey): Html 
   const revoke = () =>
     form(request, door, {
       action: `${keyPath(id)}/revoke`,
-      fields: html`<p>Its next request is refused. What was handed in with it stays and is sent. This cannot be undone: make another key instead.</p>${reasonField('It is kept in the audit.', typedIn(request, `${keyPath(id)}/revoke`))}`,
+      fields: html`<p>Its next request is refused. What was handed in with it stays as it is. This cannot be undone: make another key instead.</p>${reasonField('It is kept in the audit.', typedIn(request, `${keyPath(id)}/revoke`))}`,
       button: `Revoke ${name}`,
       kind: 'other',
     })
@@ -147,8 +147,8 @@ const LETS_GO_ON: readonly Scope[] = ['batches:steer', 'merchants:steer']
 async function mayText({ ledger }: ConsoleDoor, scopes: readonly Scope[]): Promise<string> {
   if (!scopes.some((scope) => HANDS_IN.includes(scope)))
     return scopes.some((scope) => LETS_GO_ON.includes(scope))
-      ? 'It hands nothing in, but what is held can go on by it.'
-      : 'It hands nothing in, and nothing is sent by it.'
+      ? 'It cannot hand anything in, but it can resume what is held.'
+      : 'It can neither hand anything in nor have anything sent.'
   return (await ledger.approvalPolicy()) === null
     ? 'What it hands in is sent at once: no approval policy is in force.'
     : 'What it hands in waits for people where the approval policy says so.'

@@ -47,7 +47,7 @@ export function addSendingAgain(pages: Pages, door: ConsoleDoor): void {
       const { batchId, rowNo } = await doubtShown(door, request.params.row, shown)
       const told = { ...refusal, batchId, rowNo }
       if (await once.refuseProposal(told, visitorOf(request).actor, door.app.clock.nowMs())) return
-      throw new PageError(409, 'This proposal does not stand any more. Nothing was changed: open the page again.')
+      throw new PageError(409, 'This proposal no longer stands. Nothing was changed: open the page again.')
     })
     const { reference, batchId: batch, rowNo: row } = shown
     const told = { done: { act, reference, batch, row }, isAgain: !isNow } as const

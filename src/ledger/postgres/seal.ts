@@ -7,7 +7,7 @@ import { one, type Script } from '../texts/script.ts'
 /** Resolves when everything that was committed before is sealed. */
 export type Seal = () => Promise<void>
 
-/** One at a time, or each would read all of it. Whoever comes meanwhile shares the next one. */
+/** One at a time, or each would read all of it. Callers that come meanwhile share the next one. */
 export function createSeal(run: () => Promise<void>): Seal {
   let running: Promise<void> = Promise.resolve()
   let next: Promise<void> | null = null
@@ -26,7 +26,7 @@ export function createSeal(run: () => Promise<void>): Seal {
 export async function sealRecord(engine: Engine): Promise<void> {
   for (;;) {
     const next = await engine.read(function* () {
-      const server = yield* startOfServer() // takes the moment: whoever writes waits for it
+      const server = yield* startOfServer() // takes the moment, which writers wait for
       return { server, link: yield* nextLink() }
     }, 'settled')
     const { link } = next

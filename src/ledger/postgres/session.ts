@@ -51,7 +51,7 @@ export interface Session {
   beginWith(settings: Settings, opening: readonly Asked[], first: readonly Asked[]): Promise<Begun>
   /** To its end, awaiting each step. */
   run<T>(script: Script<T>): Promise<T>
-  /** The same in a transaction of its own, which sees one moment: that of its first step, begun by `begin`. Nobody waits for its end. */
+  /** The same in a transaction of its own, which sees one moment: that of its first step, begun by `begin`. Its end is not awaited. */
   read<T>(script: Script<T>, how?: Reading): Promise<T>
   ask<Row extends object>(text: string, values: readonly unknown[]): Promise<readonly Row[]>
   /** As it stands, without a result: for statements of the engine itself. */
@@ -214,7 +214,7 @@ export async function openSession({
         await rollback()
         throw error
       }
-      ending = client.query('COMMIT').catch(() => {}) // whoever uses it next is told
+      ending = client.query('COMMIT').catch(() => {}) // its next user is told
       return step.value
     },
     async commit(last = []) {

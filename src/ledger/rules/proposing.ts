@@ -19,7 +19,7 @@ export function otherProposal(
   if (standing === null)
     return refused(
       'proposal',
-      words`The proposal to send ${name} again that you looked at does not stand any more: it was refused, or fell. ${LOOK_AGAIN}`,
+      words`The proposal to send ${name} again that you looked at no longer stands: it was refused or has lapsed. ${LOOK_AGAIN}`,
     )
   return refused(
     'proposal',

@@ -120,7 +120,7 @@ function* approvals(db: DatabaseSync): Iterable<Disagreement> {
 
 const SAME_ROW = `json_extract(e.details, '$.row') = json_extract(w.details, '$.row')
   AND json_extract(e.details, '$.attempt') = json_extract(w.details, '$.attempt')`
-const ENDS_PROPOSAL = `e.what IN ('refuse-send-again', 'confirm-send-again', 'fall-send-again') AND ${SAME_ROW}`
+const ENDS_PROPOSAL = `e.what IN ('refuse-send-again', 'confirm-send-again', 'lapse-send-again') AND ${SAME_ROW}`
 
 /** Whoever confirms one that nobody made would have the row sent again by themselves. */
 function* proposals(db: DatabaseSync): Iterable<Disagreement> {

@@ -224,7 +224,7 @@ export function describePeople(): void {
       await haveAnn()
       for (let failures = 1; failures <= 200; failures += 1)
         await ledger.noteRefusedSignIn({ name: 'ann', failures, address, nowMs: NOW + failures })
-      const inAll = 'wrong passwords of people, all together'
+      const inAll = 'wrong passwords of all people together'
       const details = { person: 'p1', name: 'ann', address }
       expect(await refusedActs()).toEqual([
         ['worker', 'wrong passwords in a row', { ...details, tries: 5 }],
@@ -238,7 +238,7 @@ export function describePeople(): void {
       await haveAnn()
       for (let n = 1; n <= 120; n += 1)
         await ledger.noteRefusedSignIn({ name: `n${n}`, failures: 1 + (n % 7), address, nowMs: NOW + n })
-      const why = 'names were tried that nobody has'
+      const why = 'unknown names were tried'
       expect(await refusedActs()).toEqual([
         ['worker', why, { tries: 5, address }],
         ['worker', why, { tries: 50, address }],

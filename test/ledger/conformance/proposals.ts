@@ -65,11 +65,11 @@ const person = async (name: string, grants: readonly GrantName[], by = ADMIN): P
 }
 let people = 0
 /** Why they are gone, of the proposals that nobody decided on. */
-const fallenNow = async () =>
+const lapsedNow = async () =>
   (await listOf(ledger.log(null)))
-    .filter(({ what }) => what === 'fall-send-again')
+    .filter(({ what }) => what === 'lapse-send-again')
     .map(({ by, reason, batchId: of, details }) => [by, reason, of, details])
-const fallen = (why: string, by: string, attempt = 1) => [
+const lapsed = (why: string, by: string, attempt = 1) => [
   ...['worker', why, batchId],
   { row: 1, attempt, proposed_by: by },
 ]
@@ -252,21 +252,21 @@ export function describeProposals(): void {
       ])
     })
 
-    test('falls after seven days', async () => {
+    test('lapses after seven days', async () => {
       await doubtUnder(FOUR_EYES)
       await sendAgain(ANN)
       const over = LATER + PROPOSAL_LIVES_MS
       expect(await proposalNow(over)).toBeNull()
       expect(await ledger.proposals(over)).toEqual([])
       expect(await refuse(BOB, over)).toBe(false)
-      expect(await fallenNow()).toEqual([]) // nobody took it away
+      expect(await lapsedNow()).toEqual([]) // nobody took it away
       expect(await sendAgain(BOB, {}, over)).toMatchObject({ kind: 'proposed', proposal: { by: 'bob@desk' } })
       expect(await stateNow()).toBe('IN_DOUBT')
-      expect(await fallenNow()).toEqual([fallen('nobody confirmed it in time', 'ann@desk')])
+      expect(await lapsedNow()).toEqual([lapsed('it was not confirmed in time', 'ann@desk')])
       expect(await auditOf(ledger)).toEqual([])
     })
 
-    test('falls when the row is resolved otherwise, and is of no other attempt', async () => {
+    test('lapses when the row is resolved otherwise, and is of no other attempt', async () => {
       await doubtUnder(FOUR_EYES)
       await sendAgain(ANN)
       await sendAgain(BOB)
@@ -277,7 +277,7 @@ export function describeProposals(): void {
       expect(await ledger.resolve(findingOn('A', { attempt: 2 }), BOB, LATER + 2)).toMatchObject({ state: 'APPROVED' })
       expect(await ledger.doubts()).toEqual([])
       expect(await refuse(BOB)).toBe(false)
-      expect(await fallenNow()).toEqual([fallen('the row was resolved otherwise', 'ann@desk', 2)])
+      expect(await lapsedNow()).toEqual([lapsed('the row was resolved otherwise', 'ann@desk', 2)])
       expect(await auditOf(ledger)).toEqual([])
     })
 
@@ -285,20 +285,20 @@ export function describeProposals(): void {
       ['loses the role', () => ledger.setGrants('olga', ['viewer'], 'moved on', ADMIN, LATER)],
       ['is revoked', () => ledger.revokePerson('olga', 'left', ADMIN, LATER)],
       ['gets a new link', () => ledger.invite('olga', { sha256: 'ee'.repeat(32), untilMs: LATER }, ADMIN, LATER)],
-    ])('falls when its proposer %s, for good', async (_, change) => {
+    ])('lapses when its proposer %s, for good', async (_, change) => {
       await doubtUnder(FOUR_EYES)
       const olga = await person('olga', ['operator'])
       const anna = await person('anna', ['approver'])
       await sendAgain(olga)
       await change()
       expect(await proposalNow()).toBeNull()
-      expect(await fallenNow()).toEqual([fallen('what its proposer may do here was changed', 'person olga (p-olga)')])
+      expect(await lapsedNow()).toEqual([lapsed('what its proposer may do here was changed', 'person olga (p-olga)')])
       await ledger.setGrants('olga', ['operator'], 'back', ADMIN, LATER)
       expect(await sendAgain(anna, { proposedAtMs: LATER })).toMatchObject({ why: 'proposal' })
       expect(await stateNow()).toBe('IN_DOUBT')
     })
 
-    test('falls when the account moves to another gateway', async () => {
+    test('lapses when the account moves to another gateway', async () => {
       await doubtUnder(FOUR_EYES)
       await sendAgain(ANN)
       const next = place.open()
@@ -306,7 +306,7 @@ export function describeProposals(): void {
       await next.adoptAccount('default', 'https://moved.example', 'merchant', 'moved', CLERK, NOW)
       expect(await next.doubts()).toMatchObject([{ proposal: null }])
       const acts = await listOf(next.log(null))
-      expect(acts.filter(({ what }) => what === 'fall-send-again')).toMatchObject([
+      expect(acts.filter(({ what }) => what === 'lapse-send-again')).toMatchObject([
         { reason: 'the merchant was moved to another gateway', details: { proposed_by: 'ann@desk' } },
       ])
     })

@@ -97,8 +97,8 @@ export function* keep(key: string, value: string): Script<void> {
 export const RESTORED_AFTER = "coalesce((SELECT CAST(value AS BIGINT) FROM meta WHERE key = 'restored_after'), 0)"
 
 /**
- * An adoption's last step before everything else, and whoever finds the ledger put back before saying so: neither overtakes the other.
- * To wait for a turn instead would be to wait for all who write, while others may claim.
+ * Taken first by the last step of an adoption, and by a worker that finds the ledger put back before it says so: neither overtakes the
+ * other. A turn in the ledger instead would wait for every writer, while others may claim.
  */
 const ADOPTING = 'CAST(20817005 AS INTEGER), hashtext(current_schema())'
 export const LOCK_ADOPTING = `SELECT pg_advisory_xact_lock(${ADOPTING})`

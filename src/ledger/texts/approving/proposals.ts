@@ -18,7 +18,7 @@ import type { Refusal } from '../../rules/resolving.ts'
 import { actorIdOf, byOf, recordAct, toActor } from '../record/acts.ts'
 import { all, one, type Script } from '../script.ts'
 import { unfitBeside } from './approvals.ts'
-import { fallBefore } from './fallen.ts'
+import { lapseBefore } from './lapsing.ts'
 import { policyInForce } from './policy.ts'
 
 /** A row that a person orders to be sent once more, which it may be. */
@@ -136,7 +136,7 @@ function* propose(row: Resent, order: Order, actor: Actor, nowMs: number): Scrip
   const { reason } = order
   const { id, batchId, rowNo, attempt } = row
   const by = byOf(actor)
-  yield* fallBefore({ id, attempt }, nowMs)
+  yield* lapseBefore({ id, attempt }, nowMs)
   const actorId = yield* actorIdOf(actor)
   const made = yield* all(PROPOSE, { id, batchId, attempt, identity: identityOf(actor), actorId, by, reason, nowMs })
   if (made.length !== 1) return decidedMeanwhile(nameOf(row, order))

@@ -4,7 +4,7 @@ import type { AskedSum } from '../../../domain/approval.ts'
 import type { BatchId } from '../../../domain/ids.ts'
 import { recordAct } from '../record/acts.ts'
 import { all, allExact, change, exists, type Script } from '../script.ts'
-import { fallOfAccount } from './fallen.ts'
+import { lapseOfAccount } from './lapsing.ts'
 import { type Asking, neededFor, noteWaiting } from './needed.ts'
 import { policyInForce } from './policy.ts'
 
@@ -83,13 +83,13 @@ const VOID = `
 
 /**
  * What was approved was of another state of the ledger, or for another gateway. Batches with rows that wait, or that a person may
- * send again, need it again, and have as much time for it as new ones. What was proposed falls. `accountId` null: of all accounts.
+ * send again, need it again, and have as much time for it as new ones. What was proposed lapses. `accountId` null: of all accounts.
  */
 export function* voidApprovals(accountId: number | null, nowMs: number): Script<void> {
   const expireAfterMs = (yield* policyInForce())?.expireAfterMs ?? WITHOUT_POLICY_MS
   for (const { id } of yield* all<{ id: BatchId }>(VOID, { accountId, untilMs: nowMs + expireAfterMs }))
     yield* change('DELETE FROM approval WHERE batch_id = :id', { id })
-  yield* fallOfAccount(accountId, nowMs)
+  yield* lapseOfAccount(accountId, nowMs)
 }
 
 /** Of what waits although no policy is in force any more. */

@@ -13,7 +13,7 @@ import {
   regranted,
 } from '../../../domain/person.ts'
 import type { Invitation, Joining, NewPerson, PeopleLedger } from '../../../ports/ledger/people.ts'
-import { fallOfProposer } from '../approving/fallen.ts'
+import { lapseOfProposer } from '../approving/lapsing.ts'
 import { beginFourEyes } from '../approving/policy.ts'
 import { type Engine, FAULTING } from '../engine.ts'
 import { byOf, recordAct } from '../record/acts.ts'
@@ -207,5 +207,5 @@ function* revokePerson(name: string, { reason, actor, nowMs }: Changing) {
 /** Where what a person may do has changed: their sessions, and what they proposed. */
 export function* endRightsOf(id: string, nowMs: number): Script<void> {
   yield* change('DELETE FROM session WHERE person_id = :id', { id })
-  yield* fallOfProposer(`person:${id}`, nowMs)
+  yield* lapseOfProposer(`person:${id}`, nowMs)
 }

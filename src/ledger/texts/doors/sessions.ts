@@ -67,24 +67,24 @@ function* beginSignIn(nameSha256: string, nowMs: number): Script<SignInTry> {
   return { kind: 'try', failures: failures + 1 }
 }
 
-/** Beside the digests of names, of which none is. */
-const UNKNOWN = 'names that nobody has'
+/** Keys beside the digests of names; neither is a digest. */
+const UNKNOWN = 'unknown names'
 
 /** Counted since a day without any. Of a known name and of an unknown one it is one write, so that the time tells nothing. */
 const COUNT = `
     INSERT INTO sign_in_try (name_sha256, failures, until) VALUES (:key, 1, :nowMs)
     ON CONFLICT (name_sha256) DO UPDATE SET failures = sign_in_try.failures + 1, until = excluded.until RETURNING failures`
-const KNOWN = 'names that somebody has'
+const KNOWN = 'known names'
 
 function* noteRefusedSignIn({ name, failures, address, nowMs }: RefusedSignIn): Script<void> {
   const person = yield* one<{ id: string }>('SELECT id FROM person WHERE name = :name', { name })
   const counted = yield* one<{ failures: number }>(COUNT, { key: person === undefined ? UNKNOWN : KNOWN, nowMs })
   const tries = counted?.failures ?? 0
   if (person === undefined) {
-    if (isToldOfUnknown(tries)) yield* tellRefused('names were tried that nobody has', { tries, address }, nowMs)
+    if (isToldOfUnknown(tries)) yield* tellRefused('unknown names were tried', { tries, address }, nowMs)
     return
   }
-  if (isToldOfKnown(tries)) yield* tellRefused('wrong passwords of people, all together', { tries, address }, nowMs)
+  if (isToldOfKnown(tries)) yield* tellRefused('wrong passwords of all people together', { tries, address }, nowMs)
   const told = toldOfFailures(failures)
   if (told === null) return
   const more = told === 'longest' ? '; each further try waits 15 minutes' : ''

@@ -23,7 +23,7 @@ import {
   type SettledRow,
 } from '../../rules/resolving.ts'
 import { isSameTransaction, NO_FACTS } from '../../rules/settling.ts'
-import { fallOfRow } from '../approving/fallen.ts'
+import { lapseOfRow } from '../approving/lapsing.ts'
 import { policyInForce } from '../approving/policy.ts'
 import {
   askSecondPerson,
@@ -275,7 +275,7 @@ function resentOf(row: FoundRow & RowToResolve): Resent {
 
 function* endDoubt({ id, account_id: accountId }: FoundRow, nowMs: number): Script<void> {
   yield* change(LOOKED, { accountId })
-  yield* fallOfRow(id, nowMs)
+  yield* lapseOfRow(id, nowMs)
 }
 
 function* findMeant(resolution: Resolution): Script<FoundRow | Refusal> {
