@@ -26,7 +26,7 @@ typedef Ledger {
   byte attempt[R];
   byte owner[R];   /* of the last claim; W: none */
   byte number[R];  /* of the claim, counted by its owner */
-  byte lane[W];    /* the last of its claims that was committed */
+  byte transactor[W];    /* the last of its claims that was committed */
   bool fenced[W];  /* its lease is over, by the server's clock, and others have noticed */
   bool ended[W];
   bool restored[R]; /* its last claim came before an older state was taken over */
@@ -103,7 +103,7 @@ inline keepLateAnswer(r) {
 
 inline write(w, r) {
   assert(!told[r] && !db.fenced[w] && !db.ended[w]);
-  db.restored[r] = false; db.state[r] = SENDING; db.attempt[r]++; db.owner[r] = w; db.number[r] = count[w]; db.lane[w] = count[w]
+  db.restored[r] = false; db.state[r] = SENDING; db.attempt[r]++; db.owner[r] = w; db.number[r] = count[w]; db.transactor[w] = count[w]
 }
 inline unclaim(r, to) { db.state[r] = to }
 /* stopExecuted: what was executed before is not sent again; a person looks. */
@@ -181,13 +181,13 @@ inline copyRow(to, from, r) {
   to.restored[r] = from.restored[r]; to.warned[r] = from.warned[r]
 }
 inline copyWorker(to, from, w) {
-  to.lane[w] = from.lane[w]; to.fenced[w] = from.fenced[w]; to.ended[w] = from.ended[w]
+  to.transactor[w] = from.transactor[w]; to.fenced[w] = from.fenced[w]; to.ended[w] = from.ended[w]
 }
 inline copy(to, from) {
   copyRow(to, from, 0); copyRow(to, from, 1); copyWorker(to, from, 0); copyWorker(to, from, 1); copyWorker(to, from, 2)
 }
 inline emptyRow(l, r) { l.state[r] = 0; l.attempt[r] = 0; l.owner[r] = 0; l.number[r] = 0; l.restored[r] = false; l.warned[r] = false }
-inline emptyWorker(l, w) { l.lane[w] = 0; l.fenced[w] = false; l.ended[w] = false }
+inline emptyWorker(l, w) { l.transactor[w] = 0; l.fenced[w] = false; l.ended[w] = false }
 inline clear(l) { emptyRow(l, 0); emptyRow(l, 1); emptyWorker(l, 0); emptyWorker(l, 1); emptyWorker(l, 2) }
 
 #ifdef WITHOUT_DOUBTS
@@ -208,12 +208,12 @@ end:
   :: d_step { mayClaim(w, 1) -> ask(w, 1); write(w, 1); phase[w] = ASKING }
   :: d_step { mayClaim(w, 1) -> ask(w, 1); phase[w] = ASKING }
 
-  /* howItEnded: the row of the lane tells. Nothing is concluded before. */
+  /* howItEnded: the row of the transactor tells. Nothing is concluded before. */
   :: d_step { phase[w] == ASKING ->
 #ifdef WITHOUT_ASKING
       phase[w] = CLAIMED
 #else
-      if :: db.lane[w] == count[w] -> phase[w] = CLAIMED :: else -> phase[w] = IDLE; forget(w) fi
+      if :: db.transactor[w] == count[w] -> phase[w] = CLAIMED :: else -> phase[w] = IDLE; forget(w) fi
 #endif
   }
 

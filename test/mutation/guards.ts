@@ -5780,29 +5780,29 @@ export const GUARDS: readonly Guard[] = [
   // ─────────────────────────────────────────────── PostgreSQL
   {
     name: 'postgres: a commit whose answer was lost is asked for',
-    file: 'src/ledger/postgres/lane.ts',
+    file: 'src/ledger/postgres/transactor.ts',
     guard: '      if (isCommitting && error === thrown) return await howItEnded(lastNo)\n',
     without: '',
     tests: ['test/ledger/postgres/lost-answers.integration.test.ts'],
   },
   {
     name: 'postgres: what did not commit is not said to have',
-    file: 'src/ledger/postgres/lane.ts',
+    file: 'src/ledger/postgres/transactor.ts',
     guard: "last === no ? written(no) : { kind: 'not-written', why: 'busy' }",
     without: "last !== null ? written(no) : { kind: 'not-written', why: 'busy' }",
     tests: ['test/ledger/postgres/lost-answers.integration.test.ts'],
   },
   {
     name: 'postgres: the server ends the transaction of a client that fell silent',
-    file: 'src/ledger/postgres/lane.ts',
+    file: 'src/ledger/postgres/transactor.ts',
     guard: '\n  idle_in_transaction_session_timeout: String(GIVEN_UP_AFTER_MS),',
     without: '',
     tests: ['test/ledger/postgres/lost-answers.integration.test.ts'],
   },
   {
     name: 'postgres: what is written alone is written alone',
-    file: 'src/ledger/postgres/lane.ts',
-    guard: "const shared = company === 'beside' ? '_shared' : ''",
+    file: 'src/ledger/postgres/transactor.ts',
+    guard: "const shared = turnstile === 'shared' ? '_shared' : ''",
     without: "const shared = '_shared'",
     tests: ['test/ledger/postgres/side-by-side.integration.test.ts'],
   },
@@ -5920,7 +5920,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'postgres: what fails before a COMMIT is no unknown COMMIT',
-    file: 'src/ledger/postgres/lane.ts',
+    file: 'src/ledger/postgres/transactor.ts',
     guard: 'isCommitting && error === thrown',
     without: 'isCommitting',
     tests: [IN_ONE_MESSAGE],
@@ -6292,7 +6292,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'postgres: no number of a transaction that a crash gives again is trusted',
-    file: 'src/ledger/postgres/lane.ts',
+    file: 'src/ledger/postgres/transactor.ts',
     guard: '.last === no ?',
     without: '.last >= 0 ?',
     tests: ['test/ledger/postgres/server-trouble.integration.test.ts'],
@@ -6329,15 +6329,15 @@ export const GUARDS: readonly Guard[] = [
     name: 'postgres: what must be written alone is counted before anyone is told',
     file: 'src/ledger/postgres/work/hot.ts',
     guard:
-      "    for (const { work, result } of entries) if (work.kind === 'settle' && result === LATER) alone.begin()\n",
+      "    for (const { work, result } of entries) if (work.kind === 'settle' && result === LATER) exclusive.begin()\n",
     without:
-      "    setTimeout(() => { for (const { work, result } of entries) if (work.kind === 'settle' && result === LATER) alone.begin() })\n",
+      "    setTimeout(() => { for (const { work, result } of entries) if (work.kind === 'settle' && result === LATER) exclusive.begin() })\n",
     tests: ['test/ledger/postgres/server-trouble.integration.test.ts'],
   },
   {
     name: 'postgres: a claim that waits already is not written before it',
     file: 'src/ledger/postgres/work/hot.ts',
-    guard: 'claiming, alone.isNone())',
+    guard: 'claiming, exclusive.isNone())',
     without: 'claiming, true)',
     tests: ['test/ledger/postgres/server-trouble.integration.test.ts'],
   },
@@ -6421,8 +6421,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'postgres: a commit that is missing is known',
     file: 'src/ledger/rules/histories.ts',
-    guard: '(laneNoHere ?? 0) < said.laneNo',
-    without: '(laneNoHere ?? 0) < 0',
+    guard: '(commitNoHere ?? 0) < said.commitNo',
+    without: '(commitNoHere ?? 0) < 0',
     tests: ['test/ledger/rules/histories.test.ts'],
   },
   {
@@ -6878,14 +6878,14 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'postgres: a worker that misses what it saw committed writes nothing',
-    file: 'src/ledger/postgres/lane.ts',
+    file: 'src/ledger/postgres/transactor.ts',
     guard: ' AND last >= $3 RETURNING',
     without: ' RETURNING',
     tests: ['test/ledger/postgres/copies.integration.test.ts'],
   },
   {
-    name: 'postgres: a worker that misses its own lane makes none',
-    file: 'src/ledger/postgres/lane.ts',
+    name: 'postgres: a worker that misses its own transactor makes none',
+    file: 'src/ledger/postgres/transactor.ts',
     guard: '  if (seenNo !== null) return',
     without: '  if (seenNo !== null && seenNo < 0) return',
     tests: ['test/ledger/postgres/copies.integration.test.ts'],
@@ -6900,15 +6900,15 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'postgres: a worker looks for its last beat too',
     file: 'src/ledger/postgres/work/member.ts',
-    guard: '    seen.committed(laneId, no)\n',
+    guard: '    seen.committed(transactorId, no)\n',
     without: '',
     tests: ['test/ledger/postgres/copies.integration.test.ts'],
   },
   {
     name: 'postgres: a beat after what is missing does not hide it',
     file: 'src/ledger/postgres/work/member.ts',
-    guard: "      if (found !== 'here') return null\n      yield* change(COUNT_BEAT, { laneId, no })\n",
-    without: "      yield* change(COUNT_BEAT, { laneId, no })\n      if (found !== 'here') return null\n",
+    guard: "      if (found !== 'here') return null\n      yield* change(COUNT_BEAT, { transactorId, no })\n",
+    without: "      yield* change(COUNT_BEAT, { transactorId, no })\n      if (found !== 'here') return null\n",
     tests: ['test/ledger/postgres/copies.integration.test.ts'],
   },
   {

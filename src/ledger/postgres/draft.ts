@@ -11,21 +11,21 @@ import type { Turns } from '../write-queue.ts'
 import { copyIn } from './copy-in.ts'
 import { engineOn } from './engine.ts'
 import { LostConnection, whyNotWritten } from './errors.ts'
-import { createLane, type LaneParts } from './lane.ts'
 import { inOneMoment, type Reads, type Settled } from './reads.ts'
 import { type Session, toParameter } from './session.ts'
+import { createTransactor, type TransactorParts } from './transactor.ts'
 
 /** `session`: of its own, and to no pooler that gives a transaction another connection. */
 export async function draftEngineOn(
   session: Session,
   header: DraftHeader,
-  parts: Omit<LaneParts, 'connect'> & { readonly settled: Settled; readonly turns: Turns },
+  parts: Omit<TransactorParts, 'connect'> & { readonly settled: Settled; readonly turns: Turns },
 ): Promise<DraftEngine> {
   const connect = async () => {
     if (session.isOver) throw lostFault()
     return session
   }
-  const lane = createLane({ ...parts, connect })
+  const transactor = createTransactor({ ...parts, connect })
   /** Over whole files: a statement may take as long as it takes. */
   const asDraft = <T>(run: () => Promise<T>) => session.patiently(run).catch(throwAsDraftFault)
   await asDraft(() => inOneMoment(session, () => session.run(makeDraftTables())))
@@ -35,7 +35,7 @@ export async function draftEngineOn(
       return asDraft(() => session.read(script(), moment === 'settled' ? { begin: parts.settled } : {}))
     },
   }
-  const engine = engineOn(lane, reads, parts.turns)
+  const engine = engineOn(transactor, reads, parts.turns)
   return {
     ...engine,
     add: (rows) => asDraft(() => inOneMoment(session, () => copyRows(session, header, rows))),

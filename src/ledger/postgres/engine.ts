@@ -6,9 +6,9 @@ import { type Book, createBookkeeping } from '../texts/record/book.ts'
 import { LINKED_LATER } from '../texts/record/chain.ts'
 import type { Script } from '../texts/script.ts'
 import { createWriteQueue, type Entry, type Transacted, type Turns } from '../write-queue.ts'
-import type { Lane } from './lane.ts'
 import type { Reads } from './reads.ts'
 import { assertOwnVersion } from './schema.ts'
+import type { Transactor } from './transactor.ts'
 
 export interface PostgresEngine extends Engine {
   /** Resolves when nothing is left to write. */
@@ -17,8 +17,8 @@ export interface PostgresEngine extends Engine {
 
 type Work = (book: Book) => Script<unknown>
 
-function mayGoBeside({ mode }: Entry<Work>): boolean {
-  return mode.kind === 'faulting' && mode.beside === true
+function mayShare({ mode }: Entry<Work>): boolean {
+  return mode.kind === 'faulting' && mode.shared === true
 }
 
 /** What a process of before an upgrade writes may lack what is asked now. Settlements tell what happened, and lack nothing. */
@@ -29,12 +29,12 @@ function isOfPeople({ mode }: Entry<Work>): boolean {
 export const FULL_TEXT =
   'The disk of the PostgreSQL server is full. Nothing was recorded and nothing was sent. Free some space there and try again.'
 
-export function engineOn(lane: Lane, reads: Pick<Reads, 'read'>, turns: Turns): PostgresEngine {
+export function engineOn(transactor: Transactor, reads: Pick<Reads, 'read'>, turns: Turns): PostgresEngine {
   const { book, close, forget } = createBookkeeping(LINKED_LATER)
 
   async function transact(entries: readonly Entry<Work>[]): Promise<Transacted> {
     forget()
-    return lane.write(entries.every(mayGoBeside) ? 'beside' : 'alone', async (session) => {
+    return transactor.write(entries.every(mayShare) ? 'shared' : 'exclusive', async (session) => {
       if (entries.some(isOfPeople)) await session.run(assertOwnVersion())
       for (const entry of entries) entry.result = await session.run(entry.work(book))
       await session.run(close())

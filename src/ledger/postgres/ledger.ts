@@ -34,7 +34,6 @@ import { holdDelivery } from './delivery-lock.ts'
 import { draftEngineOn } from './draft.ts'
 import { engineOn, FULL_TEXT } from './engine.ts'
 import { throwAsFault } from './errors.ts'
-import { createLane, type Lane, type LaneParts } from './lane.ts'
 import { type Machine, THIS_MACHINE } from './machine.ts'
 import { createReads, type Settled } from './reads.ts'
 import { keepPartitions } from './schema.ts'
@@ -43,6 +42,7 @@ import { createSeen } from './seen.ts'
 import type { Address } from './session.ts'
 import { createSessions } from './sessions.ts'
 import { lockSubmit } from './submit-lock.ts'
+import { createTransactor, type Transactor, type TransactorParts } from './transactor.ts'
 import { createClaiming } from './work/claims.ts'
 import { createDueFrom } from './work/due-from.ts'
 import { createHot } from './work/hot.ts'
@@ -99,7 +99,7 @@ export function ledgerOn({
 }: LedgerParts): Ledger {
   const sessions = createSessions(() => connect(address))
   const ownSessions = createSessions(() => connect(direct).catch(throwAsFault))
-  const parts: Omit<LaneParts, 'connect'> = {
+  const parts: Omit<TransactorParts, 'connect'> = {
     name: of.name,
     schema: address.schema,
     clock,
@@ -108,26 +108,26 @@ export function ledgerOn({
     die,
   }
   const seen = createSeen(clock)
-  const lane = () => createLane({ ...parts, connect: sessions.kept() })
-  const settled = settledBy(lane())
+  const transactor = () => createTransactor({ ...parts, connect: sessions.kept() })
+  const settled = settledBy(transactor())
   const reads = createReads(sessions.open, settled, clock)
-  const engine = engineOn(lane(), reads, turns)
+  const engine = engineOn(transactor(), reads, turns)
   const member = createMember({
     ...{ connect: sessions.kept(), place: place?.id ?? null, clock, newId, failover },
     seen,
     onGivenUp: () => shares.lose(),
   })
-  const shares = createShares(lane(), member, clock.monotonicMs)
+  const shares = createShares(transactor(), member, clock.monotonicMs)
   const witness = createServerWitness(place?.witnessPath ?? null)
-  const hotLane = createLane({
+  const hotTransactor = createTransactor({
     ...{ ...parts, connect: sessions.kept() },
     onCommitted: (no) => {
       witness.committed(no)
-      seen.committed(hotLane.id, no)
+      seen.committed(hotTransactor.id, no)
     },
   })
   const hot = createHot({
-    ...{ engine, lane: hotLane, member, clock, fullText: FULL_TEXT, turns },
+    ...{ engine, transactor: hotTransactor, member, clock, fullText: FULL_TEXT, turns },
     kept: createKeptAnswers(place === null ? null : `${place.answersPath}.${ledgerId}`, clock, onKeepingFailed),
     claiming: createClaiming(failover, lookedBackAfterMs),
   })
@@ -137,7 +137,7 @@ export function ledgerOn({
   const sweeping = sweepingOn({ engine, member, clock, place: place?.id ?? null })
   const seal = createSeal(() => sealRecord(engine))
   const copies = copiesOn({
-    ...{ engine, seal, ledgerId, failover, witness, laneId: hotLane.id, lockSubmit: submitLock, die },
+    ...{ engine, seal, ledgerId, failover, witness, transactorId: hotTransactor.id, lockSubmit: submitLock, die },
     ...of,
   })
   const looks = looksBy(copies, of.name, { whyUnsure: whyUnsureOf(failover, lookedBackAfterMs), whyAtWork })
@@ -223,13 +223,13 @@ function* noSteps(): Script<number> {
 }
 
 /** One after another, each in a transaction that is alone in the ledger. What `begin` throws is its caller's to deal with. */
-function settledBy(lane: Lane): Settled {
+function settledBy(transactor: Transactor): Settled {
   let last: Promise<unknown> = Promise.resolve()
   return <T>(begin: () => Promise<T>) => {
     const next = last.then(async () => {
       for (;;) {
         const begun: Promise<T>[] = []
-        const how = await lane.write('alone', async () => {
+        const how = await transactor.write('exclusive', async () => {
           const beginning = begin()
           begun.push(beginning)
           await beginning.catch(() => {})

@@ -10,7 +10,7 @@ export interface Machine {
   readonly connect: (address: Address) => Promise<Session>
   readonly turns: Turns
   readonly newBatchId: NewBatchId
-  /** For a worker, or a lane. */
+  /** For a worker, or a transactor. */
   readonly newId: () => number
 }
 

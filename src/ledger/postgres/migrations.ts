@@ -347,4 +347,5 @@ export const MIGRATIONS: readonly string[] = [
     at BIGINT NOT NULL
   );
   `,
+  'ALTER TABLE lane RENAME TO transactor; ALTER INDEX lane_pkey RENAME TO transactor_pkey;',
 ]

@@ -80,7 +80,7 @@ export interface Session {
 const NOTICED_WHEN_GONE = `SET idle_session_timeout TO 0; SET tcp_keepalives_idle TO 10; SET tcp_keepalives_interval TO 5; SET tcp_keepalives_count TO 3;
   SET tcp_user_timeout TO 25000`
 
-/** Whatever a role or a database is set to: who takes too long is judged here, and by the lanes. */
+/** Whatever a role or a database is set to: who takes too long is judged here, and by the transactors. */
 const OWN_TIMES: Settings = { statement_timeout: '0', idle_in_transaction_session_timeout: '0' }
 
 /** For what is asked again and again: by itself, the server may make a plan each time, and a worse one. */

@@ -16,9 +16,9 @@ export interface Witnessed {
   readonly ledgerId: string
   readonly epochNo: number
   readonly epoch: string
-  /** A lane of its own, and the last of its transactions that was committed. */
-  readonly laneId: number
-  readonly laneNo: number
+  /** A transactor of its own, and the last of its transactions that was committed. */
+  readonly transactorId: number
+  readonly commitNo: number
 }
 
 export interface Remembered extends ServerIdentity {
@@ -48,8 +48,8 @@ export interface Testimony {
   readonly said: Witnessed
   /** What the ledger says of that epoch; null: it never had it, or knows no more. */
   readonly epochHere: string | null
-  /** The last transaction of that lane that the ledger has; null: it has none. */
-  readonly laneNoHere: number | null
+  /** The last transaction of that transactor that the ledger has; null: it has none. */
+  readonly commitNoHere: number | null
 }
 
 /** null: nothing suggests that a later state of this ledger has been anywhere. */
@@ -65,13 +65,13 @@ export function alarmInHistory({ ledgerId, server, remembered, testimonies }: Hi
 }
 
 /** A machine that was off for a week is behind: that is no alarm. */
-function provesMore({ said, epochHere, laneNoHere }: Testimony, { epochNo, adoptedAt }: Remembered): boolean {
+function provesMore({ said, epochHere, commitNoHere }: Testimony, { epochNo, adoptedAt }: Remembered): boolean {
   if (said.epochNo < adoptedAt) return false
   if (said.epochNo > epochNo || (epochHere !== null && epochHere !== said.epoch)) return true
-  return said.laneNo > 0 && (laneNoHere ?? 0) < said.laneNo && isRecent(said, epochNo)
+  return said.commitNo > 0 && (commitNoHere ?? 0) < said.commitNo && isRecent(said, epochNo)
 }
 
-/** The ledger forgets a lane that has rested for a month: a claim about one is worth something for a day. */
+/** The ledger forgets a transactor that has rested for a month: a claim about one is worth something for a day. */
 function isRecent({ epochNo: saidNo }: Witnessed, epochNo: number): boolean {
   return epochNo - saidNo < EPOCHS_OF_A_DAY
 }

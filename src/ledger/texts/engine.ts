@@ -10,14 +10,14 @@ export type Mode<T> =
   /** It is tried again until it is written. For settlements. */
   | { readonly kind: 'kept' }
   /**
-   * It rejects with a Fault. For people's commands. `beside`: others may write meanwhile, for nothing that this one writes counts
+   * It rejects with a Fault. For people's commands. `shared`: others may write meanwhile, for nothing that this one writes counts
    * before a later transaction says so.
    */
-  | { readonly kind: 'faulting'; readonly beside?: true }
+  | { readonly kind: 'faulting'; readonly shared?: true }
 
 export const KEPT = { kind: 'kept' } as const
 export const FAULTING = { kind: 'faulting' } as const
-export const BESIDE = { kind: 'faulting', beside: true } as const
+export const WITH_OTHERS = { kind: 'faulting', shared: true } as const
 
 export interface Engine {
   /**

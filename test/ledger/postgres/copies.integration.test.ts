@@ -407,11 +407,11 @@ test('an epoch that another machine wrote in the Redis that they share is known'
 test('the witness is there with the first epoch, and knows each commit of a claim', async () => {
   expect(existsSync(place.witnessAt('desk'))).toBe(false)
   await ledger.renewEpoch()
-  const laneNo = () => Number(readFileSync(place.witnessAt('desk'), 'utf8').slice(0, 16))
-  const before = laneNo()
+  const commitNo = () => Number(readFileSync(place.witnessAt('desk'), 'utf8').slice(0, 16))
+  const before = commitNo()
   const batchId = await submit(ledger, await openAccount(ledger), [refund('A')])
   await claimNamed(ledger, batchId, 'A')
-  expect(laneNo()).toBeGreaterThan(before)
+  expect(commitNo()).toBeGreaterThan(before)
 })
 
 /** Its connection ended with the server that was stopped. */

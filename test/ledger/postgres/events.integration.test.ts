@@ -1,11 +1,11 @@
 // Ids are given before they are committed: events must not be read past one that is still to come.
 
 import { expect, test } from 'vitest'
-import { createLane } from '../../../src/ledger/postgres/lane.ts'
 import { openSession } from '../../../src/ledger/postgres/session.ts'
+import { createTransactor } from '../../../src/ledger/postgres/transactor.ts'
 import { readEvents } from '../../../src/processors/read-events.ts'
 import { NOW, refund, submit, work } from '../../fixtures/ledgers.ts'
-import { LANE_HERE } from '../../fixtures/postgres-places.ts'
+import { TRANSACTOR_HERE } from '../../fixtures/postgres-places.ts'
 import { accountId, ledger, postgres, usePostgresLedger } from '../../fixtures/use-ledger.ts'
 
 usePostgresLedger()
@@ -19,15 +19,15 @@ test('the end of the events waits for what is being written below it', async () 
   const { address } = postgres
   const connect = () => openSession(address)
   const session = await connect()
-  const lane = createLane({
-    ...{ ...LANE_HERE, schema: address.schema, reconnect: connect, connect: async () => session },
+  const transactor = createTransactor({
+    ...{ ...TRANSACTOR_HERE, schema: address.schema, reconnect: connect, connect: async () => session },
     die: (error) => {
       throw error
     },
   })
   const inserted = Promise.withResolvers<void>()
   const mayCommit = Promise.withResolvers<void>()
-  const writing = lane.write('beside', async (own) => {
+  const writing = transactor.write('shared', async (own) => {
     await own.exec(MOVE)
     inserted.resolve()
     await mayCommit.promise

@@ -1,13 +1,13 @@
 // A connection that breaks at any moment, COMMIT included: what was written is written once, and what is said of it is true.
 
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { createLane, type Lane } from '../../../src/ledger/postgres/lane.ts'
 import { openSession, type Session } from '../../../src/ledger/postgres/session.ts'
 import { createSessions, type Sessions } from '../../../src/ledger/postgres/sessions.ts'
+import { createTransactor, type Transactor } from '../../../src/ledger/postgres/transactor.ts'
 import { change, count } from '../../../src/ledger/texts/script.ts'
 import type { ClaimAnswer } from '../../../src/ports/ledger/work.ts'
 import { claim, dueIn, factsWith, NOW, refund, rowsIn, settle, submit } from '../../fixtures/ledgers.ts'
-import { LANE_HERE } from '../../fixtures/postgres-places.ts'
+import { TRANSACTOR_HERE } from '../../fixtures/postgres-places.ts'
 import { openProxy, type TcpProxy, type Treatment } from '../../fixtures/proxy.ts'
 import { accountId, ledger, postgres, usePostgresLedger } from '../../fixtures/use-ledger.ts'
 
@@ -23,8 +23,8 @@ beforeEach(async () => {
 })
 afterEach(() => proxy[Symbol.asyncDispose]())
 
-/** A lane through the proxy, and a mark that its transactions leave. */
-function throughProxy(answerWithinMs = 10_000): { readonly lane: Lane; readonly sessions: Sessions } {
+/** A transactor through the proxy, and a mark that its transactions leave. */
+function throughProxy(answerWithinMs = 10_000): { readonly transactor: Transactor; readonly sessions: Sessions } {
   const { schema } = postgres.address
   const sessions = createSessions(() => openSession({ url: urlOfProxy, schema, answerWithinMs }))
   const die = (error: unknown): never => {
@@ -32,16 +32,22 @@ function throughProxy(answerWithinMs = 10_000): { readonly lane: Lane; readonly 
   }
   return {
     sessions,
-    lane: createLane({ ...LANE_HERE, schema, die, connect: sessions.kept(), reconnect: sessions.open }),
+    transactor: createTransactor({
+      ...TRANSACTOR_HERE,
+      schema,
+      die,
+      connect: sessions.kept(),
+      reconnect: sessions.open,
+    }),
   }
 }
 
 const mark = (session: Session) => session.run(change("INSERT INTO meta (key, value) VALUES ('mark', 'x')"))
 
 async function marks(): Promise<number> {
-  const { sessions, lane } = throughProxy()
+  const { sessions, transactor } = throughProxy()
   let found = -1
-  await lane.write('beside', async (session) => {
+  await transactor.write('shared', async (session) => {
     found = await session.run(count("SELECT count(*) AS n FROM meta WHERE key = 'mark'"))
   })
   await sessions.closeAll()
@@ -49,9 +55,9 @@ async function marks(): Promise<number> {
 }
 
 test('a commit whose answer was lost counts as written, and is not made twice', async () => {
-  const { lane, sessions } = throughProxy()
+  const { transactor, sessions } = throughProxy()
   let runs = 0
-  const how = await lane.write('alone', async (session) => {
+  const how = await transactor.write('exclusive', async (session) => {
     runs += 1
     await mark(session)
     proxy.treatStanding('reset-on-reply')
@@ -61,8 +67,8 @@ test('a commit whose answer was lost counts as written, and is not made twice', 
 })
 
 test('a commit that never arrived counts as not written', async () => {
-  const { lane, sessions } = throughProxy()
-  const how = await lane.write('alone', async (session) => {
+  const { transactor, sessions } = throughProxy()
+  const how = await transactor.write('exclusive', async (session) => {
     await mark(session)
     proxy.treatStanding('reset')
   })
@@ -71,8 +77,8 @@ test('a commit that never arrived counts as not written', async () => {
 })
 
 test('a connection that falls silent before its commit is given up, and its transaction with it', async () => {
-  const { lane, sessions } = throughProxy(300)
-  const how = await lane.write('alone', async (session) => {
+  const { transactor, sessions } = throughProxy(300)
+  const how = await transactor.write('exclusive', async (session) => {
     await mark(session)
     proxy.treatStanding('lose-requests')
   })

@@ -2,10 +2,10 @@
 // still, or does not say that its standby has a commit. No answer is lost by it, and nothing is said that is not so.
 
 import { expect, onTestFinished, test } from 'vitest'
-import { createLane, type LaneParts } from '../../../src/ledger/postgres/lane.ts'
 import { migrate } from '../../../src/ledger/postgres/schema.ts'
 import { openSession, type Session } from '../../../src/ledger/postgres/session.ts'
 import { createSessions } from '../../../src/ledger/postgres/sessions.ts'
+import { createTransactor, type TransactorParts } from '../../../src/ledger/postgres/transactor.ts'
 import { all, allExact, change } from '../../../src/ledger/texts/script.ts'
 import {
   CLERK,
@@ -22,7 +22,7 @@ import {
 } from '../../fixtures/ledgers.ts'
 import { freePort } from '../../fixtures/ports.ts'
 import { openCluster, query } from '../../fixtures/postgres.ts'
-import { LANE_HERE } from '../../fixtures/postgres-places.ts'
+import { TRANSACTOR_HERE } from '../../fixtures/postgres-places.ts'
 import { openProxy } from '../../fixtures/proxy.ts'
 import { accountId, ledger, postgres, usePostgresLedger } from '../../fixtures/use-ledger.ts'
 
@@ -43,20 +43,27 @@ async function clusterOfOwn(settings: readonly string[] = []) {
   await session.close()
   const proxy = await openProxy({ path: `${cluster.dir}/.s.PGSQL.5432` })
   onTestFinished(() => proxy[Symbol.asyncDispose]())
-  const laneAt = (url: string, over: Partial<LaneParts> = {}) => {
+  const transactorAt = (url: string, over: Partial<TransactorParts> = {}) => {
     const sessions = createSessions(() => openSession({ url, schema, answerWithinMs: 60_000 }))
     onTestFinished(() => sessions.closeAll())
-    return createLane({ ...LANE_HERE, schema, die, connect: sessions.kept(), reconnect: sessions.open, ...over })
+    return createTransactor({
+      ...TRANSACTOR_HERE,
+      schema,
+      die,
+      connect: sessions.kept(),
+      reconnect: sessions.open,
+      ...over,
+    })
   }
-  return { cluster, proxy, laneAt, urlOfProxy: `postgres://tranche@127.0.0.1:${proxy.port}/postgres` }
+  return { cluster, proxy, transactorAt, urlOfProxy: `postgres://tranche@127.0.0.1:${proxy.port}/postgres` }
 }
 
 test('after a crash, a commit that was lost is not taken for that of another transaction with its number', async () => {
   // Once any of its log were on the disk, its number would not be given again.
-  const { cluster, proxy, laneAt, urlOfProxy } = await clusterOfOwn(['wal_writer_delay = 10000'])
-  const cutOff = laneAt(urlOfProxy)
+  const { cluster, proxy, transactorAt, urlOfProxy } = await clusterOfOwn(['wal_writer_delay = 10000'])
+  const cutOff = transactorAt(urlOfProxy)
   let xid = 0
-  const writing = cutOff.write('alone', async (session) => {
+  const writing = cutOff.write('exclusive', async (session) => {
     const [found] = await session.exec('SELECT pg_current_xact_id()::text::bigint AS xid')
     xid = (found as { xid: number }).xid
     await mark(session)
@@ -66,10 +73,10 @@ test('after a crash, a commit that was lost is not taken for that of another tra
   await expect.poll(() => proxy.held + xid, { timeout: 20_000 }).toBeGreaterThan(0)
   cluster.kill()
   cluster.start()
-  const other = laneAt(cluster.url)
+  const other = transactorAt(cluster.url)
   const used: number[] = []
   while (used.at(-1) === undefined || (used.at(-1) as number) <= xid) {
-    const how = await other.write('alone', async (session) => {
+    const how = await other.write('exclusive', async (session) => {
       const [found] = await session.exec('SELECT pg_current_xact_id()::text::bigint AS xid')
       used.push((found as { xid: number }).xid)
     })
@@ -82,17 +89,17 @@ test('after a crash, a commit that was lost is not taken for that of another tra
 })
 
 test('a commit that the standby may not have counts only once the standby has it', async () => {
-  const { cluster, laneAt } = await clusterOfOwn()
-  const lane = laneAt(cluster.url)
-  expect(await lane.write('alone', mark)).toEqual({ kind: 'written' })
+  const { cluster, transactorAt } = await clusterOfOwn()
+  const transactor = transactorAt(cluster.url)
+  expect(await transactor.write('exclusive', mark)).toEqual({ kind: 'written' })
   // No standby is there: every commit waits for it.
   await query(cluster.url, "ALTER SYSTEM SET synchronous_standby_names = 'none_there'")
   await query(cluster.url, 'SELECT pg_reload_conf()')
   const named = () => query(cluster.url, 'SHOW synchronous_standby_names')
   await expect.poll(named, { timeout: 20_000 }).toEqual([{ synchronous_standby_names: 'none_there' }])
   let isOver = false
-  const writing = lane
-    .write('alone', (session) => session.run(change("INSERT INTO meta (key, value) VALUES ('second', 'x')")))
+  const writing = transactor
+    .write('exclusive', (session) => session.run(change("INSERT INTO meta (key, value) VALUES ('second', 'x')")))
     .finally(() => {
       isOver = true
     })
@@ -133,8 +140,14 @@ test('a transaction that the server ended because it stood still is made again',
   const { url, schema } = postgres.address
   const sessions = createSessions(() => openSession(postgres.address))
   onTestFinished(() => sessions.closeAll())
-  const lane = createLane({ ...LANE_HERE, schema, die, connect: sessions.kept(), reconnect: sessions.open })
-  const how = await lane.write('alone', async (session) => {
+  const transactor = createTransactor({
+    ...TRANSACTOR_HERE,
+    schema,
+    die,
+    connect: sessions.kept(),
+    reconnect: sessions.open,
+  })
+  const how = await transactor.write('exclusive', async (session) => {
     const [found] = await session.exec(
       'SET LOCAL idle_in_transaction_session_timeout TO 100; SELECT pg_backend_pid() AS pid',
     )
@@ -256,23 +269,23 @@ test('a person is told of a server that stays away, or busy, in words', async ()
 })
 
 test('a person is told after half a minute that the server takes no writes, and goes on where it does', async () => {
-  const { cluster, laneAt } = await clusterOfOwn()
+  const { cluster, transactorAt } = await clusterOfOwn()
   await query(cluster.url, 'ALTER DATABASE postgres SET default_transaction_read_only TO on')
   let nowMs = 0
-  const lane = laneAt(cluster.url, { clock: { monotonicMs: () => nowMs, sleep: async () => {} } })
+  const transactor = transactorAt(cluster.url, { clock: { monotonicMs: () => nowMs, sleep: async () => {} } })
   const busy = { kind: 'not-written', why: 'busy' }
-  expect(await lane.write('alone', mark)).toEqual(busy)
+  expect(await transactor.write('exclusive', mark)).toEqual(busy)
   nowMs += 30_000
-  expect(await lane.write('alone', mark)).toEqual(busy)
+  expect(await transactor.write('exclusive', mark)).toEqual(busy)
   nowMs += 1
   const told = { ...busy, fault: { code: 'unavailable', message: expect.stringContaining('read-only') } }
-  expect(await lane.write('alone', mark)).toMatchObject(told)
+  expect(await transactor.write('exclusive', mark)).toMatchObject(told)
   await query(
     `${cluster.url}&options=-c%20default_transaction_read_only%3Doff`,
     'ALTER DATABASE postgres RESET default_transaction_read_only',
   )
-  const next = laneAt(cluster.url)
-  expect(await next.write('alone', mark)).toEqual({ kind: 'written' })
+  const next = transactorAt(cluster.url)
+  expect(await next.write('exclusive', mark)).toEqual({ kind: 'written' })
 })
 
 test('a role whose statements and connections are given little time has all it needs', async () => {
@@ -291,10 +304,16 @@ test('a value that this program does not read is its own mistake: it is told, no
   const { schema } = postgres.address
   const sessions = createSessions(() => openSession(postgres.address))
   onTestFinished(() => sessions.closeAll())
-  const lane = createLane({ ...LANE_HERE, schema, die, connect: sessions.kept(), reconnect: sessions.open })
+  const transactor = createTransactor({
+    ...TRANSACTOR_HERE,
+    schema,
+    die,
+    connect: sessions.kept(),
+    reconnect: sessions.open,
+  })
   for (const read of [all("SELECT CAST('0.5' AS NUMERIC) AS n"), allExact("SELECT CAST('0.5' AS NUMERIC) AS n")]) {
-    const how = await lane.write('alone', (session) => session.run(read).then(() => {}))
+    const how = await transactor.write('exclusive', (session) => session.run(read).then(() => {}))
     expect(how).toMatchObject({ kind: 'broke', error: { message: expect.stringContaining('bug: 0.5') } })
   }
-  expect(await lane.write('alone', mark)).toEqual({ kind: 'written' })
+  expect(await transactor.write('exclusive', mark)).toEqual({ kind: 'written' })
 })

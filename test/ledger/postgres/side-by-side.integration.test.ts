@@ -2,9 +2,9 @@
 
 import { expect, test } from 'vitest'
 import type { BatchId, RowId } from '../../../src/domain/ids.ts'
-import { createLane } from '../../../src/ledger/postgres/lane.ts'
 import { createReads } from '../../../src/ledger/postgres/reads.ts'
 import { openSession, type Session } from '../../../src/ledger/postgres/session.ts'
+import { createTransactor } from '../../../src/ledger/postgres/transactor.ts'
 import type { Ledger } from '../../../src/ports/ledger/ledger.ts'
 import {
   CLERK,
@@ -20,7 +20,7 @@ import {
   submit,
 } from '../../fixtures/ledgers.ts'
 import { query } from '../../fixtures/postgres.ts'
-import { LANE_HERE } from '../../fixtures/postgres-places.ts'
+import { TRANSACTOR_HERE } from '../../fixtures/postgres-places.ts'
 import { accountId, ledger, postgres, usePostgresLedger } from '../../fixtures/use-ledger.ts'
 
 usePostgresLedger()
@@ -157,8 +157,8 @@ test('a worker that was given up claims nothing', async () => {
 test('a reading begins when nothing is being written, so that nothing older appears after it', async () => {
   const batchId = await submit(ledger, accountId, [refund('A')])
   const session = await openSession(postgres.address)
-  const lane = createLane({
-    ...LANE_HERE,
+  const transactor = createTransactor({
+    ...TRANSACTOR_HERE,
     schema: postgres.address.schema,
     connect: async () => session,
     reconnect: () => openSession(postgres.address),
@@ -168,7 +168,7 @@ test('a reading begins when nothing is being written, so that nothing older appe
   })
   let written = false
   let reading: ReturnType<Ledger['openReading']> | null = null
-  await lane.write('beside', async () => {
+  await transactor.write('shared', async () => {
     await session.exec("SELECT nextval('move_id')")
     reading = ledger.openReading(batchId, NOW).finally(() => {
       expect(written).toBe(true)

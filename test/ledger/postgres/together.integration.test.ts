@@ -3,11 +3,11 @@
 
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { NotCommitted } from '../../../src/ledger/postgres/errors.ts'
-import { createLane, type Lane } from '../../../src/ledger/postgres/lane.ts'
 import { type Asked, openSession, type Session } from '../../../src/ledger/postgres/session.ts'
 import { createSessions } from '../../../src/ledger/postgres/sessions.ts'
+import { createTransactor, type Transactor } from '../../../src/ledger/postgres/transactor.ts'
 import { query } from '../../fixtures/postgres.ts'
-import { LANE_HERE } from '../../fixtures/postgres-places.ts'
+import { TRANSACTOR_HERE } from '../../fixtures/postgres-places.ts'
 import { openProxy, type TcpProxy, type Treatment } from '../../fixtures/proxy.ts'
 import { postgres, usePostgresLedger } from '../../fixtures/use-ledger.ts'
 
@@ -38,14 +38,14 @@ async function noted(): Promise<readonly string[]> {
   return found.map(({ key }) => key)
 }
 
-function laneAt(url: string, answerWithinMs = 10_000): Lane {
+function transactorAt(url: string, answerWithinMs = 10_000): Transactor {
   const { schema } = postgres.address
   const sessions = createSessions(() => openSession({ url, schema, answerWithinMs }))
   onTestFinished(() => sessions.closeAll())
   const die = (error: unknown): never => {
     throw error
   }
-  return createLane({ ...LANE_HERE, schema, die, connect: sessions.kept(), reconnect: sessions.open })
+  return createTransactor({ ...TRANSACTOR_HERE, schema, die, connect: sessions.kept(), reconnect: sessions.open })
 }
 
 test('each is answered in its place, with numbers as numbers', async () => {
@@ -85,7 +85,7 @@ test('where a beginning fails, what goes with it is in no transaction of its own
   const holder = await openSession(postgres.address)
   onTestFinished(() => holder.close())
   await holder.exec(`BEGIN; SELECT pg_advisory_xact_lock(20817001, '${schema}'::regnamespace::oid::int)`)
-  const how = await laneAt(url).writeAtOnce([noting('note-1')], () => [noting('note-2')])
+  const how = await transactorAt(url).writeAtOnce([noting('note-1')], () => [noting('note-2')])
   expect([how, await noted()]).toEqual([{ kind: 'not-written', why: 'busy' }, []])
 })
 
@@ -97,7 +97,7 @@ test('a COMMIT behind a statement that fails is not begun', async () => {
 })
 
 test('what stands before a COMMIT and fails is told as it is, not asked for again', async () => {
-  const how = await laneAt(postgres.address.url).writeAtOnce([noting('note-1')], () => [DIVIDING])
+  const how = await transactorAt(postgres.address.url).writeAtOnce([noting('note-1')], () => [DIVIDING])
   expect(how).toMatchObject({ kind: 'broke', error: { code: '22012' } })
   expect(await noted()).toEqual([])
 })
@@ -111,9 +111,9 @@ test('a transaction that was rolled back is not said to be committed', async () 
 
 /** The connection is so treated right before what goes with the COMMIT is sent. */
 async function committing(how: Treatment, answerWithinMs?: number) {
-  const lane = laneAt(`postgres://tranche@127.0.0.1:${proxy.port}/postgres`, answerWithinMs)
+  const transactor = transactorAt(`postgres://tranche@127.0.0.1:${proxy.port}/postgres`, answerWithinMs)
   let reads = 0
-  const written = await lane.writeAtOnce([noting('note-1')], () => {
+  const written = await transactor.writeAtOnce([noting('note-1')], () => {
     reads += 1
     proxy.treatStanding(how)
     return [noting('note-2')]
@@ -142,7 +142,7 @@ test('what the server says of the COMMIT itself is not believed before it was as
   await query(url, `CREATE TABLE ${table} (id BIGINT UNIQUE DEFERRABLE INITIALLY DEFERRED)`)
   onTestFinished(() => query(url, `DROP TABLE ${table}`).then(() => {}))
   const twice = { text: 'INSERT INTO checked_late VALUES (1), (1)', values: [] }
-  const how = await laneAt(url).writeAtOnce([noting('note-1')], () => [twice])
+  const how = await transactorAt(url).writeAtOnce([noting('note-1')], () => [twice])
   expect([how, await noted()]).toEqual([{ kind: 'not-written', why: 'busy' }, []])
 })
 

@@ -4,10 +4,10 @@ import { describe, expect, test } from 'vitest'
 import { alarmInHistory, type History, type Testimony } from '../../../src/ledger/rules/histories.ts'
 
 const SERVER = { systemId: '70', timeline: '00000001' }
-const SAID = { ledgerId: 'ours', epochNo: 40, epoch: 'forty', laneId: 7, laneNo: 12 }
+const SAID = { ledgerId: 'ours', epochNo: 40, epoch: 'forty', transactorId: 7, commitNo: 12 }
 
 function witnessed(over: Partial<Testimony> = {}, said: Partial<Testimony['said']> = {}): Testimony {
-  return { file: '/data/worker-1.witness', said: { ...SAID, ...said }, epochHere: 'forty', laneNoHere: 12, ...over }
+  return { file: '/data/worker-1.witness', said: { ...SAID, ...said }, epochHere: 'forty', commitNoHere: 12, ...over }
 }
 
 function kindOf(over: Partial<History> = {}, remembered: Partial<History['remembered']> = {}) {
@@ -29,18 +29,18 @@ describe('no alarm', () => {
       { epochNo: 20_000 },
     ],
     [
-      'is raised by a lane that was forgotten since',
-      { testimonies: [witnessed({ epochHere: null, laneNoHere: null }, { epochNo: 3 })] },
+      'is raised by a transactor that was forgotten since',
+      { testimonies: [witnessed({ epochHere: null, commitNoHere: null }, { epochNo: 3 })] },
       { epochNo: 20_000 },
     ],
     [
       'is raised by what was seen before a person took the ledger over',
-      { testimonies: [witnessed({ epochHere: null, laneNoHere: null })] },
+      { testimonies: [witnessed({ epochHere: null, commitNoHere: null })] },
       { adoptedAt: 41 },
     ],
     [
       'is raised by a machine that saw an epoch and committed nothing in it',
-      { testimonies: [witnessed({ laneNoHere: null }, { laneNo: 0 })] },
+      { testimonies: [witnessed({ commitNoHere: null }, { commitNo: 0 })] },
       {},
     ],
     [
@@ -57,8 +57,8 @@ describe('an alarm', () => {
   test.each<[string, string, Partial<History>, Partial<History['remembered']>]>([
     ['older', 'a later epoch was seen than the ledger has', {}, { epochNo: 39 }],
     ['older', 'that epoch was another', { testimonies: [witnessed({ epochHere: 'other' })] }, {}],
-    ['older', 'a commit was seen that the ledger has not', { testimonies: [witnessed({ laneNoHere: 11 })] }, {}],
-    ['older', 'no commit of the lane is there', { testimonies: [witnessed({ laneNoHere: null })] }, {}],
+    ['older', 'a commit was seen that the ledger has not', { testimonies: [witnessed({ commitNoHere: 11 })] }, {}],
+    ['older', 'no commit of the transactor is there', { testimonies: [witnessed({ commitNoHere: null })] }, {}],
     ['older', 'an adoption was broken off', {}, { unfinished: 'adopting' }],
     ['older', 'a move was broken off', {}, { unfinished: 'arriving' }],
     ['other', 'this machine worked for another ledger', { testimonies: [witnessed({}, { ledgerId: 'theirs' })] }, {}],
@@ -74,7 +74,7 @@ describe('an alarm', () => {
     [
       'older',
       'the timeline is another, and a commit is missing',
-      { server: { ...SERVER, timeline: '00000002' }, testimonies: [witnessed({ laneNoHere: 11 })] },
+      { server: { ...SERVER, timeline: '00000002' }, testimonies: [witnessed({ commitNoHere: 11 })] },
       {},
     ],
   ])('(%s) is raised where %s', (kind, _what, over, remembered) => {

@@ -14,7 +14,7 @@ const RARE: readonly string[] = [
   'a claim does not ask whether the row is still READY',
   'a commit whose answer was lost counts as none',
   'a server that was put back hands out rows at once',
-  'a lane that is gone is made anew',
+  'a transactor that is gone is made anew',
   'a server of another timeline hands out rows',
   'a claim of before an adoption speaks for its row',
   'any claim speaks for an attempt of its number',

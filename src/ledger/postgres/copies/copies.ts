@@ -36,8 +36,8 @@ export interface CopyParts {
   /** The files of this machine that may have something to say. */
   readonly witnessFiles: () => readonly string[]
   readonly witness: ServerWitness
-  /** Of the lane whose transactions are witnessed. */
-  readonly laneId: number
+  /** Of the transactor whose transactions are witnessed. */
+  readonly transactorId: number
   /** Keeps every submit out until it is called again. */
   readonly lockSubmit: () => Promise<() => void>
   readonly die: (error: unknown) => never
@@ -47,7 +47,7 @@ export interface CopyParts {
 const EPOCHS_LEFT_OUT = 1_000_000
 
 export function copiesOn(parts: CopyParts): Omit<CopyLedger, 'backup'> {
-  const { engine, seal, ledgerId, name, failover, witness, laneId, die } = parts
+  const { engine, seal, ledgerId, name, failover, witness, transactorId, die } = parts
   let isWorking = false
 
   function testified(): readonly { readonly file: string; readonly said: Witnessed }[] {
@@ -59,7 +59,8 @@ export function copiesOn(parts: CopyParts): Omit<CopyLedger, 'backup'> {
 
   const look = () => engine.read(() => historyOf(ledgerId, failover, testified()))
   const alarm = async () => alarmInHistory(await look())
-  const keepEpoch = ({ no, value }: Epoch) => witness.keep({ ledgerId, epochNo: no, epoch: value, laneId, laneNo: 0 })
+  const keepEpoch = ({ no, value }: Epoch) =>
+    witness.keep({ ledgerId, epochNo: no, epoch: value, transactorId, commitNo: 0 })
 
   return {
     alarm,
@@ -129,6 +130,8 @@ function* nextEpoch(): Script<Epoch> {
   return yield* beginEpoch((yield* remembered()).epochNo + 1)
 }
 
+const LAST_COMMIT = 'SELECT last FROM transactor WHERE id = :id'
+
 function* historyOf(
   ledgerId: string,
   failover: Failover,
@@ -137,8 +140,8 @@ function* historyOf(
   const testimonies: Testimony[] = []
   for (const { file, said } of testified) {
     const epoch = yield* one<{ value: string }>('SELECT value FROM epoch WHERE no = :no', { no: said.epochNo })
-    const lane = yield* one<{ last: number }>('SELECT last FROM lane WHERE id = :id', { id: said.laneId })
-    testimonies.push({ file, said, epochHere: epoch?.value ?? null, laneNoHere: lane?.last ?? null })
+    const last = yield* one<{ last: number }>(LAST_COMMIT, { id: said.transactorId })
+    testimonies.push({ file, said, epochHere: epoch?.value ?? null, commitNoHere: last?.last ?? null })
   }
   return { ledgerId, server: yield* serverIdentity(failover), remembered: yield* remembered(), testimonies }
 }

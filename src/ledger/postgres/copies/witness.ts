@@ -10,7 +10,7 @@ export interface ServerWitness {
   /** Whole and on the disk when it returns. */
   keep(seen: Witnessed): void
   /** In place: it survives a crash of this process, and is on the disk with the next epoch. */
-  committed(laneNo: number): void
+  committed(commitNo: number): void
   close(): void
 }
 
@@ -29,15 +29,15 @@ export function createServerWitness(path: string | null): ServerWitness {
       if (path === null) return
       const unfinished = `${path}.new`
       const next = openSync(unfinished, 'w', 0o600)
-      writeSync(next, toText({ ...seen, laneNo: Math.max(last, seen.laneNo) }))
+      writeSync(next, toText({ ...seen, commitNo: Math.max(last, seen.commitNo) }))
       fsyncSync(next)
       renameSync(unfinished, path)
       syncDirectorySync(dirname(path))
       close()
       handle = next
     },
-    committed(laneNo) {
-      last = Math.max(last, laneNo)
+    committed(commitNo) {
+      last = Math.max(last, commitNo)
       if (handle !== null) writeSync(handle, digitsOf(last), 0)
     },
     close,
@@ -47,17 +47,23 @@ export function createServerWitness(path: string | null): ServerWitness {
 /** null: there is none that can be read; it then says nothing. */
 export function readServerWitness(path: string): Witnessed | null {
   try {
-    const [laneNo, laneId, ledgerId, epochNo, epoch] = readFileSync(path, 'utf8').trim().split(' ')
+    const [commitNo, transactorId, ledgerId, epochNo, epoch] = readFileSync(path, 'utf8').trim().split(' ')
     if (ledgerId === undefined || epoch === undefined) return null
-    const seen = { ledgerId, epoch, epochNo: Number(epochNo), laneId: Number(laneId), laneNo: Number(laneNo) }
-    return Number.isSafeInteger(seen.epochNo + seen.laneId + seen.laneNo) ? seen : null
+    const seen = {
+      ledgerId,
+      epoch,
+      epochNo: Number(epochNo),
+      transactorId: Number(transactorId),
+      commitNo: Number(commitNo),
+    }
+    return Number.isSafeInteger(seen.epochNo + seen.transactorId + seen.commitNo) ? seen : null
   } catch {
     return null
   }
 }
 
-function toText({ ledgerId, epochNo, epoch, laneId, laneNo }: Witnessed): string {
-  return `${digitsOf(laneNo)} ${laneId} ${ledgerId} ${epochNo} ${epoch}\n`
+function toText({ ledgerId, epochNo, epoch, transactorId, commitNo }: Witnessed): string {
+  return `${digitsOf(commitNo)} ${transactorId} ${ledgerId} ${epochNo} ${epoch}\n`
 }
 
 function digitsOf(number: number): string {

@@ -10,7 +10,7 @@ import { settle } from '../../texts/work/settle.ts'
 import { createWriteQueue, type Entry, type Transacted, type Turns } from '../../write-queue.ts'
 import { RESTORED_AFTER } from '../copies/identity.ts'
 import { isTaken, whyNotWritten } from '../errors.ts'
-import type { Lane } from '../lane.ts'
+import type { Transactor } from '../transactor.ts'
 import type { Claiming } from './claims.ts'
 import { type Claimed, groupOf, LATER, type Work } from './group.ts'
 import type { KeptAnswers, Token } from './kept-answers.ts'
@@ -25,7 +25,7 @@ export interface Hot extends Pick<WorkLedger, 'claim' | 'settle'> {
 
 export interface HotParts {
   readonly engine: Engine
-  readonly lane: Lane
+  readonly transactor: Transactor
   readonly member: Member
   readonly kept: KeptAnswers
   readonly claiming: Claiming
@@ -34,11 +34,11 @@ export interface HotParts {
   readonly turns: Turns
 }
 
-export function createHot({ engine, lane, member, kept, claiming, clock, fullText, turns }: HotParts): Hot {
+export function createHot({ engine, transactor, member, kept, claiming, clock, fullText, turns }: HotParts): Hot {
   /** Of own claims, by row and attempt, until the row's state is final: a late answer must still find its claim. */
   const tokens = new Map<string, Token>()
   let lastNo = 0
-  const alone = createCount()
+  const exclusive = createCount()
 
   const queue = createWriteQueue<Work>(
     (entries, ended) => {
@@ -62,15 +62,15 @@ export function createHot({ engine, lane, member, kept, claiming, clock, fullTex
 
   /** Before anyone is told, so that no claim comes between: what could not be written here is written alone, and next. */
   function putOff(entries: readonly Entry<Work>[]): Transacted {
-    for (const { work, result } of entries) if (work.kind === 'settle' && result === LATER) alone.begin()
+    for (const { work, result } of entries) if (work.kind === 'settle' && result === LATER) exclusive.begin()
     return { kind: 'written', goesOn: true }
   }
 
   async function write(entries: readonly Entry<Work>[]): Promise<Transacted> {
     try {
       const worker = await member.id()
-      const { first, read } = groupOf(entries, worker, claiming, alone.isNone())
-      return await lane.writeAtOnce(first, read)
+      const { first, read } = groupOf(entries, worker, claiming, exclusive.isNone())
+      return await transactor.writeAtOnce(first, read)
     } catch (error) {
       const why = whyNotWritten(error)
       return why === null ? { kind: 'broke', error } : { kind: 'not-written', why }
@@ -82,17 +82,17 @@ export function createHot({ engine, lane, member, kept, claiming, clock, fullTex
     const written = engine.write(function* (book) {
       return yield* settle(book, settlement, yield* isAnothers(settlement, token))
     }, KEPT)
-    return written.finally(alone.end)
+    return written.finally(exclusive.end)
   }
 
-  function settleAlone(settlement: Settlement, token: Token | null): Promise<Settled> {
-    alone.begin()
+  function settleExclusively(settlement: Settlement, token: Token | null): Promise<Settled> {
+    exclusive.begin()
     return settleBegun(settlement, token)
   }
 
   async function settleOwn(settlement: Settlement, token: Token | null): Promise<Settled> {
     const plain = token === null ? null : plainOf(settlement, token.claimNo)
-    if (token === null || plain === null) return settleAlone(settlement, token)
+    if (token === null || plain === null) return settleExclusively(settlement, token)
     const work = { kind: 'settle', settlement: plain, worker: token.worker } as const
     const written = (await queue.write(work, KEPT)) as Settled | typeof LATER
     return written === LATER ? settleBegun(settlement, token) : written
@@ -107,7 +107,7 @@ export function createHot({ engine, lane, member, kept, claiming, clock, fullTex
         giveUp: () => clock.nowMs() > asked.sendByMs,
       }
       for (;;) {
-        while (!alone.isNone()) await alone.none()
+        while (!exclusive.isNone()) await exclusive.none()
         const written = (await queue.write({ kind: 'claim', asked: work }, mode)) as Claimed | typeof LATER
         if (written === LATER) continue
         const { answer, worker } = written
@@ -129,7 +129,7 @@ export function createHot({ engine, lane, member, kept, claiming, clock, fullTex
     async settleLeft() {
       for (const { settlement, token } of kept.left()) {
         const isOver = await engine.read(() => isRecordedOrGone(settlement))
-        if (!isOver) await settleAlone(settlement, token)
+        if (!isOver) await settleExclusively(settlement, token)
       }
       kept.forgetLeft()
     },

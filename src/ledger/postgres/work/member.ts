@@ -46,7 +46,7 @@ const JOIN = `
   INSERT INTO worker (id, place, name, host, pid, command, since, beat_at, activity, lease_until)
   VALUES (:id, :place, :name, :host, :pid, 'worker', :nowMs, :nowMs, 'idle', ${LEASE})`
 /** The dead of long ago, of whom nothing is left to tell. */
-const FORGET_LANES = "DELETE FROM lane WHERE at < clock_timestamp() - interval '30 days'"
+const FORGET_TRANSACTORS = "DELETE FROM transactor WHERE at < clock_timestamp() - interval '30 days'"
 const FORGET = `
   DELETE FROM worker w WHERE coalesce(w.ended_at, w.fenced_at) < clock_timestamp() - interval '30 days'
     AND NOT EXISTS (SELECT 1 FROM claim c WHERE c.worker = w.id)`
@@ -58,13 +58,13 @@ const renewing = (same: string) => `
 const TELL = `
   UPDATE worker SET name = :name, host = :host, pid = :pid, command = :command, since = :sinceMs, batch_id = :batchId, beat_at = :beatAtMs,
     activity = :activity, merchants = :merchants WHERE id = :worker`
-/** A lane of its own: each beat that was committed is one more that a server may lack. */
+/** A transactor of its own: each beat that was committed is one more that a server may lack. */
 const COUNT_BEAT = `
-  INSERT INTO lane (id, last) VALUES (:laneId, :no) ON CONFLICT (id)
-  DO UPDATE SET last = greatest(lane.last, excluded.last), at = excluded.at`
+  INSERT INTO transactor (id, last) VALUES (:transactorId, :no) ON CONFLICT (id)
+  DO UPDATE SET last = greatest(transactor.last, excluded.last), at = excluded.at`
 const LACKING = `
-  SELECT 1 FROM json_to_recordset(CAST(:seen AS json)) AS s (lane BIGINT, no BIGINT)
-  WHERE NOT EXISTS (SELECT 1 FROM lane l WHERE l.id = s.lane AND l.last >= s.no)`
+  SELECT 1 FROM json_to_recordset(CAST(:seen AS json)) AS s (transactor BIGINT, no BIGINT)
+  WHERE NOT EXISTS (SELECT 1 FROM transactor l WHERE l.id = s.transactor AND l.last >= s.no)`
 const LEAVE = 'UPDATE worker SET ended_at = clock_timestamp() WHERE id = :id AND ended_at IS NULL'
 
 /** The dead are told of while anything of theirs is open. */
@@ -113,7 +113,7 @@ export function createMember({ connect, place, clock, newId, failover, seen, onG
   let adoptedAt = 0
   let isOverruled = false
   let isBeating = false
-  const laneId = newId()
+  const transactorId = newId()
   /** Those that are known to be committed. */
   let beats = 0
   const leaving = new AbortController()
@@ -147,7 +147,7 @@ export function createMember({ connect, place, clock, newId, failover, seen, onG
 
   function counted(no: number): void {
     beats = Math.max(beats, no)
-    seen.committed(laneId, no)
+    seen.committed(transactorId, no)
   }
 
   async function join(): Promise<number> {
@@ -163,10 +163,10 @@ export function createMember({ connect, place, clock, newId, failover, seen, onG
     }
     const renewed = await write(function* () {
       yield* change(FORGET)
-      yield* change(FORGET_LANES)
+      yield* change(FORGET_TRANSACTORS)
       yield* change(JOIN, values)
       adoptedAt = (yield* remembered()).adoptedAt
-      if (beats === 0) yield* change(COUNT_BEAT, { laneId, no: 1 }) // later ones look back first
+      if (beats === 0) yield* change(COUNT_BEAT, { transactorId, no: 1 }) // later ones look back first
       return yield* one<Renewed>(renewText, { id })
     })
     if (beats === 0) counted(1)
@@ -190,7 +190,7 @@ export function createMember({ connect, place, clock, newId, failover, seen, onG
       const found = yield* lookBack({ seen: known, adoptedAt, onLacking: trust.withdraw })
       if (found === 'overruled') isOverruled = true
       if (found !== 'here') return null
-      yield* change(COUNT_BEAT, { laneId, no })
+      yield* change(COUNT_BEAT, { transactorId, no })
       if (heartbeat !== null) yield* change(TELL, toldBy(worker, heartbeat))
       return yield* one<Renewed>(renewText, { id: worker })
     })

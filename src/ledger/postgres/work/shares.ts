@@ -18,7 +18,7 @@ import {
 } from '../../rules/shares.ts'
 import { MARGIN_MS } from '../../rules/trust.ts'
 import { all, change, type Script } from '../../texts/script.ts'
-import type { Lane } from '../lane.ts'
+import type { Transactor } from '../transactor.ts'
 import type { Member } from './member.ts'
 
 const MS = (of: string) => `CAST(extract(epoch FROM ${of}) * 1000 AS BIGINT)`
@@ -66,7 +66,7 @@ export interface Shares extends Pick<WorkLedger, 'takeShare' | 'dividesAccounts'
   lose(): void
 }
 
-export function createShares(lane: Lane, member: Pick<Member, 'id'>, steadyMs: () => number): Shares {
+export function createShares(transactor: Transactor, member: Pick<Member, 'id'>, steadyMs: () => number): Shares {
   const wishes = new Map<AccountId, Wish>()
   const using = new Map<AccountId, ShareAsked['use']>()
 
@@ -80,7 +80,7 @@ export function createShares(lane: Lane, member: Pick<Member, 'id'>, steadyMs: (
 
   async function write<T>(script: () => Script<T>): Promise<T> {
     const found: T[] = []
-    const how = await lane.write('apart', async (session) => {
+    const how = await transactor.write('none', async (session) => {
       found.push(await session.run(script()))
     })
     if (how.kind === 'written') return found.at(-1) as T

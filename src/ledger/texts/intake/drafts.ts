@@ -10,7 +10,7 @@ import type { Currency } from '../../../domain/money.ts'
 import { namedSource } from '../../rules/arriving.ts'
 import type { Canary } from '../../rules/canary.ts'
 import { type Asking, askForApproval, BY_MESSAGES } from '../approving/needed.ts'
-import { BESIDE, type Engine, FAULTING } from '../engine.ts'
+import { type Engine, FAULTING, WITH_OTHERS } from '../engine.ts'
 import { isSubmittedAgain } from '../originals.ts'
 import { noteAccepted } from '../record/accepted.ts'
 import { actorIdOf, byOf, recordAct } from '../record/acts.ts'
@@ -170,7 +170,7 @@ async function copyRows(
   { batchId, digest, after, most }: Copying,
 ): Promise<number> {
   const { accountId } = header
-  const copied = await engine.write(() => all<{ row_no: number }>(COPY, { batchId, accountId, after }), BESIDE)
+  const copied = await engine.write(() => all<{ row_no: number }>(COPY, { batchId, accountId, after }), WITH_OTHERS)
   if (copied.length === 0 && !(await engine.read(() => isAlive(batchId)))) throw overtakenFault()
   if (copied.length < most) throw takenFault()
   const lastRow = Math.max(...copied.map(({ row_no }) => row_no))

@@ -2,8 +2,8 @@
 
 import { expect, test } from 'vitest'
 import type { RowId } from '../../../../src/domain/ids.ts'
-import { createLane } from '../../../../src/ledger/postgres/lane.ts'
 import { openSession } from '../../../../src/ledger/postgres/session.ts'
+import { createTransactor } from '../../../../src/ledger/postgres/transactor.ts'
 import { createClaiming } from '../../../../src/ledger/postgres/work/claims.ts'
 import { groupOf, type Work } from '../../../../src/ledger/postgres/work/group.ts'
 import { plainOf } from '../../../../src/ledger/postgres/work/settlements.ts'
@@ -21,7 +21,7 @@ import {
   submit,
 } from '../../../fixtures/ledgers.ts'
 import { query } from '../../../fixtures/postgres.ts'
-import { LANE_HERE } from '../../../fixtures/postgres-places.ts'
+import { TRANSACTOR_HERE } from '../../../fixtures/postgres-places.ts'
 import { accountId, ledger, postgres, usePostgresLedger } from '../../../fixtures/use-ledger.ts'
 
 usePostgresLedger()
@@ -64,8 +64,8 @@ async function entriesOf(settling: readonly RowId[], claiming: readonly RowId[])
 /** Writes them, and tells what the server found for each statement. */
 async function write(entries: readonly Entry<Work>[], worker: number, mayClaim = true) {
   const session = await openSession(postgres.address)
-  const lane = createLane({
-    ...LANE_HERE,
+  const transactor = createTransactor({
+    ...TRANSACTOR_HERE,
     schema: postgres.address.schema,
     connect: async () => session,
     reconnect: () => openSession(postgres.address),
@@ -75,7 +75,7 @@ async function write(entries: readonly Entry<Work>[], worker: number, mayClaim =
   })
   const { first, read } = groupOf(entries, worker, createClaiming('none', 0), mayClaim)
   let found: readonly (readonly object[])[] = []
-  const how = await lane.writeAtOnce(first, (rows) => {
+  const how = await transactor.writeAtOnce(first, (rows) => {
     found = rows
     return read(rows)
   })

@@ -1,5 +1,5 @@
-// A lane: one connection, opened when it is needed and again when it was lost, and one transaction after another on it. Each leaves its
-// number in the row of the lane. How a COMMIT ended whose answer was lost is read there until it is known: a commit is never repeated
+// A transactor: one connection, opened when it is needed and again when it was lost, and one transaction after another on it. Each leaves its
+// number in the row of the transactor. How a COMMIT ended whose answer was lost is read there until it is known: a commit is never repeated
 // blindly. (The server's own numbers of transactions tell nothing: after a crash it may give one to another transaction.)
 
 import { type Alarm, stoppedBy } from '../../domain/alarm.ts'
@@ -9,16 +9,16 @@ import { isDamage, isLost, NotCommitted, triedLongFault, whyNotWritten } from '.
 import { SEEN_FOR_MS } from './seen.ts'
 import { type Asked, type Begun, PLANNED_ONCE, quoteName, type Session, type Settings, settingText } from './session.ts'
 
-/** How a transaction stands to the others of the ledger. */
-export type Company =
-  /** No other is under way meanwhile. */
-  | 'alone'
-  /** None that is alone is under way meanwhile. */
-  | 'beside'
-  /** Whatever is under way: nothing of it is asked or changed by any other. */
-  | 'apart'
+/** How a transaction takes the turnstile: a lock of the whole ledger, at the server. */
+export type Turnstile =
+  /** No other transaction is under way meanwhile. */
+  | 'exclusive'
+  /** No exclusive one is under way meanwhile. */
+  | 'shared'
+  /** Not at all: no other transaction asks for or changes anything of it. */
+  | 'none'
 
-export interface LaneParts {
+export interface TransactorParts {
   /** Of the ledger, for people. */
   readonly name: string
   readonly schema: string
@@ -34,12 +34,12 @@ export interface LaneParts {
   readonly onCommitted?: (no: number) => void
 }
 
-export interface Lane {
+export interface Transactor {
   /** In its row. */
   readonly id: number
   /** One after another: the caller sees to it. */
-  write(company: Company, work: (session: Session) => Promise<void>): Promise<Transacted>
-  /** The same beside others, in two messages: `first` goes with its beginning, and what `read` makes of what they found with its COMMIT. */
+  write(turnstile: Turnstile, work: (session: Session) => Promise<void>): Promise<Transacted>
+  /** The same, shared, in two messages: `first` goes with its beginning, and what `read` makes of what they found with its COMMIT. */
   writeAtOnce(first: readonly Asked[], read: (found: Begun['found']) => readonly Asked[]): Promise<Transacted>
 }
 
@@ -54,7 +54,7 @@ const PATIENCE_MS = 10_000
 /** or that takes no writes: another transaction may keep all others waiting, or the server is set to read only, by its provider perhaps. */
 const BUSY_PATIENCE_MS = 30_000
 
-export function createLane({
+export function createTransactor({
   name,
   schema,
   clock,
@@ -63,8 +63,8 @@ export function createLane({
   reconnect,
   die,
   onCommitted = () => {},
-}: LaneParts): Lane {
-  const laneId = newId()
+}: TransactorParts): Transactor {
+  const transactorId = newId()
   let lastNo = 0
   /** The last that is known to be committed; null: none is, or so long ago that the ledger may have forgotten it. */
   let seen: { readonly no: number; readonly atMs: number } | null = null
@@ -91,7 +91,7 @@ export function createLane({
       try {
         const session = await reconnect()
         try {
-          const [found] = await session.begin('READ COMMITTED', `${settingText(CAREFULLY)}; ${numberWas(laneId)}`)
+          const [found] = await session.begin('READ COMMITTED', `${settingText(CAREFULLY)}; ${numberWas(transactorId)}`)
           await session.commit()
           return (found as { last: number }).last === no ? written(no) : { kind: 'not-written', why: 'busy' }
         } finally {
@@ -114,7 +114,7 @@ export function createLane({
   const seenOfLate = () => (seen !== null && clock.monotonicMs() - seen.atMs < SEEN_FOR_MS ? seen.no : null)
 
   async function transact(
-    company: Company,
+    turnstile: Turnstile,
     first: readonly Asked[],
     work: Work,
     settings: Settings = {},
@@ -125,8 +125,8 @@ export function createLane({
     try {
       session = await connect()
       const { opened, found } = await session.beginWith(
-        { ...settingsOf(company), ...settings },
-        opening(schema, company, numbered(laneId, lastNo, seenOfLate())),
+        { ...settingsOf(turnstile), ...settings },
+        opening(schema, turnstile, numbered(transactorId, lastNo, seenOfLate())),
         first,
       )
       if (opened[0] === undefined) throw stoppedBy(PUT_BACK, name)
@@ -148,13 +148,13 @@ export function createLane({
   }
 
   return {
-    id: laneId,
-    write: (company, work) =>
-      transact(company, [], async (session) => {
+    id: transactorId,
+    write: (turnstile, work) =>
+      transact(turnstile, [], async (session) => {
         await work(session)
         return []
       }),
-    writeAtOnce: (first, read) => transact('beside', first, async (_session, found) => read(found), PLANNED_ONCE),
+    writeAtOnce: (first, read) => transact('shared', first, async (_session, found) => read(found), PLANNED_ONCE),
   }
 }
 
@@ -170,34 +170,34 @@ const CAREFULLY: Settings = {
   idle_in_transaction_session_timeout: String(GIVEN_UP_AFTER_MS),
 }
 
-function settingsOf(company: Company): Settings {
-  return company === 'beside' ? { ...CAREFULLY, ...BY_INDEX } : CAREFULLY
+function settingsOf(turnstile: Turnstile): Settings {
+  return turnstile === 'shared' ? { ...CAREFULLY, ...BY_INDEX } : CAREFULLY
 }
 
-function opening(schema: string, company: Company, number: Asked): readonly Asked[] {
-  return company === 'apart' ? [number] : [{ text: takeTurn(schema, company), values: [] }, number]
+function opening(schema: string, turnstile: Turnstile, number: Asked): readonly Asked[] {
+  return turnstile === 'none' ? [number] : [{ text: takeTurn(schema, turnstile), values: [] }, number]
 }
 
 /** Of one ledger in the database. It comes before all other statements, so that these see what was committed before it was taken. */
-function takeTurn(schema: string, company: 'alone' | 'beside'): string {
-  const shared = company === 'beside' ? '_shared' : ''
+function takeTurn(schema: string, turnstile: 'exclusive' | 'shared'): string {
+  const shared = turnstile === 'shared' ? '_shared' : ''
   const name = quoteName(schema).replaceAll("'", "''")
   return `SELECT pg_advisory_xact_lock${shared}(${TURNSTILE}, CAST(CAST(CAST('${name}' AS regnamespace) AS oid) AS integer))`
 }
 
 /** Finds no row where the last one that is known to be committed is not there: then none is made, or nobody else would notice any more. */
-function numbered(laneId: number, no: number, seenNo: number | null): Asked {
-  if (seenNo !== null) return { text: GO_ON, values: [laneId, no, seenNo] }
-  return { text: BEGIN_LANE, values: [laneId, no] }
+function numbered(transactorId: number, no: number, seenNo: number | null): Asked {
+  if (seenNo !== null) return { text: GO_ON, values: [transactorId, no, seenNo] }
+  return { text: BEGIN_TRANSACTOR, values: [transactorId, no] }
 }
 
-const GO_ON = 'UPDATE lane SET last = $2, at = clock_timestamp() WHERE id = $1 AND last >= $3 RETURNING last'
-const BEGIN_LANE = `
-  INSERT INTO lane (id, last) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET last = excluded.last, at = excluded.at RETURNING last`
+const GO_ON = 'UPDATE transactor SET last = $2, at = clock_timestamp() WHERE id = $1 AND last >= $3 RETURNING last'
+const BEGIN_TRANSACTOR = `
+  INSERT INTO transactor (id, last) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET last = excluded.last, at = excluded.at RETURNING last`
 
 /** 0: none of its transactions was committed. */
-function numberWas(laneId: number): string {
-  return `INSERT INTO lane (id, last) VALUES (${laneId}, 0) ON CONFLICT (id) DO UPDATE SET last = lane.last RETURNING last`
+function numberWas(transactorId: number): string {
+  return `INSERT INTO transactor (id, last) VALUES (${transactorId}, 0) ON CONFLICT (id) DO UPDATE SET last = transactor.last RETURNING last`
 }
 
 /** A plan that was made while a table was small would read all of it, again and again. */
