@@ -23,7 +23,7 @@ const LATENCY_MS = 200
 const PLACES = 256
 const SLOW_ROWS = 10_000
 const RATE = 100
-const PACED_ROWS = 4_000
+const PACED_ROWS = 12_000
 const WAITING = 20_000
 const SETTLED = 80_000
 /** Every worker has its share of the account by then. */

@@ -5860,7 +5860,7 @@ export const GUARDS: readonly Guard[] = [
     file: 'src/ledger/postgres/functions.ts',
     guard: "INSERT INTO seen_transaction VALUES (NEW.account_id, ltrim(NEW.transaction_id, '0'), NEW.id);",
     without: 'INSERT INTO seen_transaction VALUES (NEW.account_id, NEW.transaction_id, NEW.id);',
-    tests: ['test/ledger/postgres/side-by-side.integration.test.ts'],
+    tests: ['test/ledger/postgres/work/group.integration.test.ts'],
   },
   {
     name: 'postgres: what is SENDING has a claim, and nothing else has',
@@ -6340,6 +6340,44 @@ export const GUARDS: readonly Guard[] = [
     guard: 'claiming, exclusive.isNone())',
     without: 'claiming, true)',
     tests: ['test/ledger/postgres/server-trouble.integration.test.ts'],
+  },
+  {
+    name: 'postgres: a group notes the transaction ids of what it settles',
+    file: 'src/ledger/postgres/work/settlements.ts',
+    guard: 'FROM settled s WHERE s.transaction_id IS NOT NULL)',
+    without: 'FROM settled s WHERE FALSE)',
+    tests: ['test/ledger/postgres/work/group.integration.test.ts'],
+  },
+  {
+    name: 'postgres: one transaction settles one row of a group, with zeros in front or without',
+    file: 'src/ledger/postgres/work/settlements.ts',
+    guard: "SELECT s.account_id, ltrim(s.transaction_id, '0'), s.row_id",
+    without: 'SELECT s.account_id, s.transaction_id, s.row_id',
+    tests: ['test/ledger/postgres/work/group.integration.test.ts'],
+  },
+  {
+    name: 'postgres: a row that has a transaction already is not settled in a group',
+    file: 'src/ledger/postgres/work/settlements.ts',
+    guard: ' AND i.transaction_id IS NULL AND i.warning',
+    without: ' AND i.warning',
+    tests: ['test/ledger/postgres/work/group.integration.test.ts'],
+  },
+  {
+    name: 'postgres: the tables note a transaction id that no group notes',
+    file: 'src/ledger/postgres/functions.ts',
+    guard: 'IS DISTINCT FROM OLD.transaction_id AND NOT keeps_keys()',
+    without: 'IS DISTINCT FROM OLD.transaction_id AND keeps_keys()',
+    tests: ['test/ledger/postgres/work/group.integration.test.ts'],
+  },
+  {
+    name: 'postgres: the tables end a claim that no group ends',
+    file: 'src/ledger/postgres/functions.ts',
+    guard: "NEW.state <> 'SENDING' AND NOT keeps_keys()",
+    without: "NEW.state <> 'SENDING' AND keeps_keys()",
+    tests: [
+      'test/ledger/postgres/work/group.integration.test.ts',
+      'test/ledger/postgres/side-by-side.integration.test.ts',
+    ],
   },
   {
     name: 'postgres: the database holds every character',

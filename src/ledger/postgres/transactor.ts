@@ -6,6 +6,7 @@ import { type Alarm, stoppedBy } from '../../domain/alarm.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Transacted } from '../write-queue.ts'
 import { isDamage, isLost, NotCommitted, triedLongFault, whyNotWritten } from './errors.ts'
+import { KEEPS_KEYS } from './functions.ts'
 import { SEEN_FOR_MS } from './seen.ts'
 import { type Asked, type Begun, PLANNED_ONCE, quoteName, type Session, type Settings, settingText } from './session.ts'
 
@@ -154,7 +155,7 @@ export function createTransactor({
         await work(session)
         return []
       }),
-    writeAtOnce: (first, read) => transact('shared', first, async (_session, found) => read(found), PLANNED_ONCE),
+    writeAtOnce: (first, read) => transact('shared', first, async (_session, found) => read(found), IN_GROUPS),
   }
 }
 
@@ -202,6 +203,8 @@ function numberWas(transactorId: number): string {
 
 /** A plan that was made while a table was small would read all of it, again and again. */
 const BY_INDEX: Settings = { enable_seqscan: 'off' }
+
+const IN_GROUPS: Settings = { ...PLANNED_ONCE, ...KEEPS_KEYS }
 
 /** Any number that others are not likely to take. */
 const TURNSTILE = 20_817_001

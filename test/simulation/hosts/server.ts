@@ -6,7 +6,7 @@ import { setImmediate as drained } from 'node:timers/promises'
 import { DatabaseError } from 'pg'
 import { LostConnection, NotCommitted, UnsureCommit } from '../../../src/ledger/postgres/errors.ts'
 import { makeServerLedger } from '../../../src/ledger/postgres/open.ts'
-import { type Asked, AT_ONCE, openSession, type Session } from '../../../src/ledger/postgres/session.ts'
+import { type Asked, AT_ONCE, openSession, type Session, type Settings } from '../../../src/ledger/postgres/session.ts'
 import type { Script, Step } from '../../../src/ledger/texts/script.ts'
 import { BEGINNING_MS, type Life, type World } from '../world.ts'
 
@@ -249,7 +249,7 @@ export class SimulatedServer {
       for (const { text, values } of asked) found.push(await ask(text, values))
       return found
     }
-    const begin: Session['begin'] = async (isolation, opening = '') => {
+    const begin = async (isolation: Parameters<Session['begin']>[0], opening: string, settings: Settings = {}) => {
       await this.#travel(life)
       asserted()
       const isReading = isolation === 'REPEATABLE READ'
@@ -265,7 +265,8 @@ export class SimulatedServer {
       })
       if (isReading) return []
       const text = this.#plant(opening).replaceAll(/(SET LOCAL|SELECT set_config\()[^;]*;/g, '')
-      return this.#exec(`SAVEPOINT transaction; ${this.#moment()}; ${text}`)
+      const keepsKeys = settings['tranche.keeps_keys'] === 'on' ? 'on' : 'off'
+      return this.#exec(`SAVEPOINT transaction; SET tranche.keeps_keys TO ${keepsKeys}; ${this.#moment()}; ${text}`)
     }
 
     const session: Session = {
@@ -304,9 +305,9 @@ export class SimulatedServer {
           }
           return step.value
         }),
-      begin,
-      beginWith: async (_settings, opening, first) => {
-        await begin('READ COMMITTED', 'SELECT 1')
+      begin: (isolation, opening = '') => begin(isolation, opening),
+      beginWith: async (settings, opening, first) => {
+        await begin('READ COMMITTED', 'SELECT 1', settings)
         const opened = await askAll(opening)
         return { opened: opened.at(-1) as readonly object[], found: await askAll(first) }
       },

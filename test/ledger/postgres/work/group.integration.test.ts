@@ -134,6 +134,39 @@ test('a settlement of another attempt is not plain', async () => {
   expect((await write(entries, worker)).results).toEqual(['later'])
 })
 
+test('a group notes the transaction ids of all that it settles, without zeros in front, and ends their claims', async () => {
+  const [a, b] = await batchOf(['A', 'B'])
+  for (const row of [a!, b!]) await claimed(ledger, row)
+  const { entries, worker } = await entriesOf([a!.rowId, b!.rowId], [])
+  for (const { work } of entries)
+    if (work.kind === 'settle')
+      Object.assign(work.settlement.step.facts, { transactionId: `00${work.settlement.rowId}7` })
+  expect((await write(entries, worker)).how).toEqual({ kind: 'written' })
+  const { url, schema } = postgres.address
+  const seen = await query(url, `SELECT transaction_id, row_id FROM ${schema}.seen_transaction ORDER BY row_id`)
+  expect(seen).toEqual([a!, b!].map(({ rowId }) => ({ transaction_id: `${rowId}7`, row_id: String(rowId) })))
+  expect(await openClaims()).toEqual([])
+})
+
+test('a transaction that a script noted, with zeros in front, is refused to a group', async () => {
+  const [a] = await batchOf(['A', 'B'], 50)
+  const [c] = await batchOf(['C'])
+  const first = await claimed(ledger, a!)
+  await claimed(ledger, c!)
+  await settle(ledger, first, 'APPROVED', { facts: factsWith('008000') })
+  const { entries, worker } = await entriesOf([c!.rowId], [])
+  expect((await write(entries, worker)).how).toMatchObject({ kind: 'broke', error: { code: '23505' } })
+})
+
+test('a settlement of a row that has a transaction already is not plain', async () => {
+  const [a] = await batchOf(['A'])
+  await claimed(ledger, a!)
+  const { entries, worker } = await entriesOf([a!.rowId], [])
+  const { url, schema } = postgres.address
+  await query(url, `SET search_path TO ${schema}; UPDATE instruction SET transaction_id = '4711'`)
+  expect((await write(entries, worker)).results).toEqual(['later'])
+})
+
 test('nothing is claimed while something else must be written before', async () => {
   const [a, b] = await batchOf(['A', 'B'])
   await claimed(ledger, a!)
@@ -153,6 +186,7 @@ test('a claim that comes with a settlement that is written alone is made when th
   const { url, schema } = postgres.address
   const moves = await query<{ row_id: string }>(url, `SELECT row_id FROM ${schema}.move ORDER BY id DESC LIMIT 2`)
   expect(moves.map(({ row_id }) => Number(row_id))).toEqual([b!.rowId, a!.rowId])
+  expect((await openClaims()).map(({ row_id }) => Number(row_id))).toEqual([b!.rowId])
 })
 
 test('a pooler for which nothing is prepared gets the same groups', async () => {
