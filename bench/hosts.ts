@@ -21,7 +21,7 @@ import { assertDone, type Running, startTranche } from './parts/process.ts'
 const [rounds = 5] = process.argv.slice(2).map(Number)
 const LATENCY_MS = 200
 const PLACES = 256
-const SLOW_ROWS = 10_000
+const SLOW_ROWS = 20_000
 const RATE = 100
 const PACED_ROWS = 12_000
 const WAITING = 20_000
