@@ -5949,8 +5949,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'postgres: a reading begins when nothing is being written',
     file: 'src/ledger/postgres/reads.ts',
-    guard: "await settled(() => opened.begin('REPEATABLE READ', MOMENT)).catch(",
-    without: "await opened.begin('REPEATABLE READ', MOMENT).catch(",
+    guard: "await whenQuiet(() => opened.begin('REPEATABLE READ', TAKE_SNAPSHOT)).catch(",
+    without: "await opened.begin('REPEATABLE READ', TAKE_SNAPSHOT).catch(",
     tests: ['test/ledger/postgres/side-by-side.integration.test.ts'],
   },
   {
@@ -6321,7 +6321,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'postgres: a server lets go of a machine that is gone',
     file: 'src/ledger/postgres/session.ts',
-    guard: '  await asked(client.query(NOTICED_WHEN_GONE))\n',
+    guard: '  await asked(client.query(KEEPALIVE))\n',
     without: '',
     tests: ['test/ledger/postgres/server-trouble.integration.test.ts'],
   },
@@ -6353,6 +6353,13 @@ export const GUARDS: readonly Guard[] = [
     file: 'src/ledger/postgres/work/settlements.ts',
     guard: "SELECT s.account_id, ltrim(s.transaction_id, '0'), s.row_id",
     without: 'SELECT s.account_id, s.transaction_id, s.row_id',
+    tests: ['test/ledger/postgres/work/group.integration.test.ts'],
+  },
+  {
+    name: 'postgres: the tables keep the keys for a role that is set otherwise',
+    file: 'src/ledger/postgres/session.ts',
+    guard: '...NO_TIMEOUTS, ...LEAVES_KEYS }',
+    without: '...NO_TIMEOUTS }',
     tests: ['test/ledger/postgres/work/group.integration.test.ts'],
   },
   {
@@ -6874,9 +6881,9 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'postgres: a file is one moment of the server',
     file: 'src/ledger/postgres/copies/to-file.ts',
-    guard: '    const session = await openMoment()\n',
+    guard: '    const session = await openSnapshot()\n',
     without:
-      '    const session = await openMoment()\n    await session.rollback()\n    await session.begin("READ COMMITTED")\n',
+      '    const session = await openSnapshot()\n    await session.rollback()\n    await session.begin("READ COMMITTED")\n',
     tests: ['test/ledger/postgres/record.integration.test.ts'],
   },
   {
@@ -7644,7 +7651,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a process of before an upgrade records nothing',
     file: 'src/ledger/postgres/engine.ts',
-    guard: '      if (entries.some(isOfPeople)) await session.run(assertOwnVersion())\n',
+    guard: '      if (entries.some(isFaulting)) await session.run(assertOwnVersion())\n',
     without: '',
     tests: [DIFFERENT_HOSTS],
   },

@@ -2,10 +2,10 @@
 
 import type { DeliveryHold, ToldTo } from '../../ports/ledger/events.ts'
 import { throwAsFault } from './errors.ts'
-import { quoteName, type Session } from './session.ts'
+import { keyOfLedger, LOCKS } from './locks.ts'
+import type { Session } from './session.ts'
 
-/** Any numbers that others are not likely to take. */
-const DELIVERING: Readonly<Record<ToldTo, number>> = { queues: 20_817_004, webhooks: 20_817_005 }
+const TELLING: Readonly<Record<ToldTo, number>> = { queues: LOCKS.tellingQueues, webhooks: LOCKS.tellingWebhooks }
 
 /** null: another one has it. */
 export async function holdDelivery(
@@ -15,8 +15,7 @@ export async function holdDelivery(
 ): Promise<DeliveryHold | null> {
   const session = await connect()
   try {
-    const key = `${DELIVERING[to]}, '${quoteName(schema).replaceAll("'", "''")}'::regnamespace::oid::int`
-    const [found] = await session.exec(`SELECT pg_try_advisory_lock(${key}) AS taken`)
+    const [found] = await session.exec(`SELECT pg_try_advisory_lock(${TELLING[to]}, ${keyOfLedger(schema)}) AS taken`)
     if ((found as { taken: boolean }).taken)
       return { isHeld: () => !session.isOver, release: () => void session.close() }
     await session.close()

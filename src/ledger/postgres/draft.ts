@@ -9,9 +9,9 @@ import type { Value } from '../texts/script.ts'
 import { lineOf } from '../texts/tables.ts'
 import type { Turns } from '../write-queue.ts'
 import { copyIn } from './copy-in.ts'
-import { engineOn } from './engine.ts'
+import { engineOn, FULL_TEXT } from './engine.ts'
 import { LostConnection, whyNotWritten } from './errors.ts'
-import { inOneMoment, type Reads, type Settled } from './reads.ts'
+import { inSnapshot, type Reads, type WhenQuiet } from './reads.ts'
 import { type Session, toParameter } from './session.ts'
 import { createTransactor, type TransactorParts } from './transactor.ts'
 
@@ -19,7 +19,7 @@ import { createTransactor, type TransactorParts } from './transactor.ts'
 export async function draftEngineOn(
   session: Session,
   header: DraftHeader,
-  parts: Omit<TransactorParts, 'connect'> & { readonly settled: Settled; readonly turns: Turns },
+  parts: Omit<TransactorParts, 'connect'> & { readonly settled: WhenQuiet; readonly turns: Turns },
 ): Promise<DraftEngine> {
   const connect = async () => {
     if (session.isOver) throw lostFault()
@@ -28,7 +28,7 @@ export async function draftEngineOn(
   const transactor = createTransactor({ ...parts, connect })
   /** Over whole files: a statement may take as long as it takes. */
   const asDraft = <T>(run: () => Promise<T>) => session.patiently(run).catch(throwAsDraftFault)
-  await asDraft(() => inOneMoment(session, () => session.run(makeDraftTables())))
+  await asDraft(() => inSnapshot(session, () => session.run(makeDraftTables())))
   const reads: Pick<Reads, 'read'> = {
     read: async (script, moment) => {
       await connect()
@@ -38,10 +38,10 @@ export async function draftEngineOn(
   const engine = engineOn(transactor, reads, parts.turns)
   return {
     ...engine,
-    add: (rows) => asDraft(() => inOneMoment(session, () => copyRows(session, header, rows))),
+    add: (rows) => asDraft(() => inSnapshot(session, () => copyRows(session, header, rows))),
     index: () =>
       asDraft(() =>
-        inOneMoment(session, async () => {
+        inSnapshot(session, async () => {
           await session.run(indexDraftTables())
           await session.exec('ANALYZE draft_row, draft_fault') // nothing else ever tells the planner of temporary tables
         }),
@@ -53,11 +53,7 @@ export async function draftEngineOn(
 function throwAsDraftFault(error: unknown): never {
   if (error instanceof LostConnection) throw lostFault(error)
   if (whyNotWritten(error) !== 'full') throw error
-  throw new Fault(
-    'full',
-    'The disk of the PostgreSQL server is full. Nothing was recorded and nothing was sent. Free some space there and try again.',
-    { cause: error },
-  )
+  throw new Fault('full', FULL_TEXT, { cause: error })
 }
 
 function lostFault(cause?: unknown): Fault {

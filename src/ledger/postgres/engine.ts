@@ -1,5 +1,5 @@
-// PostgreSQL as the engine of the scripts: it awaits each step. Whatever writes is alone in the ledger while it does, as with SQLite, so
-// that every script means the same on both; what is slow and decides nothing goes on beside others.
+// PostgreSQL as the engine of the scripts: it awaits each step. A script takes the turnstile exclusively, as SQLite's one writer would, so
+// that it means the same on both. The rows of a draft, which are slow and decide nothing, are copied with it shared.
 
 import type { Engine, Mode } from '../texts/engine.ts'
 import { type Book, createBookkeeping } from '../texts/record/book.ts'
@@ -22,7 +22,7 @@ function mayShare({ mode }: Entry<Work>): boolean {
 }
 
 /** What a process of before an upgrade writes may lack what is asked now. Settlements tell what happened, and lack nothing. */
-function isOfPeople({ mode }: Entry<Work>): boolean {
+function isFaulting({ mode }: Entry<Work>): boolean {
   return mode.kind === 'faulting'
 }
 
@@ -35,7 +35,7 @@ export function engineOn(transactor: Transactor, reads: Pick<Reads, 'read'>, tur
   async function transact(entries: readonly Entry<Work>[]): Promise<Transacted> {
     forget()
     return transactor.write(entries.every(mayShare) ? 'shared' : 'exclusive', async (session) => {
-      if (entries.some(isOfPeople)) await session.run(assertOwnVersion())
+      if (entries.some(isFaulting)) await session.run(assertOwnVersion())
       for (const entry of entries) entry.result = await session.run(entry.work(book))
       await session.run(close())
     })

@@ -1,6 +1,4 @@
-// What the tables do by themselves: keys over all partitions, claims that end with their state, new partitions. Part of the migrations.
-
-import type { Settings } from './session.ts'
+// What the server keeps by functions, part of the migrations: keys over all partitions and the ends of claims by triggers, new partitions.
 
 export const FUNCTIONS = `
   CREATE FUNCTION end_claim() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -76,20 +74,13 @@ export const FUNCTIONS = `
   END $$;
 `
 
-/**
- * Of a transaction whose statements end the claims of what they settle, and note its transaction ids, for all rows at once: the tables do
- * it row by row, which takes several times as long.
- */
-export const KEEPS_KEYS: Settings = { 'tranche.keeps_keys': 'on' }
-
-export const SETTLED_IN_GROUPS = `
+/** Whoever reads meanwhile is not kept waiting. */
+export const GROUPS_KEEP_KEYS = `
   CREATE FUNCTION keeps_keys() RETURNS boolean LANGUAGE sql STABLE AS $$ SELECT coalesce(current_setting('tranche.keeps_keys', true), '') = 'on' $$;
 
-  DROP TRIGGER settles ON instruction;
-  CREATE TRIGGER settles AFTER UPDATE OF transaction_id ON instruction FOR EACH ROW
+  CREATE OR REPLACE TRIGGER settles AFTER UPDATE OF transaction_id ON instruction FOR EACH ROW
     WHEN (NEW.transaction_id IS DISTINCT FROM OLD.transaction_id AND NOT keeps_keys()) EXECUTE FUNCTION note_transaction();
 
-  DROP TRIGGER ends ON instruction;
-  CREATE TRIGGER ends AFTER UPDATE OF state ON instruction FOR EACH ROW
+  CREATE OR REPLACE TRIGGER ends AFTER UPDATE OF state ON instruction FOR EACH ROW
     WHEN (OLD.state = 'SENDING' AND NEW.state <> 'SENDING' AND NOT keeps_keys()) EXECUTE FUNCTION end_claim();
 `

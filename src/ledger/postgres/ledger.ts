@@ -35,7 +35,7 @@ import { draftEngineOn } from './draft.ts'
 import { engineOn, FULL_TEXT } from './engine.ts'
 import { throwAsFault } from './errors.ts'
 import { type Machine, THIS_MACHINE } from './machine.ts'
-import { createReads, type Settled } from './reads.ts'
+import { createReads, type WhenQuiet } from './reads.ts'
 import { keepPartitions } from './schema.ts'
 import { createSeal, sealRecord } from './seal.ts'
 import { createSeen } from './seen.ts'
@@ -98,7 +98,7 @@ export function ledgerOn({
   ...of
 }: LedgerParts): Ledger {
   const sessions = createSessions(() => connect(address))
-  const ownSessions = createSessions(() => connect(direct).catch(throwAsFault))
+  const directSessions = createSessions(() => connect(direct).catch(throwAsFault))
   const parts: Omit<TransactorParts, 'connect'> = {
     name: of.name,
     schema: address.schema,
@@ -109,7 +109,7 @@ export function ledgerOn({
   }
   const seen = createSeen(clock)
   const transactor = () => createTransactor({ ...parts, connect: sessions.kept() })
-  const settled = settledBy(transactor())
+  const settled = quietBy(transactor())
   const reads = createReads(sessions.open, settled, clock)
   const engine = engineOn(transactor(), reads, turns)
   const member = createMember({
@@ -131,7 +131,7 @@ export function ledgerOn({
     kept: createKeptAnswers(place === null ? null : `${place.answersPath}.${ledgerId}`, clock, onKeepingFailed),
     claiming: createClaiming(failover, lookedBackAfterMs),
   })
-  const submitLock = (waiting?: WaitingToSubmit) => lockSubmit(ownSessions.open, address.schema, clock, waiting)
+  const submitLock = (waiting?: WaitingToSubmit) => lockSubmit(directSessions.open, address.schema, clock, waiting)
   const due = dueRowsOn({ read: reads.readOften }, createDueFrom(clock.monotonicMs))
   const working = workingOn(engine, clock.nowMs, due)
   const sweeping = sweepingOn({ engine, member, clock, place: place?.id ?? null })
@@ -146,7 +146,7 @@ export function ledgerOn({
     ...{ newBatchId, lockSubmit: submitLock },
     openDraft: async (header, release) => {
       await keepPartitions(engine)
-      const draft = await draftEngineOn(await ownSessions.open(), header, { ...parts, settled, turns })
+      const draft = await draftEngineOn(await directSessions.open(), header, { ...parts, settled, turns })
       return openDraftOn(draft, header, { newBatchId, release })
     },
   }
@@ -185,7 +185,7 @@ export function ledgerOn({
     ...eventsOn(engine, ledgerId, seal),
     ...endpointsOn(engine, ledgerId),
     ...deliveriesOn(engine, ledgerId),
-    holdDelivery: (to) => holdDelivery(ownSessions.open, address.schema, to),
+    holdDelivery: (to) => holdDelivery(directSessions.open, address.schema, to),
     ...purgingOn(engine),
     clearLog: async () => true,
     unbound: () => engine.read(countUnbound),
@@ -198,12 +198,12 @@ export function ledgerOn({
       if (member.isOverruled()) die(overruledFault(of.name))
       await copies.renewEpoch(register)
     },
-    ...toFileOn({ seal, openMoment: reads.openMoment, ...of }),
+    ...toFileOn({ seal, openSnapshot: reads.openSnapshot, ...of }),
     async close() {
       await hot.drained()
       await member.leave()
       await engine.drained()
-      await Promise.all([sessions.closeAll(), ownSessions.closeAll()])
+      await Promise.all([sessions.closeAll(), directSessions.closeAll()])
       witness.close()
     },
   }
@@ -222,8 +222,8 @@ function* noSteps(): Script<number> {
   return yield* count('SELECT 0 AS n')
 }
 
-/** One after another, each in a transaction that is alone in the ledger. What `begin` throws is its caller's to deal with. */
-function settledBy(transactor: Transactor): Settled {
+/** One after another, each with the turnstile held exclusively. What `begin` throws is its caller's to deal with. */
+function quietBy(transactor: Transactor): WhenQuiet {
   let last: Promise<unknown> = Promise.resolve()
   return <T>(begin: () => Promise<T>) => {
     const next = last.then(async () => {

@@ -7,7 +7,7 @@
 import { IS_CARD_EVENT } from '../texts/review/reattempts.ts'
 import { KEYS, PEOPLE, PROVIDED_PEOPLE } from './door-tables.ts'
 import { EVENTS } from './event-tables.ts'
-import { FUNCTIONS, SETTLED_IN_GROUPS } from './functions.ts'
+import { FUNCTIONS, GROUPS_KEEP_KEYS } from './functions.ts'
 
 /** A partition is taken away as a whole, and its indexes stay in memory while rows are added to it. */
 export const ROWS_PER_PARTITION = 16_000_000
@@ -347,6 +347,5 @@ export const MIGRATIONS: readonly string[] = [
     at BIGINT NOT NULL
   );
   `,
-  'ALTER TABLE lane RENAME TO transactor; ALTER INDEX lane_pkey RENAME TO transactor_pkey;',
-  SETTLED_IN_GROUPS,
+  GROUPS_KEEP_KEYS,
 ]

@@ -1,30 +1,30 @@
-// Reading: each script on a moment of its own, a few side by side, and readers that keep their moment.
+// Reading: each script on a snapshot of its own, a few side by side, and readers that keep their snapshot.
 
 import type { Clock } from '../../ports/clock.ts'
 import type { Engine, Reader } from '../texts/engine.ts'
 import { triedLongFault, whyNotWritten } from './errors.ts'
-import { PLANNED_ONCE, type Session } from './session.ts'
+import { GENERIC_PLAN, type Session } from './session.ts'
 
-/** Runs `begin` at a moment at which nothing is being written. */
-export type Settled = <T>(begin: () => Promise<T>) => Promise<T>
+/** Runs `begin`, which takes a snapshot, while nothing is being written. */
+export type WhenQuiet = <T>(begin: () => Promise<T>) => Promise<T>
 
 export interface Reads extends Pick<Engine, 'read'> {
   /** What a worker asks all the time. */
   readOften: Engine['read']
   openReader(): Promise<Reader>
-  /** A connection of the caller's, in a transaction that sees one moment, at which nothing was being written. */
-  openMoment(): Promise<Session>
+  /** A connection of the caller's, in a transaction whose snapshot was taken while nothing was being written. */
+  openSnapshot(): Promise<Session>
 }
 
-type Waiting = Pick<Clock, 'monotonicMs' | 'sleep'>
+type Sleeper = Pick<Clock, 'monotonicMs' | 'sleep'>
 
 /** So many reads go on side by side. */
 const MOST = 4
 const AGAIN_AFTER_MS = 100
-/** A read that meets no server for so long is given up. */
+/** A read that cannot be carried out for so long is given up. */
 const PATIENCE_MS = 10_000
 
-export function createReads(connect: () => Promise<Session>, settled: Settled, clock: Waiting): Reads {
+export function createReads(connect: () => Promise<Session>, whenQuiet: WhenQuiet, clock: Sleeper): Reads {
   const idle: Session[] = []
   const waiting: Array<() => void> = []
   let open = 0
@@ -60,10 +60,10 @@ export function createReads(connect: () => Promise<Session>, settled: Settled, c
     }
   }
 
-  const openMoment = () =>
+  const openSnapshot = () =>
     again(clock, async () => {
       const opened = await connect()
-      await settled(() => opened.begin('REPEATABLE READ', MOMENT)).catch(async (error: unknown) => {
+      await whenQuiet(() => opened.begin('REPEATABLE READ', TAKE_SNAPSHOT)).catch(async (error: unknown) => {
         await opened.close()
         throw error
       })
@@ -72,12 +72,14 @@ export function createReads(connect: () => Promise<Session>, settled: Settled, c
 
   return {
     read: (script, moment) =>
-      again(clock, () => readOnce((session) => session.read(script(), moment === 'settled' ? { begin: settled } : {}))),
+      again(clock, () =>
+        readOnce((session) => session.read(script(), moment === 'settled' ? { begin: whenQuiet } : {})),
+      ),
     readOften: (script) =>
-      again(clock, () => readOnce((session) => session.read(script(), { settings: PLANNED_ONCE }))),
-    openMoment,
+      again(clock, () => readOnce((session) => session.read(script(), { settings: GENERIC_PLAN }))),
+    openSnapshot,
     async openReader() {
-      const session = await openMoment()
+      const session = await openSnapshot()
       return {
         read: (script) => session.patiently(() => session.run(script())),
         close: () => session.close(),
@@ -86,8 +88,8 @@ export function createReads(connect: () => Promise<Session>, settled: Settled, c
   }
 }
 
-/** While the server cannot be reached, for a while. */
-export async function again<T>(clock: Waiting, read: () => Promise<T>): Promise<T> {
+/** Again, for a while, where it failed for something that can be waited out. */
+export async function again<T>(clock: Sleeper, read: () => Promise<T>): Promise<T> {
   const untilMs = clock.monotonicMs() + PATIENCE_MS
   for (;;) {
     try {
@@ -100,12 +102,12 @@ export async function again<T>(clock: Waiting, read: () => Promise<T>): Promise<
   }
 }
 
-/** The first statement takes the moment. */
-const MOMENT = 'SELECT 1'
+/** The first statement takes the snapshot. */
+const TAKE_SNAPSHOT = 'SELECT 1'
 
-/** What all steps see is one moment, whatever others commit meanwhile. */
-export async function inOneMoment<T>(session: Session, run: () => Promise<T>): Promise<T> {
-  await session.begin('REPEATABLE READ', MOMENT)
+/** All steps see one snapshot, whatever others commit meanwhile. */
+export async function inSnapshot<T>(session: Session, run: () => Promise<T>): Promise<T> {
+  await session.begin('REPEATABLE READ', TAKE_SNAPSHOT)
   try {
     const found = await run()
     await session.commit()

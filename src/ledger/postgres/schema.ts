@@ -3,6 +3,7 @@
 import { Fault } from '../../domain/fault.ts'
 import { type Engine, FAULTING } from '../texts/engine.ts'
 import { change, one, type Script } from '../texts/script.ts'
+import { LOCKS } from './locks.ts'
 import { MIGRATIONS, ROWS_PER_PARTITION } from './migrations.ts'
 import { quoteName, type Session } from './session.ts'
 
@@ -13,7 +14,7 @@ export const VERSION = MIGRATIONS.length
 export async function migrate(session: Session, schema: string): Promise<void> {
   const name = quoteName(schema)
   await session.exec(`
-    BEGIN; SELECT pg_advisory_xact_lock(${MIGRATING}, hashtext('${schema.replaceAll("'", "''")}'));
+    BEGIN; SELECT pg_advisory_xact_lock(${LOCKS.migrating}, hashtext('${schema.replaceAll("'", "''")}'));
     CREATE SCHEMA IF NOT EXISTS ${name}; SET LOCAL search_path TO ${name};
     CREATE TABLE IF NOT EXISTS migration (version BIGINT PRIMARY KEY, at TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp())`)
   try {
@@ -77,9 +78,6 @@ async function assertEncoding(session: Session): Promise<void> {
     `The database of the ledger holds ${encoding}, which lacks characters that answers may have. Nothing was changed. Make one with ENCODING 'UTF8'.`,
   )
 }
-
-/** Any number that others are not likely to take. */
-const MIGRATING = 20_817_002
 
 function newerFault(): Fault {
   return new Fault(

@@ -1,4 +1,4 @@
-// What this process knows to be committed, of late: a server that lacks any of it was put back.
+// Which claims, plain settlements and beats of this process are known to be committed, of late: a server that lacks any of them was put back.
 
 import type { Clock } from '../../ports/clock.ts'
 

@@ -36,13 +36,13 @@ export interface Begun {
   readonly found: readonly (readonly object[])[]
 }
 
-export interface Reading {
+export interface ReadOptions {
   readonly settings?: Settings
-  /** Called with what takes the moment. */
-  readonly begin?: <Found>(first: () => Promise<Found>) => Promise<Found>
+  /** Called with the first step, which takes the snapshot. */
+  readonly begin?: <T>(first: () => Promise<T>) => Promise<T>
 }
 
-export const AT_ONCE: NonNullable<Reading['begin']> = (first) => first()
+export const AT_ONCE: NonNullable<ReadOptions['begin']> = (first) => first()
 
 export interface Session {
   /** `opening`: further statements for its beginning. Resolves to what the last of them found. */
@@ -51,8 +51,8 @@ export interface Session {
   beginWith(settings: Settings, opening: readonly Asked[], first: readonly Asked[]): Promise<Begun>
   /** To its end, awaiting each step. */
   run<T>(script: Script<T>): Promise<T>
-  /** The same in a transaction of its own, which sees one moment: that of its first step, begun by `begin`. Its end is not awaited. */
-  read<T>(script: Script<T>, how?: Reading): Promise<T>
+  /** The same in a transaction of its own, which sees one snapshot, taken by its first step, that `begin` runs. Its end is not awaited. */
+  read<T>(script: Script<T>, how?: ReadOptions): Promise<T>
   ask<Row extends object>(text: string, values: readonly unknown[]): Promise<readonly Row[]>
   /** As it stands, without a result: for statements of the engine itself. */
   exec(text: string): Promise<readonly object[]>
@@ -77,14 +77,21 @@ export interface Session {
  * The server lets go of the locks of a machine that is gone: by itself it would notice after two hours. And of none that waits: for a
  * person, perhaps, who is asked about a file.
  */
-const NOTICED_WHEN_GONE = `SET idle_session_timeout TO 0; SET tcp_keepalives_idle TO 10; SET tcp_keepalives_interval TO 5; SET tcp_keepalives_count TO 3;
+const KEEPALIVE = `SET idle_session_timeout TO 0; SET tcp_keepalives_idle TO 10; SET tcp_keepalives_interval TO 5; SET tcp_keepalives_count TO 3;
   SET tcp_user_timeout TO 25000`
 
-/** Whatever a role or a database is set to: who takes too long is judged here, and by the transactors. */
-const OWN_TIMES: Settings = { statement_timeout: '0', idle_in_transaction_session_timeout: '0' }
+/** Who takes too long is judged here, and by the transactors. */
+const NO_TIMEOUTS: Settings = { statement_timeout: '0', idle_in_transaction_session_timeout: '0' }
 
 /** For what is asked again and again: by itself, the server may make a plan each time, and a worse one. */
-export const PLANNED_ONCE: Settings = { plan_cache_mode: 'force_generic_plan' }
+export const GENERIC_PLAN: Settings = { plan_cache_mode: 'force_generic_plan' }
+
+/**
+ * Of a transaction that deletes the claims of what it settles and notes their transaction ids by statements of its own: the triggers leave
+ * both to it. Row by row it takes several times as long.
+ */
+export const KEEPS_KEYS: Settings = { 'tranche.keeps_keys': 'on' }
+export const LEAVES_KEYS: Settings = { 'tranche.keeps_keys': 'off' }
 
 /** For one transaction, in one statement: each statement of a message costs both sides something. */
 export function settingText(settings: Settings): string {
@@ -126,7 +133,7 @@ export async function openSession({
     isOver = true
   })
 
-  /** What is no error of the server is one of the way to it. A way that falls silent is given up. */
+  /** Any error but the server's is the connection's. A connection that does not answer in time is cut. */
   async function asked<T>(question: Promise<T>): Promise<T> {
     const giveUp = patience > 0 ? undefined : setTimeout(() => cut(client, answerWithinMs), answerWithinMs)
     try {
@@ -139,8 +146,8 @@ export async function openSession({
   }
 
   await asked(client.connect())
-  await asked(client.query(NOTICED_WHEN_GONE))
-  const own: Settings = { search_path: quoteName(schema), ...OWN_TIMES }
+  await asked(client.query(KEEPALIVE))
+  const own: Settings = { search_path: quoteName(schema), ...NO_TIMEOUTS, ...LEAVES_KEYS }
 
   function queryOfStep(step: Step): QueryConfig {
     const { text, names, name } = spelled(step.text)
@@ -284,7 +291,7 @@ function spelled(text: string): Named {
 
 // ───────────────────────────────────────────────────────────── Values
 
-/** Its texts hold every character but one. */
+/** Its texts cannot hold U+0000. */
 export function toParameter(value: Value): Value {
   return typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\uFFFD') : value
 }

@@ -6,16 +6,14 @@ import { Fault } from '../../domain/fault.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { WaitingToSubmit } from '../../ports/ledger/intake.ts'
 import { throwAsFault } from './errors.ts'
-import { quoteName, type Session } from './session.ts'
+import { keyOfLedger, LOCKS } from './locks.ts'
+import type { Session } from './session.ts'
 
 /** How long a command waits for the submit before it. */
 const WAIT_MS = 600_000
-/** What is over before this is not worth a word. */
-const WORTH_MS = 1_500
+/** A wait that is over before is not worth a word. */
+const TELL_AFTER_MS = 1_500
 const LOOK_AGAIN_MS = 25
-
-/** Any number that others are not likely to take. */
-const SUBMITTING = 20_817_003
 
 /** Resolves to what lets the next one in. */
 export async function lockSubmit(
@@ -25,7 +23,7 @@ export async function lockSubmit(
   { signal, onWait }: WaitingToSubmit = {},
 ): Promise<() => void> {
   const session = await connect()
-  const key = `${SUBMITTING}, '${quoteName(schema).replaceAll("'", "''")}'::regnamespace::oid::int`
+  const key = `${LOCKS.submitting}, ${keyOfLedger(schema)}`
   const sinceMs = clock.monotonicMs()
   let isTold = onWait === undefined
   try {
@@ -34,7 +32,7 @@ export async function lockSubmit(
       if ((found as { taken: boolean }).taken) return () => void session.close()
       assertNotInterrupted(signal)
       const waitedMs = clock.monotonicMs() - sinceMs
-      if (!isTold && waitedMs > WORTH_MS) {
+      if (!isTold && waitedMs > TELL_AFTER_MS) {
         isTold = true
         onWait?.(null)
       }

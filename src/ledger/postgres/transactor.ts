@@ -1,22 +1,30 @@
 // A transactor: one connection, opened when it is needed and again when it was lost, and one transaction after another on it. Each leaves its
-// number in the row of the transactor. How a COMMIT ended whose answer was lost is read there until it is known: a commit is never repeated
+// number in the row of the transactor, in the table `lane`. How a COMMIT ended whose answer was lost is read there until it is known: a commit is never repeated
 // blindly. (The server's own numbers of transactions tell nothing: after a crash it may give one to another transaction.)
 
 import { type Alarm, stoppedBy } from '../../domain/alarm.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Transacted } from '../write-queue.ts'
 import { isDamage, isLost, NotCommitted, triedLongFault, whyNotWritten } from './errors.ts'
-import { KEEPS_KEYS } from './functions.ts'
+import { keyOfLedger, LOCKS } from './locks.ts'
 import { SEEN_FOR_MS } from './seen.ts'
-import { type Asked, type Begun, PLANNED_ONCE, quoteName, type Session, type Settings, settingText } from './session.ts'
+import {
+  type Asked,
+  type Begun,
+  GENERIC_PLAN,
+  KEEPS_KEYS,
+  type Session,
+  type Settings,
+  settingText,
+} from './session.ts'
 
 /** How a transaction takes the turnstile: a lock of the whole ledger, at the server. */
 export type Turnstile =
-  /** No other transaction is under way meanwhile. */
+  /** No other transaction that takes it is under way meanwhile. */
   | 'exclusive'
   /** No exclusive one is under way meanwhile. */
   | 'shared'
-  /** Not at all: no other transaction asks for or changes anything of it. */
+  /** Not at all: for shares of the rate, which move no row and have a lock of their own. */
   | 'none'
 
 export interface TransactorParts {
@@ -40,8 +48,8 @@ export interface Transactor {
   readonly id: number
   /** One after another: the caller sees to it. */
   write(turnstile: Turnstile, work: (session: Session) => Promise<void>): Promise<Transacted>
-  /** The same, shared, in two messages: `first` goes with its beginning, and what `read` makes of what they found with its COMMIT. */
-  writeAtOnce(first: readonly Asked[], read: (found: Begun['found']) => readonly Asked[]): Promise<Transacted>
+  /** The same, shared, in two messages: `first` goes with its beginning, and what `finish` makes of what they found with its COMMIT. */
+  writeGroup(first: readonly Asked[], finish: (found: Begun['found']) => readonly Asked[]): Promise<Transacted>
 }
 
 type Work = (session: Session, found: Begun['found']) => Promise<readonly Asked[]>
@@ -50,9 +58,9 @@ const AGAIN_AFTER_MS = 100
 const LOCK_WITHIN_MS = 2_000
 /** The server ends the transaction of a client that has fallen silent: it would keep all others waiting. */
 const GIVEN_UP_AFTER_MS = 10_000
-/** A command does not wait longer for a server that cannot be reached, */
+/** How long a command waits for a server that cannot be reached. */
 const PATIENCE_MS = 10_000
-/** or that takes no writes: another transaction may keep all others waiting, or the server is set to read only, by its provider perhaps. */
+/** The same of one that takes no writes: another transaction may keep all others waiting, or its provider has set it to read only. */
 const BUSY_PATIENCE_MS = 30_000
 
 export function createTransactor({
@@ -67,7 +75,7 @@ export function createTransactor({
 }: TransactorParts): Transactor {
   const transactorId = newId()
   let lastNo = 0
-  /** The last that is known to be committed; null: none is, or so long ago that the ledger may have forgotten it. */
+  /** The last that is known to be committed; null: none yet. */
   let seen: { readonly no: number; readonly atMs: number } | null = null
   let lostSinceMs: number | null = null
   let busySinceMs: number | null = null
@@ -85,7 +93,7 @@ export function createTransactor({
 
   /**
    * The transaction may have been committed. To write its row waits for it, where it is still open: after that it cannot commit any more.
-   * And what is committed after it is on every server that must have it only when that transaction is.
+   * A standby that has this commit has every earlier one.
    */
   async function howItEnded(no: number): Promise<Transacted> {
     for (;;) {
@@ -112,6 +120,7 @@ export function createTransactor({
     return { kind: 'written' }
   }
 
+  /** null also after a day: the ledger may have forgotten it by then. */
   const seenOfLate = () => (seen !== null && clock.monotonicMs() - seen.atMs < SEEN_FOR_MS ? seen.no : null)
 
   async function transact(
@@ -155,7 +164,7 @@ export function createTransactor({
         await work(session)
         return []
       }),
-    writeAtOnce: (first, read) => transact('shared', first, async (_session, found) => read(found), IN_GROUPS),
+    writeGroup: (first, finish) => transact('shared', first, async (_session, found) => finish(found), IN_GROUPS),
   }
 }
 
@@ -172,39 +181,35 @@ const CAREFULLY: Settings = {
 }
 
 function settingsOf(turnstile: Turnstile): Settings {
-  return turnstile === 'shared' ? { ...CAREFULLY, ...BY_INDEX } : CAREFULLY
+  return turnstile === 'shared' ? { ...CAREFULLY, ...NO_SEQSCAN } : CAREFULLY
 }
 
 function opening(schema: string, turnstile: Turnstile, number: Asked): readonly Asked[] {
-  return turnstile === 'none' ? [number] : [{ text: takeTurn(schema, turnstile), values: [] }, number]
+  return turnstile === 'none' ? [number] : [{ text: takeTurnstile(schema, turnstile), values: [] }, number]
 }
 
 /** Of one ledger in the database. It comes before all other statements, so that these see what was committed before it was taken. */
-function takeTurn(schema: string, turnstile: 'exclusive' | 'shared'): string {
+function takeTurnstile(schema: string, turnstile: 'exclusive' | 'shared'): string {
   const shared = turnstile === 'shared' ? '_shared' : ''
-  const name = quoteName(schema).replaceAll("'", "''")
-  return `SELECT pg_advisory_xact_lock${shared}(${TURNSTILE}, CAST(CAST(CAST('${name}' AS regnamespace) AS oid) AS integer))`
+  return `SELECT pg_advisory_xact_lock${shared}(${LOCKS.turnstile}, ${keyOfLedger(schema)})`
 }
 
-/** Finds no row where the last one that is known to be committed is not there: then none is made, or nobody else would notice any more. */
+/** Returns no row where the server lacks the last one that is known to be committed. It must not make one then: that would hide the loss. */
 function numbered(transactorId: number, no: number, seenNo: number | null): Asked {
-  if (seenNo !== null) return { text: GO_ON, values: [transactorId, no, seenNo] }
-  return { text: BEGIN_TRANSACTOR, values: [transactorId, no] }
+  if (seenNo !== null) return { text: NEXT_NUMBER, values: [transactorId, no, seenNo] }
+  return { text: FIRST_NUMBER, values: [transactorId, no] }
 }
 
-const GO_ON = 'UPDATE transactor SET last = $2, at = clock_timestamp() WHERE id = $1 AND last >= $3 RETURNING last'
-const BEGIN_TRANSACTOR = `
-  INSERT INTO transactor (id, last) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET last = excluded.last, at = excluded.at RETURNING last`
+const NEXT_NUMBER = 'UPDATE lane SET last = $2, at = clock_timestamp() WHERE id = $1 AND last >= $3 RETURNING last'
+const FIRST_NUMBER = `
+  INSERT INTO lane (id, last) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET last = excluded.last, at = excluded.at RETURNING last`
 
 /** 0: none of its transactions was committed. */
 function numberWas(transactorId: number): string {
-  return `INSERT INTO transactor (id, last) VALUES (${transactorId}, 0) ON CONFLICT (id) DO UPDATE SET last = transactor.last RETURNING last`
+  return `INSERT INTO lane (id, last) VALUES (${transactorId}, 0) ON CONFLICT (id) DO UPDATE SET last = lane.last RETURNING last`
 }
 
 /** A plan that was made while a table was small would read all of it, again and again. */
-const BY_INDEX: Settings = { enable_seqscan: 'off' }
+const NO_SEQSCAN: Settings = { enable_seqscan: 'off' }
 
-const IN_GROUPS: Settings = { ...PLANNED_ONCE, ...KEEPS_KEYS }
-
-/** Any number that others are not likely to take. */
-const TURNSTILE = 20_817_001
+const IN_GROUPS: Settings = { ...GENERIC_PLAN, ...KEEPS_KEYS }

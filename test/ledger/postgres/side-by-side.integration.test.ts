@@ -204,7 +204,7 @@ test('a reader takes its moment while nothing is being written', async () => {
     { monotonicMs: () => performance.now(), sleep: async () => {} },
   )
   await (await reads.openReader()).close()
-  await (await reads.openMoment()).close()
+  await (await reads.openSnapshot()).close()
   expect(begun).toEqual([true, true])
 })
 

@@ -85,7 +85,7 @@ test('where a beginning fails, what goes with it is in no transaction of its own
   const holder = await openSession(postgres.address)
   onTestFinished(() => holder.close())
   await holder.exec(`BEGIN; SELECT pg_advisory_xact_lock(20817001, '${schema}'::regnamespace::oid::int)`)
-  const how = await transactorAt(url).writeAtOnce([noting('note-1')], () => [noting('note-2')])
+  const how = await transactorAt(url).writeGroup([noting('note-1')], () => [noting('note-2')])
   expect([how, await noted()]).toEqual([{ kind: 'not-written', why: 'busy' }, []])
 })
 
@@ -97,7 +97,7 @@ test('a COMMIT behind a statement that fails is not begun', async () => {
 })
 
 test('what stands before a COMMIT and fails is told as it is, not asked for again', async () => {
-  const how = await transactorAt(postgres.address.url).writeAtOnce([noting('note-1')], () => [DIVIDING])
+  const how = await transactorAt(postgres.address.url).writeGroup([noting('note-1')], () => [DIVIDING])
   expect(how).toMatchObject({ kind: 'broke', error: { code: '22012' } })
   expect(await noted()).toEqual([])
 })
@@ -113,7 +113,7 @@ test('a transaction that was rolled back is not said to be committed', async () 
 async function committing(how: Treatment, answerWithinMs?: number) {
   const transactor = transactorAt(`postgres://tranche@127.0.0.1:${proxy.port}/postgres`, answerWithinMs)
   let reads = 0
-  const written = await transactor.writeAtOnce([noting('note-1')], () => {
+  const written = await transactor.writeGroup([noting('note-1')], () => {
     reads += 1
     proxy.treatStanding(how)
     return [noting('note-2')]
@@ -142,7 +142,7 @@ test('what the server says of the COMMIT itself is not believed before it was as
   await query(url, `CREATE TABLE ${table} (id BIGINT UNIQUE DEFERRABLE INITIALLY DEFERRED)`)
   onTestFinished(() => query(url, `DROP TABLE ${table}`).then(() => {}))
   const twice = { text: 'INSERT INTO checked_late VALUES (1), (1)', values: [] }
-  const how = await transactorAt(url).writeAtOnce([noting('note-1')], () => [twice])
+  const how = await transactorAt(url).writeGroup([noting('note-1')], () => [twice])
   expect([how, await noted()]).toEqual([{ kind: 'not-written', why: 'busy' }, []])
 })
 

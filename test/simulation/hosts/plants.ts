@@ -27,13 +27,13 @@ function swapping(...swaps: readonly (readonly [text: string, instead: string])[
   }
 }
 
-const GO_ON = 'UPDATE transactor SET last = $2, at = clock_timestamp() WHERE id = $1 AND last >= $3 RETURNING last'
+const NEXT_NUMBER = 'UPDATE lane SET last = $2, at = clock_timestamp() WHERE id = $1 AND last >= $3 RETURNING last'
 
 /** The number of a transactor's next transaction, written in another way. */
 function makingTransactors(onConflict: string): readonly [string, string] {
   return [
-    GO_ON,
-    `INSERT INTO transactor (id, last) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET ${onConflict} RETURNING last`,
+    NEXT_NUMBER,
+    `INSERT INTO lane (id, last) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET ${onConflict} RETURNING last`,
   ]
 }
 
@@ -57,21 +57,23 @@ export const HOSTS_PLANTS: Readonly<Record<string, HostsPlant>> = {
     ["e.state = 'READY' AND e.id < i.id", 'false'],
     ['SELECT f.id, f.account_id, f.order_key, $7', 'SELECT f.id, f.account_id, NULL, $7'],
   ),
+  'a group notes no transaction ids': swapping([
+    'FROM settled s WHERE s.transaction_id IS NOT NULL)',
+    'FROM settled s WHERE false)',
+  ]),
   'a commit whose answer was lost counts as none': swapping([
-    'ON CONFLICT (id) DO UPDATE SET last = transactor.last RETURNING last',
-    'ON CONFLICT (id) DO UPDATE SET last = transactor.last RETURNING CAST(0 AS BIGINT) AS last',
+    'ON CONFLICT (id) DO UPDATE SET last = lane.last RETURNING last',
+    'ON CONFLICT (id) DO UPDATE SET last = lane.last RETURNING CAST(0 AS BIGINT) AS last',
   ]),
   'a row of a worker that was given up is READY at once': swapping([
     "SET state = 'IN_DOUBT', ever_in_doubt = 1, completed_at",
     "SET state = 'READY', completed_at",
   ]),
   'a server that was put back hands out rows at once': { parts: { lookedBackAfterMs: 0 } },
-  'a transactor that is gone is made anew': swapping(
-    makingTransactors('last = excluded.last WHERE transactor.last >= $3'),
-  ),
+  'a transactor that is gone is made anew': swapping(makingTransactors('last = excluded.last WHERE lane.last >= $3')),
   'nobody looks for what it saw committed': swapping(
     makingTransactors('last = excluded.last WHERE $3::bigint IS NOT NULL'),
-    ['WHERE NOT EXISTS (SELECT 1 FROM transactor l', 'WHERE FALSE AND NOT EXISTS (SELECT 1 FROM transactor l'],
+    ['WHERE NOT EXISTS (SELECT 1 FROM lane l', 'WHERE FALSE AND NOT EXISTS (SELECT 1 FROM lane l'],
   ),
   'a server of another timeline hands out rows': swapping([
     "EXISTS (SELECT 1 FROM meta WHERE key = 'timeline' AND value =",

@@ -6,7 +6,14 @@ import { setImmediate as drained } from 'node:timers/promises'
 import { DatabaseError } from 'pg'
 import { LostConnection, NotCommitted, UnsureCommit } from '../../../src/ledger/postgres/errors.ts'
 import { makeServerLedger } from '../../../src/ledger/postgres/open.ts'
-import { type Asked, AT_ONCE, openSession, type Session, type Settings } from '../../../src/ledger/postgres/session.ts'
+import {
+  type Asked,
+  AT_ONCE,
+  LEAVES_KEYS,
+  openSession,
+  type Session,
+  type Settings,
+} from '../../../src/ledger/postgres/session.ts'
 import type { Script, Step } from '../../../src/ledger/texts/script.ts'
 import { BEGINNING_MS, type Life, type World } from '../world.ts'
 
@@ -265,8 +272,9 @@ export class SimulatedServer {
       })
       if (isReading) return []
       const text = this.#plant(opening).replaceAll(/(SET LOCAL|SELECT set_config\()[^;]*;/g, '')
-      const keepsKeys = settings['tranche.keeps_keys'] === 'on' ? 'on' : 'off'
-      return this.#exec(`SAVEPOINT transaction; SET tranche.keeps_keys TO ${keepsKeys}; ${this.#moment()}; ${text}`)
+      const keys = Object.entries({ ...LEAVES_KEYS, ...settings }).filter(([name]) => name in LEAVES_KEYS)
+      const set = keys.map(([name, value]) => `SET ${name} TO ${value}`).join('; ')
+      return this.#exec(`SAVEPOINT transaction; ${set}; ${this.#moment()}; ${text}`)
     }
 
     const session: Session = {

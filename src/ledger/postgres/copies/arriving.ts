@@ -143,7 +143,7 @@ function* tokenHere(): Script<string | undefined> {
 
 async function inOneTransaction(session: Session, work: () => Promise<void>): Promise<void> {
   await session.patiently(async () => {
-    await session.begin('READ COMMITTED', ALONE)
+    await session.begin('READ COMMITTED', EXCLUSIVELY)
     try {
       await work()
       await session.commit()
@@ -154,7 +154,7 @@ async function inOneTransaction(session: Session, work: () => Promise<void>): Pr
   })
 }
 
-const ALONE = `SET LOCAL synchronous_commit TO on; SET LOCAL statement_timeout TO 0; SET LOCAL lock_timeout TO '10s';
+const EXCLUSIVELY = `SET LOCAL synchronous_commit TO on; SET LOCAL statement_timeout TO 0; SET LOCAL lock_timeout TO '10s';
   SET LOCAL idle_in_transaction_session_timeout TO 0; LOCK TABLE meta; SELECT 1`
 
 function takenFault(): Fault {

@@ -130,7 +130,7 @@ function* nextEpoch(): Script<Epoch> {
   return yield* beginEpoch((yield* remembered()).epochNo + 1)
 }
 
-const LAST_COMMIT = 'SELECT last FROM transactor WHERE id = :id'
+const LAST_COMMIT = 'SELECT last FROM lane WHERE id = :id'
 
 function* historyOf(
   ledgerId: string,

@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto'
 import { Fault } from '../../../domain/fault.ts'
 import type { Remembered, ServerIdentity, Unfinished } from '../../rules/histories.ts'
 import { all, change, exists, one, type Script } from '../../texts/script.ts'
+import { LOCKS } from '../locks.ts'
 import { VERSION } from '../schema.ts'
 
 /**
@@ -32,7 +33,7 @@ export function sameHistory(failover: Failover): string {
   return `${stays} AND ${sameTimeline}${hasStandby}`
 }
 
-/** So long every worker that lives has beaten twice, and said whether the server lacks anything that it saw committed. */
+/** Within this time every worker that lives has beaten twice, and said whether the server lacks anything that it saw committed. */
 export const LOOKED_BACK_AFTER_MS = 5_000
 
 /**
@@ -98,9 +99,9 @@ export const RESTORED_AFTER = "coalesce((SELECT CAST(value AS BIGINT) FROM meta 
 
 /**
  * Taken first by the last step of an adoption, and by a worker that finds the ledger put back before it says so: neither overtakes the
- * other. A turn in the ledger instead would wait for every writer, while others may claim.
+ * other. The turnstile instead would wait for every writer, while others may claim.
  */
-const ADOPTING = 'CAST(20817005 AS INTEGER), hashtext(current_schema())'
+const ADOPTING = `${LOCKS.adopting}, CAST(CAST(CAST(quote_ident(current_schema()) AS regnamespace) AS oid) AS integer)`
 export const LOCK_ADOPTING = `SELECT pg_advisory_xact_lock(${ADOPTING})`
 export const LOCK_FINDING = `SELECT pg_advisory_xact_lock_shared(${ADOPTING})`
 

@@ -10,19 +10,19 @@ import { tablesOf } from './tables.ts'
 export interface ToFileParts {
   readonly seal: Seal
   /** See `Reads`. */
-  readonly openMoment: () => Promise<Session>
+  readonly openSnapshot: () => Promise<Session>
   /** Where a ledger in a file would be: its names are not for copies. */
   readonly filePath: string
   readonly openTemporaryFolder: () => { readonly path: string; close(): void }
 }
 
 export function toFileOn(parts: ToFileParts): Pick<CopyLedger, 'backup'> & Pick<AuditLedger, 'audit'> {
-  const { seal, openMoment, filePath, openTemporaryFolder } = parts
+  const { seal, openSnapshot, filePath, openTemporaryFolder } = parts
 
   async function fill(path: string): Promise<void> {
     const { fillFile } = await import('../../sqlite/copies/fill.ts')
     await seal()
-    const session = await openMoment()
+    const session = await openSnapshot()
     try {
       await session.patiently(() => fillFile(path, tablesOf(session)))
     } finally {

@@ -21,7 +21,7 @@ interface Won extends Counted {
 }
 
 // The first look finds rows by their ids alone, whatever the planner believes of the table. The second locks them, and asks again for what
-// another claim may have changed since. The order in which keys are taken is the same in every transaction, so that two do not wait for each other in a ring.
+// another claim may have changed since. The order in which keys are taken is the same in every transaction, so that two do not deadlock.
 /** `same`: what must hold of the server. */
 const claimText = (same: string) => `
   WITH ask AS MATERIALIZED (

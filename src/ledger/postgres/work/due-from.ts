@@ -1,5 +1,5 @@
-// Where a worker goes on looking for what is due. While a long transaction keeps the past alive, the server passes over everything that was
-// settled since, at every look. So a look begins at the first row that the one before it found, and every few seconds from the first again:
+// Where a worker goes on looking for what is due. While a long transaction holds back the xmin horizon, the server passes over everything
+// that was settled since, at every look. So a look begins at the first row that the one before it found, and every few seconds from the first again:
 // a row that stood behind another of its order may be free since.
 
 import type { BatchId } from '../../../domain/ids.ts'

@@ -12,7 +12,7 @@ export type Work =
   | { readonly kind: 'claim'; readonly asked: NumberedClaim }
   | { readonly kind: 'settle'; readonly settlement: PlainSettlement; readonly worker: number }
 
-/** Not written: something that was handed in before it must be written first. */
+/** Not written here. A settlement goes to the script next; a claim is asked again after it. */
 export const LATER = 'later'
 
 /** By which worker the claim was made. */
@@ -21,7 +21,7 @@ export type Claimed = { readonly answer: ClaimAnswer; readonly worker: number }
 export interface Group {
   readonly first: readonly Asked[]
   /** Gives each entry its result. */
-  read(found: Begun['found']): readonly Asked[]
+  finish(found: Begun['found']): readonly Asked[]
 }
 
 /**
@@ -40,13 +40,13 @@ export function groupOf(entries: readonly Entry<Work>[], worker: number, claimin
       ...(settles ? [askToSettle(worker, plain)] : []),
       ...(claimsToo ? [claiming.ask(worker, claims, new Set(plain.map(({ claimNo }) => claimNo)).size)] : []),
     ],
-    read(found) {
+    finish(found) {
       const tally = createTallyOfMany()
-      const [closed, opened] = settles ? found : [[], found[0]]
-      const settled = settledIn(closed ?? [], (row, to) => tally.moved(row, 'SENDING', to))
+      const [settledRows, claimedRows] = settles ? found : [[], found[0]]
+      const settled = settledIn(settledRows ?? [], (row, to) => tally.moved(row, 'SENDING', to))
       for (const { entry, of } of settling) entry.result = settled.get(of.settlement.claimNo) ?? LATER
       const hasClaimed = claimsToo && settling.every(({ entry }) => entry.result !== LATER)
-      const won = claimsToo ? (opened ?? []) : []
+      const won = claimsToo ? (claimedRows ?? []) : []
       if (!hasClaimed && won.length > 0) throw new Error('bug: a claim overtook a settlement that is written alone')
       const answers = hasClaimed ? claiming.answers(claims, won, (row) => tally.moved(row, 'READY', 'SENDING')) : []
       for (const [i, { entry }] of asking.entries()) {

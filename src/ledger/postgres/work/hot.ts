@@ -1,5 +1,5 @@
 // The way of a row that goes well: claims and plain settlements, in groups, beside those of other workers. What is not plain goes to the
-// script, alone in the ledger, and no claim that is asked for after it is written before it.
+// script, and no later claim of this worker is written before it.
 
 import { isFinal } from '../../../domain/states.ts'
 import type { SharedClock } from '../../../ports/clock.ts'
@@ -35,9 +35,9 @@ export interface HotParts {
 }
 
 export function createHot({ engine, transactor, member, kept, claiming, clock, fullText, turns }: HotParts): Hot {
-  /** Of own claims, by row and attempt, until the row's state is final: a late answer must still find its claim. */
+  /** Of own claims, by row and attempt, until the row's state is final or it is claimed again: a late answer must still find its claim. */
   const tokens = new Map<string, Token>()
-  let lastNo = 0
+  let lastClaimNo = 0
   const exclusive = createCount()
 
   const queue = createWriteQueue<Work>(
@@ -52,16 +52,16 @@ export function createHot({ engine, transactor, member, kept, claiming, clock, f
   async function transact(entries: readonly Entry<Work>[]): Promise<Transacted> {
     const how = await write(entries)
     const [only] = entries
-    // Of a transaction that another row has, the script says what it means.
+    // Where another row has the gateway's transaction id, its key refuses the settlement, and the script says what that means.
     if (how.kind === 'broke' && isTaken(how.error) && entries.length === 1 && only?.work.kind === 'settle') {
       only.result = LATER
-      return putOff(entries)
+      return countPutOff(entries)
     }
-    return how.kind === 'written' ? putOff(entries) : how
+    return how.kind === 'written' ? countPutOff(entries) : how
   }
 
-  /** Before anyone is told, so that no claim comes between: what could not be written here is written alone, and next. */
-  function putOff(entries: readonly Entry<Work>[]): Transacted {
+  /** Before anyone is told, so that no claim comes between: what could not be written here is written by the script, and next. */
+  function countPutOff(entries: readonly Entry<Work>[]): Transacted {
     for (const { work, result } of entries) if (work.kind === 'settle' && result === LATER) exclusive.begin()
     return { kind: 'written', goesOn: true }
   }
@@ -69,15 +69,15 @@ export function createHot({ engine, transactor, member, kept, claiming, clock, f
   async function write(entries: readonly Entry<Work>[]): Promise<Transacted> {
     try {
       const worker = await member.id()
-      const { first, read } = groupOf(entries, worker, claiming, exclusive.isNone())
-      return await transactor.writeAtOnce(first, read)
+      const { first, finish } = groupOf(entries, worker, claiming, exclusive.isNone())
+      return await transactor.writeGroup(first, finish)
     } catch (error) {
       const why = whyNotWritten(error)
       return why === null ? { kind: 'broke', error } : { kind: 'not-written', why }
     }
   }
 
-  /** By the script: alone, and before every claim that is asked for from now on. It has begun already. */
+  /** By the script, before every claim that is asked for from now on. It is counted already. */
   function settleBegun(settlement: Settlement, token: Token | null): Promise<Settled> {
     const written = engine.write(function* (book) {
       return yield* settle(book, settlement, yield* isAnothers(settlement, token))
@@ -100,7 +100,7 @@ export function createHot({ engine, transactor, member, kept, claiming, clock, f
 
   return {
     async claim(asked: Claim): Promise<ClaimAnswer> {
-      const work = { ...asked, claimNo: ++lastNo, reachedMs: Math.min(asked.nowMs, clock.reachedMs()) }
+      const work = { ...asked, claimNo: ++lastClaimNo, reachedMs: Math.min(asked.nowMs, clock.reachedMs()) }
       const mode: Mode<unknown> = {
         kind: 'refusable',
         refused: (why): Claimed => ({ answer: { kind: 'not-written', why }, worker: 0 }),
@@ -138,7 +138,7 @@ export function createHot({ engine, transactor, member, kept, claiming, clock, f
   }
 }
 
-/** What is written alone, or will be next. */
+/** What the script writes now or next. */
 function createCount() {
   let count = 0
   let over = Promise.withResolvers<void>()

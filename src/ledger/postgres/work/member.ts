@@ -1,5 +1,5 @@
 // This process as one of the workers: its row, and the lease that it lives by. Beats have a connection of their own, so that they wait
-// for nothing, and take no turn in the ledger: they move no row of anyone's.
+// for nothing, and do not take the turnstile: they move no row of anyone's.
 
 import { hostname } from 'node:os'
 import type { Heartbeat } from '../../../domain/worker.ts'
@@ -45,8 +45,9 @@ const SERVER_TIME = `CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT
 const JOIN = `
   INSERT INTO worker (id, place, name, host, pid, command, since, beat_at, activity, lease_until)
   VALUES (:id, :place, :name, :host, :pid, 'worker', :nowMs, :nowMs, 'idle', ${LEASE})`
+/** See `SEEN_FOR_MS`. */
+const FORGET_TRANSACTORS = "DELETE FROM lane WHERE at < clock_timestamp() - interval '30 days'"
 /** The dead of long ago, of whom nothing is left to tell. */
-const FORGET_TRANSACTORS = "DELETE FROM transactor WHERE at < clock_timestamp() - interval '30 days'"
 const FORGET = `
   DELETE FROM worker w WHERE coalesce(w.ended_at, w.fenced_at) < clock_timestamp() - interval '30 days'
     AND NOT EXISTS (SELECT 1 FROM claim c WHERE c.worker = w.id)`
@@ -60,11 +61,11 @@ const TELL = `
     activity = :activity, merchants = :merchants WHERE id = :worker`
 /** A transactor of its own: each beat that was committed is one more that a server may lack. */
 const COUNT_BEAT = `
-  INSERT INTO transactor (id, last) VALUES (:transactorId, :no) ON CONFLICT (id)
-  DO UPDATE SET last = greatest(transactor.last, excluded.last), at = excluded.at`
+  INSERT INTO lane (id, last) VALUES (:transactorId, :no) ON CONFLICT (id)
+  DO UPDATE SET last = greatest(lane.last, excluded.last), at = excluded.at`
 const LACKING = `
   SELECT 1 FROM json_to_recordset(CAST(:seen AS json)) AS s (transactor BIGINT, no BIGINT)
-  WHERE NOT EXISTS (SELECT 1 FROM transactor l WHERE l.id = s.transactor AND l.last >= s.no)`
+  WHERE NOT EXISTS (SELECT 1 FROM lane l WHERE l.id = s.transactor AND l.last >= s.no)`
 const LEAVE = 'UPDATE worker SET ended_at = clock_timestamp() WHERE id = :id AND ended_at IS NULL'
 
 /** The dead are told of while anything of theirs is open. */
@@ -75,7 +76,7 @@ const ALL = `
   WHERE (ended_at IS NULL AND fenced_at IS NULL) OR EXISTS (SELECT 1 FROM claim c WHERE c.worker = w.id) ORDER BY beat_at`
 
 /** A process that is stopped between question and COMMIT would keep its row, and with it whoever takes it for lost. */
-const CAREFULLY = `SET LOCAL synchronous_commit TO on; SET LOCAL lock_timeout TO '2s';
+const BEAT_SETTINGS = `SET LOCAL synchronous_commit TO on; SET LOCAL lock_timeout TO '2s';
   SET LOCAL idle_in_transaction_session_timeout TO '5s'; SELECT 1`
 
 interface LookingBack {
@@ -124,7 +125,7 @@ export function createMember({ connect, place, clock, newId, failover, seen, onG
     const written = last.then(async () => {
       const session = await connect()
       try {
-        await session.begin('READ COMMITTED', CAREFULLY)
+        await session.begin('READ COMMITTED', BEAT_SETTINGS)
         const found = await session.run(script())
         await session.commit()
         return found

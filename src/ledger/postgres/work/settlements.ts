@@ -1,5 +1,5 @@
 // Plain settlements, many in one statement: a claimed row was answered, and nothing but the row changes. Whatever else a settlement may do
-// (come late, bring a doubt, warn of money, end a canary, tip a limit, meet a transaction that is taken) is for the script, alone.
+// (come late, bring a doubt, warn of money, be of a batch with a canary or a limit, store a card, meet a transaction that is taken) is for the script.
 
 import { formatCardMask } from '../../../domain/card.ts'
 import type { State } from '../../../domain/states.ts'
@@ -17,7 +17,7 @@ export interface PlainSettlement extends Settlement {
   readonly step: MakeMove
 }
 
-/** What a row is taken for. The statement asks whether it is so. */
+/** What a row is taken for. The statement asks whether it is so; `hold` and `wasFound` change nothing for a row that is SENDING. */
 const AS_CLAIMED: Omit<RowToSettle, 'attempt'> = {
   ...{ state: 'SENDING', hold: 'none', warning: null, transactionId: null, wasFound: 0 },
 }
@@ -42,7 +42,7 @@ function mayBePlain({ to, warning, forbidden, askedToWaitUntilMs }: Settlement):
 
 /**
  * Those of own claims that are SENDING, and have nothing about them that asks for more than a move. Every effect hangs on the claim that goes.
- * Each row and its claim are looked up one by one, whatever the planner believes of the tables: all claims against all settlements is a square.
+ * Each row and its claim are looked up one by one, whatever the planner believes of the tables: all claims against all settlements is quadratic.
  * CASE hides the state from it: by the index of what is SENDING, which looks small, it would read all rows of the group for each of them.
  */
 const SETTLE = `
@@ -110,12 +110,12 @@ export function askToSettle(worker: number, settlements: readonly PlainSettlemen
   return { text: SETTLE, values }
 }
 
-/** What it found where it settled none. */
+/** `claimNo` is null where it settled none. */
 type SettledRow = (Counted & { readonly claimNo: number; readonly state: State }) | { readonly claimNo: null }
 
 /**
  * By the number of the claim; `moved` is told of each. One that is missing is not plain, and nothing was written of it. A transaction that
- * another row has breaks the statement, by the key of all transactions.
+ * another row has breaks the statement, by the key of `seen_transaction`.
  */
 export function settledIn(
   found: readonly object[],

@@ -1,5 +1,5 @@
 // What each worker may use of an account's rate and open requests, by `rules/shares.ts`: who holds how much, and what was given up a
-// moment ago. Nothing here waits for a turn in the ledger: it decides how fast rows are sent, and of none whether it is.
+// moment ago. Nothing here takes the turnstile: it decides how fast rows are sent, and of none whether it is.
 
 import type { AccountId } from '../../../domain/ids.ts'
 import type { Share } from '../../../domain/share.ts'
@@ -18,6 +18,7 @@ import {
 } from '../../rules/shares.ts'
 import { MARGIN_MS } from '../../rules/trust.ts'
 import { all, change, type Script } from '../../texts/script.ts'
+import { LOCKS } from '../locks.ts'
 import type { Transactor } from '../transactor.ts'
 import type { Member } from './member.ts'
 
@@ -59,7 +60,7 @@ const HOLD = `
 const FREE = `
   INSERT INTO freed (account_id, rate, places, until) VALUES (:accountId, :rate, 0, clock_timestamp() + :forMs * interval '1 millisecond')`
 const FORGET = 'DELETE FROM freed WHERE account_id = :accountId AND until < clock_timestamp()'
-const LOCK = 'SELECT pg_advisory_xact_lock(20817004, CAST(:accountId AS INTEGER))'
+const LOCK = `SELECT pg_advisory_xact_lock(${LOCKS.sharing}, CAST(:accountId AS INTEGER))`
 
 export interface Shares extends Pick<WorkLedger, 'takeShare' | 'dividesAccounts'> {
   /** Nothing is held any more: others may have it by now. */
@@ -70,7 +71,7 @@ export function createShares(transactor: Transactor, member: Pick<Member, 'id'>,
   const wishes = new Map<AccountId, Wish>()
   const using = new Map<AccountId, ShareAsked['use']>()
 
-  /** Alone among those of this process; rejects where the ledger cannot be reached now. */
+  /** One after another in this process; rejects where the ledger cannot be reached now. */
   let last: Promise<unknown> = Promise.resolve()
   function inTurn<T>(run: () => Promise<T>): Promise<T> {
     const ran = last.then(run)
@@ -154,7 +155,7 @@ function mayGrow(me: number, facts: ShareFacts): boolean {
   return held !== undefined && (grown.ratePerSecond !== held.ratePerSecond || grown.inFlightMax !== held.inFlightMax)
 }
 
-/** One worker at a time, by what is there once it is alone. */
+/** One worker at a time, by what is there once it has the lock. */
 function* grow(me: number, accountId: AccountId): Script<ShareFacts> {
   yield* change(LOCK, { accountId })
   yield* hold(me, accountId, grownShare(me, yield* facts(accountId)))

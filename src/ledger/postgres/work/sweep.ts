@@ -23,9 +23,9 @@ const LOST = `${CLAIMED} WHERE ${IS_GIVEN_UP} AND c.answer_by < clock_timestamp(
 
 const END_PREDECESSORS = `
   UPDATE worker SET ended_at = clock_timestamp() WHERE place = :place AND id <> :me AND ended_at IS NULL`
-const SILENT = 'fenced_at IS NULL AND ended_at IS NULL AND lease_until < clock_timestamp()'
-const GIVE_UP = `UPDATE worker SET fenced_at = clock_timestamp() WHERE ${SILENT}`
-const ANY_SILENT = `SELECT 1 FROM worker WHERE ${SILENT} LIMIT 1`
+const LEASE_OVER = 'fenced_at IS NULL AND ended_at IS NULL AND lease_until < clock_timestamp()'
+const GIVE_UP = `UPDATE worker SET fenced_at = clock_timestamp() WHERE ${LEASE_OVER}`
+const ANY_LEASE_OVER = `SELECT 1 FROM worker WHERE ${LEASE_OVER} LIMIT 1`
 
 export interface SweepParts {
   readonly engine: Engine
@@ -83,7 +83,7 @@ function* ending(text: string, values: Values = {}): Script<void> {
 }
 
 function* isAnyLost(): Script<boolean> {
-  return (yield* exists(ANY_SILENT)) || (yield* exists(LOST))
+  return (yield* exists(ANY_LEASE_OVER)) || (yield* exists(LOST))
 }
 
 function* forgottenRows(me: number, nowMs: number, inFlight: ReadonlySet<RowId>): Script<SendingRow[]> {

@@ -73,11 +73,11 @@ async function write(entries: readonly Entry<Work>[], worker: number, mayClaim =
       throw error
     },
   })
-  const { first, read } = groupOf(entries, worker, createClaiming('none', 0), mayClaim)
+  const { first, finish } = groupOf(entries, worker, createClaiming('none', 0), mayClaim)
   let found: readonly (readonly object[])[] = []
-  const how = await transactor.writeAtOnce(first, (rows) => {
+  const how = await transactor.writeGroup(first, (rows) => {
     found = rows
-    return read(rows)
+    return finish(rows)
   })
   await session.close()
   return { how, found, results: entries.map(({ result }) => result) }
@@ -165,6 +165,13 @@ test('a settlement of a row that has a transaction already is not plain', async 
   const { url, schema } = postgres.address
   await query(url, `SET search_path TO ${schema}; UPDATE instruction SET transaction_id = '4711'`)
   expect((await write(entries, worker)).results).toEqual(['later'])
+})
+
+test('a script ends the claim of what it settles, whatever the connection is set to', async () => {
+  const [a] = await batchOf(['A'])
+  const told = postgres.openAt(`${postgres.address.url}&options=${encodeURIComponent('-c tranche.keeps_keys=on')}`)
+  await settle(told, await claimed(told, a!), 'IN_DOUBT')
+  expect(await openClaims()).toEqual([])
 })
 
 test('nothing is claimed while something else must be written before', async () => {
