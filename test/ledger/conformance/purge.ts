@@ -123,7 +123,7 @@ export function describePurge(renew: () => Promise<void>): void {
         }),
         { numRuns: 25, endOnFailure: true },
       )
-    }, 120_000)
+    }, 300_000)
 
     test('of messages takes a day that is over, and the texts of those that were refused', async () => {
       const cells = { cust_email: MAIL }
