@@ -74,7 +74,7 @@ export const FUNCTIONS = `
   END $$;
 `
 
-/** Whoever reads meanwhile is not kept waiting. */
+/** Triggers are replaced, not dropped: to drop one waits for every reader, and keeps all others waiting meanwhile. */
 export const GROUPS_KEEP_KEYS = `
   CREATE FUNCTION keeps_keys() RETURNS boolean LANGUAGE sql STABLE AS $$ SELECT coalesce(current_setting('tranche.keeps_keys', true), '') = 'on' $$;
 

@@ -26,7 +26,7 @@ export function createSeal(run: () => Promise<void>): Seal {
 export async function sealRecord(engine: Engine): Promise<void> {
   for (;;) {
     const next = await engine.read(function* () {
-      const server = yield* startOfServer() // takes the moment, which writers wait for
+      const server = yield* startOfServer() // takes the snapshot, which writers wait for
       return { server, link: yield* nextLink() }
     }, 'settled')
     const { link } = next

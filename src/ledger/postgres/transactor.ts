@@ -1,6 +1,6 @@
-// A transactor: one connection, opened when it is needed and again when it was lost, and one transaction after another on it. Each leaves its
-// number in the row of the transactor, in the table `lane`. How a COMMIT ended whose answer was lost is read there until it is known: a commit is never repeated
-// blindly. (The server's own numbers of transactions tell nothing: after a crash it may give one to another transaction.)
+// A transactor runs one transaction after another on one connection, opened when it is needed and again when it was lost. Each transaction
+// leaves its number in the transactor's row of the table `lane`. How a COMMIT ended whose answer was lost is read there until it is known: a
+// commit is never repeated blindly. (The server's own transaction numbers tell nothing: after a crash it may give one to another transaction.)
 
 import { type Alarm, stoppedBy } from '../../domain/alarm.ts'
 import type { Clock } from '../../ports/clock.ts'

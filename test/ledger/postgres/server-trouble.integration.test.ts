@@ -136,17 +136,16 @@ test('an answer is kept while the server takes nobody in', async () => {
   await query(url, `DROP ROLE ${role}`)
 })
 
-test('a transaction that the server ended because it stood still is made again', async () => {
-  const { url, schema } = postgres.address
+function transactorOfLedger() {
   const sessions = createSessions(() => openSession(postgres.address))
   onTestFinished(() => sessions.closeAll())
-  const transactor = createTransactor({
-    ...TRANSACTOR_HERE,
-    schema,
-    die,
-    connect: sessions.kept(),
-    reconnect: sessions.open,
-  })
+  const { schema } = postgres.address
+  return createTransactor({ ...TRANSACTOR_HERE, schema, die, connect: sessions.kept(), reconnect: sessions.open })
+}
+
+test('a transaction that the server ended because it stood still is made again', async () => {
+  const { url } = postgres.address
+  const transactor = transactorOfLedger()
   const how = await transactor.write('exclusive', async (session) => {
     const [found] = await session.exec(
       'SET LOCAL idle_in_transaction_session_timeout TO 100; SELECT pg_backend_pid() AS pid',
@@ -301,16 +300,7 @@ test('a role whose statements and connections are given little time has all it n
 })
 
 test('a value that this program does not read is its own mistake: it is told, not asked for again and again', async () => {
-  const { schema } = postgres.address
-  const sessions = createSessions(() => openSession(postgres.address))
-  onTestFinished(() => sessions.closeAll())
-  const transactor = createTransactor({
-    ...TRANSACTOR_HERE,
-    schema,
-    die,
-    connect: sessions.kept(),
-    reconnect: sessions.open,
-  })
+  const transactor = transactorOfLedger()
   for (const read of [all("SELECT CAST('0.5' AS NUMERIC) AS n"), allExact("SELECT CAST('0.5' AS NUMERIC) AS n")]) {
     const how = await transactor.write('exclusive', (session) => session.run(read).then(() => {}))
     expect(how).toMatchObject({ kind: 'broke', error: { message: expect.stringContaining('bug: 0.5') } })
