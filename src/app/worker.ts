@@ -6,7 +6,7 @@ import type { AccountId, BatchId } from '../domain/ids.ts'
 import type { MessageResult } from '../domain/message.ts'
 import type { Verdict } from '../domain/verdict.ts'
 import { type Heartbeat, workerId } from '../domain/worker.ts'
-import type { EpochRegister } from '../ports/ledger/copies.ts'
+import type { SharedRegister } from '../ports/ledger/copies.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import type { DueRow, Settled } from '../ports/ledger/work.ts'
 import type { CardFile } from '../processors/execute-slice.ts'
@@ -122,7 +122,7 @@ async function openDelivery(app: App, redis: RedisAddress, { webhookAttempted: o
 
 interface DispatchParts extends Pick<SlicesOptions, 'ledgerId' | 'concurrency' | 'work'> {
   readonly ledger: Pick<Ledger, 'dividesAccounts'>
-  readonly register: EpochRegister | null
+  readonly register: SharedRegister | null
   readonly onAway: WorkEvents['onRedisAway']
 }
 
@@ -188,8 +188,8 @@ function identityOf({ config }: App, { lock, only }: WorkOptions): Omit<Heartbea
 /** A private Redis lies in the data directory and would be copied with it: only a shared one tells anything. */
 async function openRegister({ config }: App, ledger: Ledger) {
   if (config.redisUrl === null) return null
-  const { openEpochRegister } = await import('../queues/epoch-register.ts')
-  return openEpochRegister({ url: config.redisUrl.reveal() }, config.redisPrefix, ledger.ledgerId)
+  const { openSharedRegister } = await import('../queues/shared-register.ts')
+  return openSharedRegister({ url: config.redisUrl.reveal() }, config.redisPrefix, ledger.ledgerId)
 }
 
 async function openIntake(

@@ -2,7 +2,7 @@
 // is known for an older one.
 
 import type { Clock } from '../ports/clock.ts'
-import type { CopyLedger, EpochRegister } from '../ports/ledger/copies.ts'
+import type { CopyLedger, SharedRegister } from '../ports/ledger/copies.ts'
 import type { Log } from '../ports/log.ts'
 
 /** A state that is put back before the first renewal after it was copied cannot be told from the ledger itself. */
@@ -10,7 +10,7 @@ const EVERY_MS = 30_000
 
 export interface EpochParts {
   readonly ledger: Pick<CopyLedger, 'renewEpoch'>
-  readonly register: EpochRegister | null
+  readonly register: SharedRegister | null
   readonly clock: Clock
   readonly log: Log
 }

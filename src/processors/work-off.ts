@@ -7,7 +7,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Dispatch, Slice } from '../ports/dispatch.ts'
 import type { ApprovalLedger } from '../ports/ledger/approvals.ts'
 import type { ControlLedger } from '../ports/ledger/control.ts'
-import type { CopyLedger, EpochRegister } from '../ports/ledger/copies.ts'
+import type { CopyLedger, SharedRegister } from '../ports/ledger/copies.ts'
 import type { WorkLedger } from '../ports/ledger/work.ts'
 import type { Log } from '../ports/log.ts'
 import { type AccountLane, executeSlice, type SliceParts } from './execute-slice.ts'
@@ -27,7 +27,7 @@ export interface WorkOffParts<R extends AccountLane> {
   /** Work off this batch only. */
   readonly only: BatchId | null
   /** What other hosts see of this ledger too; null: nothing is shared with any. */
-  readonly register: EpochRegister | null
+  readonly register: SharedRegister | null
   /** How long a request in doubt may still be executed. */
   readonly doubtRestMs: number
   readonly openLanes: () => Promise<ReadonlyMap<AccountId, R>>

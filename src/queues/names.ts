@@ -13,6 +13,11 @@ export function epochKey(prefix: string, ledgerId: string): string {
   return `${prefix}:tranche-epoch:${ledgerId}`
 }
 
+/** What each place saw of a ledger on a server. */
+export function testimonyKey(prefix: string, ledgerId: string): string {
+  return `${prefix}:tranche-testimony:${ledgerId}`
+}
+
 /** Remembers which ledger takes the messages of this Redis and prefix. */
 export function intakeOwnerKey(prefix: string): string {
   return `${prefix}:${INTAKE_QUEUE}:ledger`

@@ -28,6 +28,7 @@ import {
 } from '../fixtures/ledgers.ts'
 import { newSchemaName, query, sharedCluster } from '../fixtures/postgres.ts'
 import { placeAt } from '../fixtures/postgres-places.ts'
+import { createMemoryRegister } from '../fixtures/shared-register.ts'
 
 let file: SqlitePlace
 let here: FileLedger
@@ -182,14 +183,7 @@ test('a ledger that worked there since is not written over', async () => {
 })
 
 test('a shared Redis that knows the epochs of the file raises no alarm there', async () => {
-  let newest: string | null = null
-  const register = {
-    newest: async () => newest,
-    replace: async (_expected: string | null, next: string) => {
-      newest = next
-      return true
-    },
-  }
+  const register = createMemoryRegister()
   for (let n = 0; n < 3; n++) await here.renewEpoch(register)
   const there = await move()
   await there.renewEpoch(register)

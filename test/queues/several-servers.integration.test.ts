@@ -12,9 +12,9 @@ import { WHOLE } from '../../src/domain/part.ts'
 import type { Dispatch } from '../../src/ports/dispatch.ts'
 import type { Log } from '../../src/ports/log.ts'
 import { producerConnection, type RedisAddress } from '../../src/queues/connection.ts'
-import { openEpochRegister } from '../../src/queues/epoch-register.ts'
 import { openIntakeQueue } from '../../src/queues/intake.ts'
 import { assertReachable } from '../../src/queues/reach.ts'
+import { openSharedRegister } from '../../src/queues/shared-register.ts'
 import { openSlices } from '../../src/queues/slices.ts'
 import { until } from '../fixtures/cli.ts'
 import { openProxy } from '../fixtures/proxy.ts'
@@ -54,7 +54,7 @@ async function useEverything(address: RedisAddress, meanwhile: () => Promise<voi
   const names = { address, prefix: PREFIX, ledgerId: 'a', clock: systemClock, log }
   const taken: string[] = []
   const work = async ({ batchId }: { batchId: string }) => taken.push(batchId)
-  const register = openEpochRegister(address, PREFIX, 'a')
+  const register = openSharedRegister(address, PREFIX, 'a')
   const dispatch = await openSlices({ ...names, concurrency: 2, alone: true, work })
   const owners = { last: async () => null, keep: async () => {} }
   const refused = { kind: 'refused', reasons: ['of no matter'], withheld: null } as const
@@ -66,11 +66,15 @@ async function useEverything(address: RedisAddress, meanwhile: () => Promise<voi
   const failed = () => producer.getFailedCount()
   try {
     expect(await register.replace(null, '1-x')).toBe(true)
+    register.testify('desk', 'before')
     await sliceIsTaken(dispatch, taken, 'first')
     await producer.add('instruction', { reference: 'R-1' })
     await until('the message was refused', async () => (await failed()) === 1)
     await meanwhile()
     await sliceIsTaken(dispatch, taken, 'second')
+    register.testify('desk', 'after')
+    await until('the newest testimony is read', async () => (await register.testimonies()).get('desk') === 'after')
+    await register.forget(new Map([['desk', 'after']]))
     await until('a message is refused', async () => {
       await producer.add('instruction', { reference: 'R-2' }).catch(silent)
       return (await failed()) >= 1
@@ -154,7 +158,7 @@ describe('a server that sentinels name', () => {
   test('is found again when the sentinels were away as its connections ended', async () => {
     await using proxy = await openProxy({ host: '127.0.0.1', port: watched.port })
     const address = { url: url().replace(/127[^/]+(?=\/3)/, `127.0.0.1:${proxy.port}`) }
-    const register = openEpochRegister(address, 'bull', 'b')
+    const register = openSharedRegister(address, 'bull', 'b')
     try {
       expect(await register.replace(null, '1-x')).toBe(true)
       await proxy.shut()

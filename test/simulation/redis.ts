@@ -3,6 +3,8 @@
 import { Fault } from '../../src/domain/fault.ts'
 import type { BatchId } from '../../src/domain/ids.ts'
 import type { Dispatch, Slice } from '../../src/ports/dispatch.ts'
+import type { SharedRegister } from '../../src/ports/ledger/copies.ts'
+import { createMemoryRegister } from '../fixtures/shared-register.ts'
 import type { Life, World } from './world.ts'
 
 export interface RedisHabits {
@@ -36,6 +38,7 @@ export class SimulatedRedis {
   #messages: Message[] = []
   #deliver: { readonly life: Life; readonly take: (message: Message) => Promise<void> } | null = null
 
+  readonly #register = createMemoryRegister()
   readonly #emptiedAtStart: boolean
 
   /** `emptiedAtStart`: by each worker, because it is alone. */
@@ -57,6 +60,26 @@ export class SimulatedRedis {
   flush(): void {
     this.#world.say('redis', () => 'is emptied')
     this.#places.clear()
+  }
+
+  /**
+   * Whoever testifies is always heard, and `flush` empties none of it: what is not noticed otherwise is in FAILURES. Who asks while it is away
+   * waits until it is back.
+   */
+  openRegister(life: Life): SharedRegister {
+    const register = this.#register
+    const asked = async <T>(ask: () => Promise<T>): Promise<T> => {
+      while (this.isDown) await life.clock.sleep(100)
+      await life.pause(this.#world.random.between(0.2, 2))
+      return ask()
+    }
+    return {
+      ...register,
+      newest: () => asked(register.newest),
+      replace: (expected, next) => asked(() => register.replace(expected, next)),
+      testimonies: () => asked(register.testimonies),
+      forget: (testimonies) => asked(() => register.forget(testimonies)),
+    }
   }
 
   async openDispatch(life: Life, concurrency: number, work: (slice: Slice) => Promise<number>): Promise<Dispatch> {

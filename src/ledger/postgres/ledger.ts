@@ -115,10 +115,11 @@ export function ledgerOn({
   const member = createMember({
     ...{ connect: sessions.kept(), place: place?.id ?? null, clock, newId, failover },
     seen,
+    hasLookedSince: (serverStart) => copies.hasLookedSince(serverStart),
     onGivenUp: () => shares.lose(),
   })
   const shares = createShares(transactor(), member, clock.monotonicMs)
-  const witness = createServerWitness(place?.witnessPath ?? null)
+  const witness = createServerWitness(place)
   const hotTransactor = createTransactor({
     ...{ ...parts, connect: sessions.kept() },
     onCommitted: (no) => {

@@ -2,7 +2,7 @@
 
 import { type Engine, FAULTING } from '../texts/engine.ts'
 import { addLink, nextLink } from '../texts/record/chain.ts'
-import { one, type Script } from '../texts/script.ts'
+import { startOfServer } from './copies/identity.ts'
 
 /** Resolves when everything that was committed before is sealed. */
 export type Seal = () => Promise<void>
@@ -39,9 +39,4 @@ export async function sealRecord(engine: Engine): Promise<void> {
     }, FAULTING)
     if (isSame && link.isLast) return
   }
-}
-
-function* startOfServer(): Script<string> {
-  const found = yield* one<{ at: string }>('SELECT CAST(pg_postmaster_start_time() AS TEXT) AS at')
-  return found!.at
 }

@@ -11,13 +11,14 @@ export interface ServerIdentity {
   readonly timeline: string | null
 }
 
-/** What this machine has seen of the ledger. */
+/** What a place has seen of the ledger. */
 export interface Witnessed {
   readonly ledgerId: string
   readonly epochNo: number
   readonly epoch: string
-  /** A transactor of its own, and the last of its transactions that was committed. */
+  /** A transactor of its own. */
   readonly transactorId: number
+  /** The last of its transactions that was committed since that epoch was begun; 0: none. Who has the epoch has every earlier one. */
   readonly commitNo: number
 }
 
@@ -44,7 +45,8 @@ export interface History {
 }
 
 export interface Testimony {
-  readonly file: string
+  /** What says it, for people: the beginning of a sentence. */
+  readonly by: string
   readonly said: Witnessed
   /** What the ledger says of that epoch; null: it never had it, or knows no more. */
   readonly epochHere: string | null
@@ -55,38 +57,38 @@ export interface Testimony {
 /** null: nothing suggests that a later state of this ledger has been anywhere. */
 export function alarmInHistory({ ledgerId, server, remembered, testimonies }: History): Alarm | null {
   const stranger = testimonies.find(({ said }) => said.ledgerId !== ledgerId)
-  if (stranger !== undefined) return another(stranger.file)
+  if (stranger !== undefined) return another(stranger.by)
   if (remembered.unfinished !== null) return broken(remembered.unfinished)
   const against = testimonies.find((one) => provesMore(one, remembered))
-  if (against !== undefined) return older(against.file)
+  if (against !== undefined) return older(against.by)
   if ((server.timeline === null) !== (remembered.timeline === null)) return otherMode(server.timeline === null)
   if (isOther(server.systemId, remembered.systemId)) return elsewhere()
   return isOther(server.timeline, remembered.timeline) ? failedOver() : null
 }
 
-/** A machine that was off for a week is behind: that is no alarm. */
+/**
+ * A machine that was off for a week is behind: that is no alarm. Where the ledger has forgotten the epoch, it may have forgotten the
+ * transactor too.
+ */
 function provesMore({ said, epochHere, commitNoHere }: Testimony, { epochNo, adoptedAt }: Remembered): boolean {
   if (said.epochNo < adoptedAt) return false
   if (said.epochNo > epochNo || (epochHere !== null && epochHere !== said.epoch)) return true
-  return said.commitNo > 0 && (commitNoHere ?? 0) < said.commitNo && isRecent(said, epochNo)
+  return epochHere !== null && (commitNoHere ?? 0) < said.commitNo
 }
 
-/** The ledger forgets a transactor that has rested for a month: a claim about one is worth something for a day. */
-function isRecent({ epochNo: saidNo }: Witnessed, epochNo: number): boolean {
-  return epochNo - saidNo < EPOCHS_OF_A_DAY
+/** Whether it can prove nothing, now or later, of a ledger that goes on from here. */
+export function isOutdated({ said, epochHere }: Testimony, { adoptedAt }: Remembered): boolean {
+  return epochHere === null || said.epochNo < adoptedAt
 }
-
-/** Of one worker, at one in 30 s. Of several it is as much less: what is witnessed then counts for some hours. */
-const EPOCHS_OF_A_DAY = 2_880
 
 function isOther(one: string | null, other: string | null): boolean {
   return one !== null && other !== null && one !== other
 }
 
-function another(file: string): Alarm {
+function another(by: string): Alarm {
   return {
     kind: 'other',
-    noticed: `${file} records the work of another ledger on this machine, so its address may be that of another database`,
+    noticed: `${by} records the work of another ledger on this machine, so its address may be that of another database`,
   }
 }
 
@@ -101,10 +103,10 @@ function broken(what: Unfinished): Alarm {
   return { kind: 'older', noticed: NOTICED[what] }
 }
 
-function older(file: string): Alarm {
+function older(by: string): Alarm {
   return {
     kind: 'older',
-    noticed: `${file} records later work by this ledger, so its server was put back to an older state, or another one took over without the newest of it`,
+    noticed: `${by} records later work by this ledger, so its server was put back to an older state, or another one took over without the newest of it`,
   }
 }
 

@@ -3,12 +3,18 @@
 import type { Actor } from '../../domain/actor.ts'
 import type { Adoption, Alarm } from '../../domain/alarm.ts'
 
-/** Where several hosts see the newest epoch of a ledger: a Redis that they share. */
-export interface EpochRegister {
-  /** null: it knows none. */
+/** What several hosts see of a ledger: in a Redis that they share. One that was emptied says nothing, which is no harm. */
+export interface SharedRegister {
+  /** The newest epoch; null: it knows none. */
   newest(): Promise<string | null>
   /** Sets it where it still holds `expected`; false: another host was first. */
   replace(expected: string | null, next: string): Promise<boolean>
+  /** What was testified last, by place. */
+  testimonies(): Promise<ReadonlyMap<string, string>>
+  /** In place of what was testified there before. Waits for nothing and never fails: while Redis is away, it is told the newest when it is back. */
+  testify(place: string, said: string): void
+  /** Each where it is still what was testified last. */
+  forget(testimonies: ReadonlyMap<string, string>): Promise<void>
 }
 
 /** What a copy holds. */
@@ -28,7 +34,7 @@ export interface CopyLedger {
    * Called by the process that sends: what was copied before is an older state from now on. Faults with `stopped` on an alarm. `register`:
    * what other hosts see too, where they share anything.
    */
-  renewEpoch(register?: EpochRegister | null): Promise<void>
+  renewEpoch(register?: SharedRegister | null): Promise<void>
   /**
    * Takes this ledger over, while no worker sends. `restored`: what is READY or SENDING becomes IN_DOUBT first;
    * broken off, it goes on when it is called again. Resolves to the rows that this call brought into doubt. `dueBeforeMs`: from then on

@@ -1,9 +1,17 @@
 // A server that was put back, or replaced by its standby: nothing is sent from it until a person has taken the ledger over.
 
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { beforeEach, expect, onTestFinished, test } from 'vitest'
-import { LOCK_ADOPTING } from '../../../src/ledger/postgres/copies/identity.ts'
-import { openSession } from '../../../src/ledger/postgres/session.ts'
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import {
+  beginEpoch,
+  keep,
+  LOCK_ADOPTING,
+  remember,
+  serverIdentity,
+} from '../../../src/ledger/postgres/copies/identity.ts'
+import { MIGRATIONS } from '../../../src/ledger/postgres/migrations.ts'
+import { makeServerLedger } from '../../../src/ledger/postgres/open.ts'
+import { type Address, openSession } from '../../../src/ledger/postgres/session.ts'
 import type { Token } from '../../../src/ledger/postgres/work/kept-answers.ts'
 import type { Ledger } from '../../../src/ports/ledger/ledger.ts'
 import {
@@ -22,8 +30,9 @@ import {
   statesIn,
   submit,
 } from '../../fixtures/ledgers.ts'
-import { type Cluster, openCluster, query } from '../../fixtures/postgres.ts'
+import { type Cluster, newSchemaName, openCluster, query } from '../../fixtures/postgres.ts'
 import { type PostgresPlace, placeAt, postgresPlaceOn } from '../../fixtures/postgres-places.ts'
+import { createMemoryRegister } from '../../fixtures/shared-register.ts'
 import { copyOf, promote, putBack } from '../../nemesis/servers.ts'
 
 let cluster: Cluster
@@ -391,17 +400,165 @@ test.each(['READY', 'DECLINED'] as const)(
 )
 
 test('an epoch that another machine wrote in the Redis that they share is known', async () => {
-  const register = { newest: async () => '900-there', replace: async () => true }
+  const register = createMemoryRegister()
+  register.held = '900-there'
   await expect(ledger.renewEpoch(register)).rejects.toThrow('Redis records later work')
-  let kept: string | null = null
-  await ledger.renewEpoch({
-    newest: async () => kept,
-    replace: async (_expected, next) => {
-      kept = next
-      return true
-    },
+  register.held = null
+  await ledger.renewEpoch(register)
+  expect(register.held).toMatch(/^2-[0-9a-f]{24}$/)
+})
+
+/** A ledger of the first version, as nothing has upgraded it yet. */
+async function firstVersion(): Promise<Address> {
+  const address = { url: cluster.url, schema: newSchemaName() }
+  const session = await openSession(address)
+  await session.exec(`
+    CREATE SCHEMA ${address.schema}; SET search_path TO ${address.schema};
+    CREATE TABLE migration (version BIGINT PRIMARY KEY, at TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp());
+    ${MIGRATIONS[0]}; INSERT INTO migration (version) VALUES (1)`)
+  await session.begin('READ COMMITTED', 'SET LOCAL synchronous_commit TO on; SELECT 1')
+  await session.run(keep('ledger_id', 'first'))
+  await session.run(remember(await session.run(serverIdentity('none'))))
+  await session.run(beginEpoch(1))
+  await session.commit()
+  await session.close()
+  return address
+}
+
+test('a server put back to before an upgrade is known by a worker that lives, before any machine upgrades it again', async () => {
+  const address = await firstVersion()
+  const copy = copyOf(cluster)
+  const { ledgerId } = await makeServerLedger(address, 'none')
+  const upgraded = placeAt(address, ledgerId)
+  onTestFinished(() => upgraded.remove())
+  const living = upgraded.open()
+  await claimNamed(living, await submit(living, await openAccount(living), [refund('A')]), 'A')
+  await beatUntilHeard(living)
+  putBack(cluster, copy)
+  await beatUntilHeard(living)
+  expect(living.maySend()).toBe(false)
+  await makeServerLedger(address, 'none')
+  const other = placeAt(address, ledgerId)
+  onTestFinished(() => other.remove())
+  expect(await kindOf(other.open())).toBe('older')
+})
+
+/** A machine that has seen nothing of this ledger. */
+function otherMachine(): PostgresPlace {
+  const other = placeAt({ ...place.address, url: cluster.url }, ledger.ledgerId)
+  onTestFinished(() => other.remove())
+  return other
+}
+
+describe('what a machine saw is known by those that share a Redis with it', () => {
+  test('when it is dead, and its server was put back while no other worked', async () => {
+    const register = createMemoryRegister()
+    await ledger.renewEpoch(register)
+    const batchId = await submit(ledger, await openAccount(ledger), [refund('A'), refund('B')])
+    const copy = copyOf(cluster)
+    await claimNamed(ledger, batchId, 'A')
+    putBack(cluster, copy)
+    const other = otherMachine()
+    const openOther = () => other.openAt(cluster.url, {}, 'another desk')
+    const noticed = 'Redis records later work by this ledger, so its server was put back'
+    await expect(openOther().renewEpoch(register)).rejects.toThrow(noticed)
+    await adoptRestored()
+    await openOther().renewEpoch(register)
+    expect([...(await register.testimonies()).values()]).toEqual([expect.stringContaining(' 10000')])
   })
-  expect(kept).toMatch(/^2-[0-9a-f]{24}$/)
+
+  test('by a worker that stood still since before the copy, as soon as it is heard again', async () => {
+    const register = createMemoryRegister()
+    const faults: unknown[] = []
+    const die = (error: unknown): never => {
+      faults.push(error)
+      throw error
+    }
+    const standing = otherMachine().openAt(cluster.url, {}, 'desk', { die })
+    await standing.renewEpoch(register)
+    await standing.beat(beatOf())
+    expect(standing.maySend()).toBe(true)
+    await ledger.renewEpoch(register)
+    const batchId = await submit(ledger, await openAccount(ledger), [refund('A')])
+    const copy = copyOf(cluster)
+    await claimNamed(ledger, batchId, 'A')
+    putBack(cluster, copy)
+    await beatUntilHeard(standing)
+    expect(standing.maySend()).toBe(false)
+    await expect
+      .poll(() => faults.map(String), { timeout: 20_000 })
+      .toEqual([expect.stringContaining('Redis records later work')])
+    await beatUntilHeard(standing)
+    expect(standing.maySend()).toBe(false)
+  })
+
+  test('and a worker whose server was only started again goes on when it has looked', async () => {
+    const register = createMemoryRegister()
+    await ledger.renewEpoch(register)
+    await beatUntilHeard(ledger)
+    const before = register.held
+    cluster.kill()
+    cluster.start()
+    await beatUntilHeard(ledger)
+    await expect.poll(() => beatUntilHeard(ledger).then(ledger.maySend), { timeout: 20_000 }).toBe(true)
+    expect(register.held).not.toBe(before)
+  })
+
+  test('and a Redis that is away lets no worker start, but stops none', async () => {
+    const register = createMemoryRegister()
+    register.isAway = true
+    await expect(ledger.renewEpoch(register)).rejects.toThrow('Redis is away')
+    register.isAway = false
+    await ledger.renewEpoch(register)
+    register.isAway = true
+    await expect(ledger.renewEpoch(register)).resolves.toBeUndefined()
+  })
+
+  test('until the ledger knows its epoch no more', async () => {
+    const register = createMemoryRegister()
+    await ledger.renewEpoch(register)
+    await place.openAt(cluster.url, {}, 'another desk').renewEpoch(register)
+    expect([...(await register.testimonies()).keys()]).toEqual(['desk', 'another desk'])
+    await inDatabase("UPDATE epoch SET at = at - interval '4 days' WHERE no < (SELECT max(no) FROM epoch)")
+    for (let n = 0; n < 2; n++) await place.openAt(cluster.url, {}, 'third desk').renewEpoch(register)
+    expect([...(await register.testimonies()).keys()]).toEqual(['another desk', 'third desk'])
+  })
+})
+
+describe('no alarm is raised by a transactor that the ledger has forgotten', () => {
+  const monthLater = async () => {
+    for (const table of ['lane', 'epoch']) await inDatabase(`UPDATE ${table} SET at = at - interval '31 days'`)
+  }
+  const knownTransactors = async () => (await inDatabase('SELECT 1 FROM lane')).length
+
+  test('because its machine works once a month, and so does another', async () => {
+    await ledger.renewEpoch()
+    await claimNamed(ledger, await submit(ledger, await openAccount(ledger), [refund('A')]), 'A')
+    await monthLater()
+    const before = await knownTransactors()
+    const other = otherMachine().open()
+    await other.renewEpoch()
+    await other.beat(beatOf())
+    expect(await knownTransactors()).toBeLessThan(before)
+    expect(await kindOf(place.open())).toBe(null)
+  })
+
+  test('because its worker has had nothing to do for a month', async () => {
+    await ledger.renewEpoch()
+    await claimNamed(ledger, await submit(ledger, await openAccount(ledger), [refund('A')]), 'A')
+    await monthLater()
+    await ledger.renewEpoch()
+    await otherMachine().open().beat(beatOf())
+    expect(await kindOf(ledger)).toBe(null)
+  })
+
+  test('and none is forgotten before the epochs in which it worked', async () => {
+    await ledger.renewEpoch()
+    await claimNamed(ledger, await submit(ledger, await openAccount(ledger), [refund('A')]), 'A')
+    await monthLater()
+    await otherMachine().open().beat(beatOf())
+    expect(await kindOf(ledger)).toBe(null)
+  })
 })
 
 test('the witness is there with the first epoch, and knows each commit of a claim', async () => {

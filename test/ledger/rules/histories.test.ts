@@ -7,7 +7,7 @@ const SERVER = { systemId: '70', timeline: '00000001' }
 const SAID = { ledgerId: 'ours', epochNo: 40, epoch: 'forty', transactorId: 7, commitNo: 12 }
 
 function witnessed(over: Partial<Testimony> = {}, said: Partial<Testimony['said']> = {}): Testimony {
-  return { file: '/data/worker-1.witness', said: { ...SAID, ...said }, epochHere: 'forty', commitNoHere: 12, ...over }
+  return { by: '/data/worker-1.witness', said: { ...SAID, ...said }, epochHere: 'forty', commitNoHere: 12, ...over }
 }
 
 function kindOf(over: Partial<History> = {}, remembered: Partial<History['remembered']> = {}) {

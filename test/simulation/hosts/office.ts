@@ -107,12 +107,13 @@ export class HostsOffice {
   }
 
   async #work({ life, host }: Worker, stopping: Promise<void>, untilIdle: boolean): Promise<void> {
-    const { redis } = this.#parts
+    const { redis, plant } = this.#parts
     const clock = this.#clockOf(life)
     const ledger = this.#openLedger(life, host, clock, true)
+    const register = redis.openRegister(life)
     try {
       const work = await workOff({
-        register: null,
+        register: plant.register?.(register) ?? register,
         ...{ ledger, clock, log: logOf(life) },
         worker: { id: life.name, host: host.name, pid: 1, command: 'worker', sinceMs: clock.nowMs(), batchId: null },
         only: null,

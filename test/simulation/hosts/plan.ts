@@ -152,9 +152,18 @@ function drawEvents(
   add(times(0.3), () => ({ atMs: at(), what: 'resume', which: random.whole(0, 9) }))
   add(times(0.1), () => ({ atMs: at(), what: 'cancel', which: random.whole(0, 9) }))
   if (copyAtMs !== null) {
+    const putBackAtMs = at(copyAtMs + 500, Math.min(endsAtMs, copyAtMs + 12_000))
     events.push({ atMs: copyAtMs, what: 'copy' })
+    // Nobody lives who could say what is missing, and whoever starts next may have seen nothing of it.
+    if (random.chance(0.3)) {
+      const startsBetween = ({ what, atMs }: HostEvent) => what === 'worker' && atMs > copyAtMs && atMs < putBackAtMs
+      events.splice(0, events.length, ...events.filter((event) => !startsBetween(event)))
+      for (let one = 0; one < HOSTS; one += 1)
+        events.push({ atMs: putBackAtMs - at(0, 400), what: 'worker-dies', host: one, when: 'now', steps: 0 })
+      events.push({ atMs: putBackAtMs + at(0, 2_000), what: 'worker', host: host() })
+    }
     events.push({
-      atMs: at(copyAtMs + 500, Math.min(endsAtMs, copyAtMs + 12_000)),
+      atMs: putBackAtMs,
       what: 'put-back',
       downForMs: random.pick([at(50, 1_000), at(50, 1_000), at(1_000, 20_000)]),
       isPromoted: random.chance(0.4),

@@ -19,12 +19,14 @@ const RARE: readonly string[] = [
   'a claim of before an adoption speaks for its row',
   'any claim speaks for an attempt of its number',
   'a link of the chain is added to another record than it was made from',
+  'what a worker saw is lost with it',
   'a batch of a server that was put back is cancelled',
   'nobody looks for what it saw committed',
   'what was freed counts no more',
   'the shares of the dead are free at once',
 ]
 const SEEDS_FOR_A_PLANT = 150
+const SEEDS_FOR_ITS_TEXTS = 25
 
 let server: SimulatedServer
 
@@ -45,9 +47,13 @@ describe('a planted bug of several hosts is found', () => {
     expect(plant.unused?.() ?? []).toEqual([])
   })
 
-  test.each(RARE)('%s is planted', { timeout: 240_000 }, async (name) => {
-    const plant = HOSTS_PLANTS[name] as HostsPlant
-    for (let seed = 1; seed <= 25; seed += 1) await runHostsSeed(server, { seed, plant })
-    expect(plant.unused?.() ?? []).toEqual([])
+  const inTexts = RARE.flatMap((name) => {
+    const { unused, ...plant } = HOSTS_PLANTS[name] as HostsPlant
+    return unused === undefined ? [] : [{ name, unused, plant }]
+  })
+  test.each(inTexts)('$name is planted', { timeout: 240_000 }, async ({ unused, plant }) => {
+    for (let seed = 1; seed <= SEEDS_FOR_ITS_TEXTS && unused().length > 0; seed += 1)
+      await runHostsSeed(server, { seed, plant })
+    expect(unused()).toEqual([])
   })
 })

@@ -1,6 +1,7 @@
 // Bugs, planted on the way between the program and its server, to see that the simulation finds them.
 
 import type { LedgerParts } from '../../../src/ledger/postgres/ledger.ts'
+import type { SharedRegister } from '../../../src/ports/ledger/copies.ts'
 import type { Ledger } from '../../../src/ports/ledger/ledger.ts'
 import type { AccountLane } from '../../../src/processors/execute-slice.ts'
 
@@ -10,6 +11,7 @@ export interface HostsPlant {
   readonly ledger?: (ledger: Ledger) => Ledger
   readonly lane?: (lane: AccountLane) => AccountLane
   readonly parts?: Partial<LedgerParts>
+  readonly register?: (register: SharedRegister) => SharedRegister
   /** Texts that no statement had so far, so that nothing was planted there. */
   readonly unused?: () => readonly string[]
 }
@@ -104,6 +106,9 @@ export const HOSTS_PLANTS: Readonly<Record<string, HostsPlant>> = {
     'clock_timestamp() + :forMs * interval',
     "'infinity'::timestamptz + :forMs * interval",
   ]),
+  'what a worker saw is lost with it': {
+    register: (register) => ({ ...register, testimonies: async () => new Map() }),
+  },
   'a batch of a server that was put back is cancelled': swapping([
     "SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM meta WHERE key = 'unfinished')",
     "SELECT 1 WHERE true OR NOT EXISTS (SELECT 1 FROM meta WHERE key = 'unfinished')",

@@ -1,10 +1,10 @@
 // The ledger on a server, told from older states of it and taken over: the alarm, the epochs, the adoption.
 
-import { mayBeMoved, stoppedBy } from '../../../domain/alarm.ts'
+import { type Alarm, mayBeMoved, stoppedBy } from '../../../domain/alarm.ts'
 import { Fault } from '../../../domain/fault.ts'
-import type { CopyLedger, EpochRegister } from '../../../ports/ledger/copies.ts'
+import type { CopyLedger, SharedRegister } from '../../../ports/ledger/copies.ts'
 import { generationOf, WORKED_ELSEWHERE } from '../../rules/alarming.ts'
-import { alarmInHistory, type History, type Testimony, type Witnessed } from '../../rules/histories.ts'
+import { alarmInHistory, type History, isOutdated, type Testimony, type Witnessed } from '../../rules/histories.ts'
 import { type Engine, FAULTING } from '../../texts/engine.ts'
 import { deleteDrafts } from '../../texts/intake/drafts.ts'
 import { lastRecordAtMs } from '../../texts/reading/last-record.ts'
@@ -23,8 +23,9 @@ import {
   remember,
   remembered,
   serverIdentity,
+  startOfServer,
 } from './identity.ts'
-import { readServerWitness, type ServerWitness } from './witness.ts'
+import { parseWitnessed, readServerWitness, type ServerWitness } from './witness.ts'
 
 export interface CopyParts {
   readonly engine: Engine
@@ -46,37 +47,71 @@ export interface CopyParts {
 /** Far above what any machine has seen of the history that is left. */
 const EPOCHS_LEFT_OUT = 1_000_000
 
-export function copiesOn(parts: CopyParts): Omit<CopyLedger, 'backup'> {
+export interface ServerCopies extends Omit<CopyLedger, 'backup'> {
+  /**
+   * Whether this process has looked at what all hosts saw since the server started then. Where it has not, it looks now, in the background,
+   * and ends itself on an alarm: its own last beat may be older than the copy that was put back.
+   */
+  hasLookedSince(serverStart: string): boolean
+}
+
+export function copiesOn(parts: CopyParts): ServerCopies {
   const { engine, seal, ledgerId, name, failover, witness, transactorId, die } = parts
   let isWorking = false
+  let register: SharedRegister | null = null
+  let lookedAt: string | null = null
+  let isLooking = false
 
-  function testified(): readonly { readonly file: string; readonly said: Witnessed }[] {
+  function testified(): Said[] {
     return parts.witnessFiles().flatMap((file) => {
       const said = readServerWitness(file)
-      return said === null ? [] : [{ file, said }]
+      return said === null ? [] : [{ by: file, said }]
     })
   }
 
-  const look = () => engine.read(() => historyOf(ledgerId, failover, testified()))
-  const alarm = async () => alarmInHistory(await look())
-  const keepEpoch = ({ no, value }: Epoch) =>
-    witness.keep({ ledgerId, epochNo: no, epoch: value, transactorId, commitNo: 0 })
+  const look = (others: readonly Said[]) =>
+    engine.read(() => historyOf(ledgerId, failover, [...testified(), ...others]))
+  const alarm = async () => alarmInHistory(await look([]))
+  const keepEpoch = ({ no, value }: Epoch, since = 0) =>
+    witness.keep({ ledgerId, epochNo: no, epoch: value, transactorId }, since, register)
+
+  async function renewEpoch(): Promise<void> {
+    // Before the ledger is read: what they say was committed is in it then.
+    const shared = register === null ? null : await askedOf(register, isWorking)
+    const history = await look(shared?.told ?? [])
+    const found = alarmInHistory(history) ?? alarmOfNewest(shared?.newest ?? null, history)
+    if (found !== null) {
+      if (isWorking) die(stoppedBy(found, name))
+      throw stoppedBy(found, name)
+    }
+    await keepPartitions(engine)
+    await seal()
+    const since = witness.lastCommit()
+    const epoch = await engine.write(nextEpoch, FAULTING)
+    keepEpoch(epoch, since)
+    if (shared !== null) await tellShared(shared, epoch, history)
+    lookedAt = history.serverStart
+    isWorking = true
+  }
+
+  async function lookAgain(): Promise<void> {
+    isLooking = true
+    await renewEpoch().catch(() => {}) // the next beat asks again
+    isLooking = false
+  }
 
   return {
     alarm,
 
-    async renewEpoch(register) {
-      const found = (await alarm()) ?? (await alarmOfRegister(register, await look()))
-      if (found !== null) {
-        if (isWorking) die(stoppedBy(found, name))
-        throw stoppedBy(found, name)
-      }
-      await keepPartitions(engine)
-      await seal()
-      const epoch = await engine.write(nextEpoch, FAULTING)
-      keepEpoch(epoch)
-      await tellRegister(register, epoch)
-      isWorking = true
+    async renewEpoch(shared = null) {
+      register = shared
+      await renewEpoch()
+    },
+
+    hasLookedSince(serverStart) {
+      if (!isWorking || serverStart === lookedAt) return true
+      if (!isLooking) void lookAgain()
+      return false
     },
 
     async adopt(how, reason, actor, nowMs, dueBeforeMs = null) {
@@ -130,20 +165,28 @@ function* nextEpoch(): Script<Epoch> {
   return yield* beginEpoch((yield* remembered()).epochNo + 1)
 }
 
+interface Said {
+  /** For people: the beginning of a sentence. */
+  readonly by: string
+  readonly said: Witnessed
+}
+
+interface HistoryNow extends History {
+  readonly serverStart: string
+}
+
 const LAST_COMMIT = 'SELECT last FROM lane WHERE id = :id'
 
-function* historyOf(
-  ledgerId: string,
-  failover: Failover,
-  testified: readonly { readonly file: string; readonly said: Witnessed }[],
-): Script<History> {
+function* historyOf(ledgerId: string, failover: Failover, sayings: readonly Said[]): Script<HistoryNow> {
+  const serverStart = yield* startOfServer()
   const testimonies: Testimony[] = []
-  for (const { file, said } of testified) {
+  for (const { by, said } of sayings) {
     const epoch = yield* one<{ value: string }>('SELECT value FROM epoch WHERE no = :no', { no: said.epochNo })
     const last = yield* one<{ last: number }>(LAST_COMMIT, { id: said.transactorId })
-    testimonies.push({ file, said, epochHere: epoch?.value ?? null, commitNoHere: last?.last ?? null })
+    testimonies.push({ by, said, epochHere: epoch?.value ?? null, commitNoHere: last?.last ?? null })
   }
-  return { ledgerId, server: yield* serverIdentity(failover), remembered: yield* remembered(), testimonies }
+  const [server, known] = [yield* serverIdentity(failover), yield* remembered()]
+  return { ledgerId, server, remembered: known, testimonies, serverStart }
 }
 
 const LIVING = `
@@ -165,20 +208,49 @@ export function* whyAtWork(): Script<Fault | null> {
   )
 }
 
-// The Redis that the hosts share may know a later epoch. It may be away, or emptied: then it says nothing.
+// What the Redis that the hosts share knows. One that was emptied says nothing.
 
-async function alarmOfRegister(register: EpochRegister | null | undefined, { remembered }: History) {
-  const newest = await register?.newest().catch(() => null)
-  if (newest == null) return null
+interface Told extends Said {
+  readonly place: string
+  readonly text: string
+}
+
+interface Shared {
+  readonly register: SharedRegister
+  readonly told: readonly Told[]
+  readonly newest: string | null
+}
+
+/** null: it is away. Who works goes on without it; who starts does not. */
+async function askedOf(register: SharedRegister, isWorking: boolean): Promise<Shared | null> {
+  try {
+    const [testimonies, newest] = await Promise.all([register.testimonies(), register.newest()])
+    const told = Array.from(testimonies).flatMap(([place, text]) => {
+      const said = parseWitnessed(text)
+      return said === null ? [] : [{ place, text, by: 'Redis', said }]
+    })
+    return { register, told, newest }
+  } catch (error) {
+    if (!isWorking) throw error
+    return null
+  }
+}
+
+/** Also of the file from which the ledger moved here, if anyone works with a copy of it. */
+function alarmOfNewest(newest: string | null, { remembered }: History): Alarm | null {
+  if (newest === null) return null
   const no = generationOf(newest)
   return no > remembered.epochNo && no >= remembered.adoptedAt ? WORKED_ELSEWHERE : null
 }
 
-/** Several workers write there; the highest one counts. */
-async function tellRegister(register: EpochRegister | null | undefined, { no, value }: Epoch): Promise<void> {
+/** Several workers write there; the highest epoch counts. Places come and go: what proves nothing any more is forgotten. */
+async function tellShared(shared: Shared, { no, value }: Epoch, { testimonies, remembered }: History): Promise<void> {
+  const { register, told, newest } = shared
+  const outdated = testimonies.flatMap((one) => (isOutdated(one, remembered) ? [one.said] : []))
+  const forgotten = told.flatMap(({ place, text, said }) => (outdated.includes(said) ? [[place, text] as const] : []))
   try {
-    const newest = (await register?.newest()) ?? null
-    if (newest === null || generationOf(newest) < no) await register?.replace(newest, `${no}-${value}`)
+    if (newest === null || generationOf(newest) < no) await register.replace(newest, `${no}-${value}`)
+    await register.forget(new Map(forgotten))
   } catch {
     // Away. Whatever it holds is older, which is no harm.
   }

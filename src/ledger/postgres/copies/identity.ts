@@ -44,6 +44,14 @@ export function startedLongAgo(ms: number): string {
   return `clock_timestamp() - pg_postmaster_start_time() NOT BETWEEN interval '0' AND interval '${ms} milliseconds'`
 }
 
+/** Another one since it was put back. */
+export const SERVER_START = 'CAST(pg_postmaster_start_time() AS TEXT)'
+
+export function* startOfServer(): Script<string> {
+  const found = yield* one<{ at: string }>(`SELECT ${SERVER_START} AS at`)
+  return found!.at
+}
+
 /** Whether it may lack what was committed, and nobody has had the time to say so. */
 export function whyUnsureOf(failover: Failover, lookedBackAfterMs: number): () => Script<Fault | null> {
   const isSure = `SELECT 1 WHERE ${sameHistory(failover)} AND ${startedLongAgo(lookedBackAfterMs)}`

@@ -7,7 +7,7 @@ import type { SharedClock } from '../../../ports/clock.ts'
 import { createTrust, LEASE_MS, type Moment, momentOf } from '../../rules/trust.ts'
 import type { Engine } from '../../texts/engine.ts'
 import { all, change, exists, one, type Script } from '../../texts/script.ts'
-import { type Failover, keep, LOCK_FINDING, remembered, sameHistory } from '../copies/identity.ts'
+import { type Failover, keep, LOCK_FINDING, remembered, SERVER_START, sameHistory } from '../copies/identity.ts'
 import type { Seen, SeenCommits } from '../seen.ts'
 import type { Session } from '../session.ts'
 import { freeSharesOfGone } from './shares.ts'
@@ -33,6 +33,8 @@ export interface MemberParts {
   readonly newId: () => number
   readonly failover: Failover
   readonly seen: SeenCommits
+  /** Whether this process has looked at what other hosts saw since the server started then; see `copies.ts`. */
+  readonly hasLookedSince: (serverStart: string) => boolean
   /** Others may have taken over what it held: called before it may send again. */
   readonly onGivenUp: () => void
 }
@@ -45,8 +47,9 @@ const SERVER_TIME = `CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT
 const JOIN = `
   INSERT INTO worker (id, place, name, host, pid, command, since, beat_at, activity, lease_until)
   VALUES (:id, :place, :name, :host, :pid, 'worker', :nowMs, :nowMs, 'idle', ${LEASE})`
-/** See `SEEN_FOR_MS`. */
-const FORGET_TRANSACTORS = "DELETE FROM lane WHERE at < clock_timestamp() - interval '30 days'"
+/** See `SEEN_FOR_MS`, and after the epochs that they worked in: a testimony of such an epoch may name one. */
+const FORGET_TRANSACTORS = `
+  DELETE FROM lane WHERE at < clock_timestamp() - interval '30 days' AND at < (SELECT min(at) - interval '1 day' FROM epoch)`
 /** The dead of long ago, of whom nothing is left to tell. */
 const FORGET = `
   DELETE FROM worker w WHERE coalesce(w.ended_at, w.fenced_at) < clock_timestamp() - interval '30 days'
@@ -55,7 +58,7 @@ const renewing = (same: string) => `
   UPDATE worker w SET lease_until = ${LEASE}, fenced_at = NULL
   FROM (SELECT id, fenced_at FROM worker WHERE id = :id AND ended_at IS NULL FOR UPDATE) AS before WHERE w.id = before.id
   RETURNING ${SERVER_TIME}, CASE WHEN ${same} THEN 1 ELSE 0 END AS "isSame",
-    CASE WHEN before.fenced_at IS NULL THEN 0 ELSE 1 END AS "wasGivenUp"`
+    CASE WHEN before.fenced_at IS NULL THEN 0 ELSE 1 END AS "wasGivenUp", ${SERVER_START} AS "serverStart"`
 const TELL = `
   UPDATE worker SET name = :name, host = :host, pid = :pid, command = :command, since = :sinceMs, batch_id = :batchId, beat_at = :beatAtMs,
     activity = :activity, merchants = :merchants WHERE id = :worker`
@@ -104,9 +107,19 @@ interface Renewed {
   /** Whether this is the server that the ledger knows. */
   readonly isSame: number
   readonly wasGivenUp: number
+  readonly serverStart: string
 }
 
-export function createMember({ connect, place, clock, newId, failover, seen, onGivenUp }: MemberParts): Member {
+export function createMember({
+  connect,
+  place,
+  clock,
+  newId,
+  failover,
+  seen,
+  hasLookedSince,
+  onGivenUp,
+}: MemberParts): Member {
   const renewText = renewing(sameHistory(failover))
   const trust = createTrust(clock.host)
   let joined: Promise<number> | null = null
@@ -139,10 +152,10 @@ export function createMember({ connect, place, clock, newId, failover, seen, onG
   }
 
   /** Trusted from when the question began: the server may have written it at once. */
-  function trusting(from: Moment, { serverMs, isSame, wasGivenUp }: Renewed): void {
+  function trusting(from: Moment, { serverMs, isSame, wasGivenUp, serverStart }: Renewed): void {
     if (wasGivenUp === 1) onGivenUp()
     clock.follow(serverMs, from.monotonicMs, clock.monotonicMs())
-    if (isSame === 1) trust.renewed(from)
+    if (isSame === 1 && hasLookedSince(serverStart)) trust.renewed(from)
     else trust.withdraw()
   }
 

@@ -3,7 +3,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { stoppedBy } from '../../../domain/alarm.ts'
 import { Fault } from '../../../domain/fault.ts'
-import type { CopyLedger, EpochRegister } from '../../../ports/ledger/copies.ts'
+import type { CopyLedger, SharedRegister } from '../../../ports/ledger/copies.ts'
 import { type Epoch, isUnknownSince, WORKED_ELSEWHERE } from '../../rules/alarming.ts'
 import type { Committer } from '../commit.ts'
 import { epochFileOf, nextEpoch, stageEpoch } from './epoch-file.ts'
@@ -18,7 +18,7 @@ export interface EpochParts {
 }
 
 interface EpochChange {
-  readonly register?: EpochRegister | null | undefined
+  readonly register?: SharedRegister | null | undefined
   /** Others may take the register away: while work goes on it goes on without. */
   readonly working?: boolean
   readonly restored?: boolean

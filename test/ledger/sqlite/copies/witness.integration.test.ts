@@ -22,7 +22,7 @@ import { openWitness, testimoniesOf, type Witness } from '../../../../src/ledger
 import { lockOutCopies } from '../../../../src/ledger/sqlite/copies/witness-places.ts'
 import { openLedger } from '../../../../src/ledger/sqlite/ledger.ts'
 import { makeLedger } from '../../../../src/ledger/sqlite/open-file.ts'
-import type { EpochRegister } from '../../../../src/ports/ledger/copies.ts'
+import type { SharedRegister } from '../../../../src/ports/ledger/copies.ts'
 import type { FileLedger } from '../../../../src/ports/ledger/file.ts'
 import type { Ledger } from '../../../../src/ports/ledger/ledger.ts'
 import { deathOf } from '../../../fixtures/deaths.ts'
@@ -38,6 +38,7 @@ import {
   sqlitePlace,
   submit,
 } from '../../../fixtures/ledgers.ts'
+import { createMemoryRegister } from '../../../fixtures/shared-register.ts'
 
 let places: SqlitePlace[]
 beforeEach(() => {
@@ -373,27 +374,9 @@ describe('a witness', () => {
 })
 
 describe('a register that other hosts see', () => {
-  function registerOf(): EpochRegister & { held: string | null; silent: boolean } {
-    const register = {
-      held: null as string | null,
-      silent: false as boolean,
-      async newest() {
-        if (register.silent) throw new Error('Redis is away')
-        return register.held
-      },
-      async replace(expected: string | null, next: string) {
-        if (register.silent) throw new Error('Redis is away')
-        if (register.held !== expected) return false
-        register.held = next
-        return true
-      },
-    }
-    return register
-  }
-
   test('stops the copy that comes second, whichever it is', async () => {
     const [place, copy] = [await placeOf(false), await placeOf(false)]
-    const register = registerOf()
+    const register = createMemoryRegister()
     await using(place, (ledger) => ledger.renewEpoch(register))
     await using(place, (ledger) => ledger.renewEpoch(register))
     await using(copy, async () => {})
@@ -414,9 +397,9 @@ describe('a register that other hosts see', () => {
 
   test('that another host changed between the look and the change stops this one', async () => {
     const place = await placeOf(false)
-    const register = registerOf()
-    const raced: EpochRegister = {
-      newest: () => register.newest(),
+    const register = createMemoryRegister()
+    const raced: SharedRegister = {
+      ...register,
       async replace(expected, next) {
         register.held = '7-of-another-host'
         return register.replace(expected, next)
@@ -430,16 +413,16 @@ describe('a register that other hosts see', () => {
 
   test('that cannot be asked prevents a start, but stops no worker later', async () => {
     const place = await placeOf(false)
-    const register = registerOf()
-    register.silent = true
+    const register = createMemoryRegister()
+    register.isAway = true
     const ledger = place.open()
     await expect(ledger.renewEpoch(register)).rejects.toThrow('Redis is away')
-    register.silent = false
+    register.isAway = false
     await ledger.renewEpoch(register)
     const before = register.held
-    register.silent = true
+    register.isAway = true
     await ledger.renewEpoch(register)
-    register.silent = false
+    register.isAway = false
     expect(register.held).toBe(before)
     await ledger.renewEpoch(register)
     expect(register.held).not.toBe(before)
@@ -449,7 +432,7 @@ describe('a register that other hosts see', () => {
 
   test('that was emptied, or fell behind, stops no worker', async () => {
     const place = await placeOf(false)
-    const register = registerOf()
+    const register = createMemoryRegister()
     const ledger = place.open()
     await ledger.renewEpoch(register)
     register.held = null
@@ -462,7 +445,7 @@ describe('a register that other hosts see', () => {
 
   test('is overruled by a ledger that was adopted as restored, once', async () => {
     const place = await placeOf(false)
-    const register = registerOf()
+    const register = createMemoryRegister()
     register.held = `900-${'a'.repeat(24)}`
     const ledger = place.open()
     await expect(ledger.renewEpoch(register)).rejects.toMatchObject({ code: 'stopped' })
