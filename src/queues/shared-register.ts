@@ -25,16 +25,26 @@ const FORGET = `
     if redis.call('hget', KEYS[1], ARGV[i]) == ARGV[i + 1] then redis.call('hdel', KEYS[1], ARGV[i]) end
   end`
 
+const TELLS_AGAIN_AFTER_MS = 1_000
+
 /** Each question rejects when Redis has not answered within 10 s. */
 export function openSharedRegister(address: RedisAddress, prefix: string, ledgerId: string): OpenedRegister {
   const redis = openClient(address)
   const [epoch, testimony] = [epochKey(prefix, ledgerId), testimonyKey(prefix, ledgerId)]
-  /** By place: what Redis is to be told yet. A command would wait in memory while Redis is away, and so many do. */
-  const untold = new Map<string, string>()
+  const newest = new Map<string, string>()
+  /** Places of which Redis is to be told. While it is away a command would wait in memory, and so many do. */
+  const untold = new Set<string>()
+  let retry: NodeJS.Timeout | undefined
   const tell = () => {
     if (redis.status !== 'ready') return
-    for (const [place, said] of untold) redis.hset(testimony, place, said).catch(() => {})
+    for (const place of untold) redis.hset(testimony, place, newest.get(place)!).catch(() => tellLater(place))
     untold.clear()
+  }
+  /** A Redis that takes no writes for a while stays connected. */
+  const tellLater = (place: string) => {
+    untold.add(place)
+    clearTimeout(retry)
+    if (redis.status === 'ready') retry = setTimeout(tell, TELLS_AGAIN_AFTER_MS)
   }
   redis.on('ready', tell)
   return {
@@ -43,13 +53,17 @@ export function openSharedRegister(address: RedisAddress, prefix: string, ledger
       (await answered(address, redis.eval(REPLACE, 1, epoch, expected ?? '', next))) === 1,
     testimonies: async () => new Map(Object.entries(await answered(address, redis.hgetall(testimony)))),
     testify(place, said) {
-      untold.set(place, said)
+      newest.set(place, said)
+      untold.add(place)
       tell()
     },
     async forget(testimonies) {
       if (testimonies.size > 0)
         await answered(address, redis.eval(FORGET, 1, testimony, ...Array.from(testimonies).flat()))
     },
-    close: () => redis.disconnect(),
+    close() {
+      clearTimeout(retry)
+      redis.disconnect()
+    },
   }
 }

@@ -79,6 +79,20 @@ test('what is testified while Redis is away it learns when it is back: the newes
   expect(await timesTold()).toBe(1)
 })
 
+test('what Redis refuses for a while it is told again', async () => {
+  const here = open()
+  await here.newest()
+  const asking = new Redis({ path: redis.path })
+  await asking.config('SET', 'min-replicas-to-write', '1')
+  here.testify('desk', 'one')
+  here.testify('desk', 'two')
+  const refused = async () => Number(/errorstat_NOREPLICAS:count=(\d+)/.exec(await asking.info('errorstats'))?.[1] ?? 0)
+  await expect.poll(refused).toBeGreaterThan(1)
+  await asking.config('SET', 'min-replicas-to-write', '0')
+  await expect.poll(() => saidIn(open()), { timeout: 10_000 }).toEqual({ desk: 'two' })
+  asking.disconnect()
+})
+
 /** Since Redis was started. */
 async function timesTold(): Promise<number> {
   const asking = new Redis({ path: redis.path })

@@ -138,7 +138,8 @@ export function ledgerOn({
   const sweeping = sweepingOn({ engine, member, clock, place: place?.id ?? null })
   const seal = createSeal(() => sealRecord(engine))
   const copies = copiesOn({
-    ...{ engine, seal, ledgerId, failover, witness, transactorId: hotTransactor.id, lockSubmit: submitLock, die },
+    ...{ engine, seal, ledgerId, failover, lookedBackAfterMs, witness, transactorId: hotTransactor.id, die },
+    lockSubmit: submitLock,
     ...of,
   })
   const looks = looksBy(copies, of.name, { whyUnsure: whyUnsureOf(failover, lookedBackAfterMs), whyAtWork })
@@ -203,6 +204,7 @@ export function ledgerOn({
     async close() {
       await hot.drained()
       await member.leave()
+      await copies.drained()
       await engine.drained()
       await Promise.all([sessions.closeAll(), directSessions.closeAll()])
       witness.close()

@@ -4,10 +4,11 @@
 
 import { type Alarm, stoppedBy } from '../../domain/alarm.ts'
 import type { Clock } from '../../ports/clock.ts'
+import { type Moment, momentOf } from '../rules/trust.ts'
 import type { Transacted } from '../write-queue.ts'
 import { isDamage, isLost, NotCommitted, triedLongFault, whyNotWritten } from './errors.ts'
 import { keyOfLedger, LOCKS } from './locks.ts'
-import { SEEN_FOR_MS } from './seen.ts'
+import { isOfLate } from './seen.ts'
 import {
   type Asked,
   type Begun,
@@ -31,7 +32,7 @@ export interface TransactorParts {
   /** Of the ledger, for people. */
   readonly name: string
   readonly schema: string
-  readonly clock: Pick<Clock, 'monotonicMs' | 'sleep'>
+  readonly clock: Pick<Clock, 'nowMs' | 'monotonicMs' | 'sleep'>
   readonly newId: () => number
   /** The connection for the next transaction. */
   readonly connect: () => Promise<Session>
@@ -76,7 +77,7 @@ export function createTransactor({
   const transactorId = newId()
   let lastNo = 0
   /** The last that is known to be committed; null: none yet. */
-  let seen: { readonly no: number; readonly atMs: number } | null = null
+  let seen: { readonly no: number; readonly at: Moment } | null = null
   let lostSinceMs: number | null = null
   let busySinceMs: number | null = null
 
@@ -115,13 +116,13 @@ export function createTransactor({
 
   function written(no: number): Transacted {
     busySinceMs = null
-    seen = { no, atMs: clock.monotonicMs() }
+    seen = { no, at: momentOf(clock) }
     onCommitted(no)
     return { kind: 'written' }
   }
 
   /** null also after a day: the ledger may have forgotten it by then. */
-  const seenOfLate = () => (seen !== null && clock.monotonicMs() - seen.atMs < SEEN_FOR_MS ? seen.no : null)
+  const seenOfLate = () => (seen !== null && isOfLate(seen.at, clock) ? seen.no : null)
 
   async function transact(
     turnstile: Turnstile,

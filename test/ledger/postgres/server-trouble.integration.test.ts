@@ -271,7 +271,9 @@ test('a person is told after half a minute that the server takes no writes, and 
   const { cluster, transactorAt } = await clusterOfOwn()
   await query(cluster.url, 'ALTER DATABASE postgres SET default_transaction_read_only TO on')
   let nowMs = 0
-  const transactor = transactorAt(cluster.url, { clock: { monotonicMs: () => nowMs, sleep: async () => {} } })
+  const transactor = transactorAt(cluster.url, {
+    clock: { nowMs: () => 0, monotonicMs: () => nowMs, sleep: async () => {} },
+  })
   const busy = { kind: 'not-written', why: 'busy' }
   expect(await transactor.write('exclusive', mark)).toEqual(busy)
   nowMs += 30_000

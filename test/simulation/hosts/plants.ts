@@ -94,7 +94,7 @@ export const HOSTS_PLANTS: Readonly<Record<string, HostsPlant>> = {
     ['c.claim_no = s.claim_no AND c.worker = $21', '$21::bigint > 0'],
   ),
   'a link of the chain is added to another record than it was made from': swapping([
-    'SELECT CAST(pg_postmaster_start_time() AS TEXT) AS at',
+    'SELECT CAST(extract(epoch FROM pg_postmaster_start_time()) AS TEXT) AS at',
     "SELECT 'always' AS at",
   ]),
   'what was freed counts no more': swapping(['AND f.until > clock_timestamp()', 'AND f.until < clock_timestamp()']),

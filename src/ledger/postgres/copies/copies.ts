@@ -9,7 +9,7 @@ import { type Engine, FAULTING } from '../../texts/engine.ts'
 import { deleteDrafts } from '../../texts/intake/drafts.ts'
 import { lastRecordAtMs } from '../../texts/reading/last-record.ts'
 import { recordAct } from '../../texts/record/acts.ts'
-import { change, one, type Script } from '../../texts/script.ts'
+import { all, change, one, type Script } from '../../texts/script.ts'
 import { doubtOpenRows, END_CANARIES } from '../../texts/work/restore.ts'
 import { keepPartitions } from '../schema.ts'
 import type { Seal } from '../seal.ts'
@@ -22,6 +22,7 @@ import {
   LOCK_ADOPTING,
   remember,
   remembered,
+  restOf,
   serverIdentity,
   startOfServer,
 } from './identity.ts'
@@ -34,6 +35,8 @@ export interface CopyParts {
   /** For people. */
   readonly name: string
   readonly failover: Failover
+  /** See `LOOKED_BACK_AFTER_MS`. */
+  readonly lookedBackAfterMs: number
   /** The files of this machine that may have something to say. */
   readonly witnessFiles: () => readonly string[]
   readonly witness: ServerWitness
@@ -44,23 +47,28 @@ export interface CopyParts {
   readonly die: (error: unknown) => never
 }
 
-/** Far above what any machine has seen of the history that is left. */
-const EPOCHS_LEFT_OUT = 1_000_000
-
 export interface ServerCopies extends Omit<CopyLedger, 'backup'> {
   /**
-   * Whether this process has looked at what all hosts saw since the server started then. Where it has not, it looks now, in the background,
-   * and ends itself on an alarm: its own last beat may be older than the copy that was put back.
+   * Whether this process has looked at what all hosts saw, since nobody trusts any more what it was told before the server started then.
+   * Where it has not, it looks now, in the background, and ends itself on an alarm.
    */
   hasLookedSince(serverStart: string): boolean
+  /** Resolves when nothing is looked at any more. */
+  drained(): Promise<void>
+}
+
+interface Look {
+  readonly serverStart: string
+  readonly history: History
+  readonly shared: Shared | null
 }
 
 export function copiesOn(parts: CopyParts): ServerCopies {
-  const { engine, seal, ledgerId, name, failover, witness, transactorId, die } = parts
+  const { engine, seal, ledgerId, name, failover, lookedBackAfterMs, witness, transactorId, die } = parts
   let isWorking = false
   let register: SharedRegister | null = null
   let lookedAt: string | null = null
-  let isLooking = false
+  let looking: Promise<unknown> | null = null
 
   function testified(): Said[] {
     return parts.witnessFiles().flatMap((file) => {
@@ -69,35 +77,46 @@ export function copiesOn(parts: CopyParts): ServerCopies {
     })
   }
 
-  const look = (others: readonly Said[]) =>
+  const read = (others: readonly Said[]) =>
     engine.read(() => historyOf(ledgerId, failover, [...testified(), ...others]))
-  const alarm = async () => alarmInHistory(await look([]))
+  const alarm = async () => alarmInHistory((await read([])).history)
   const keepEpoch = ({ no, value }: Epoch, since = 0) =>
     witness.keep({ ledgerId, epochNo: no, epoch: value, transactorId }, since, register)
 
-  async function renewEpoch(): Promise<void> {
-    // Before the ledger is read: what they say was committed is in it then.
-    const shared = register === null ? null : await askedOf(register, isWorking)
-    const history = await look(shared?.told ?? [])
-    const found = alarmInHistory(history) ?? alarmOfNewest(shared?.newest ?? null, history)
-    if (found !== null) {
-      if (isWorking) die(stoppedBy(found, name))
-      throw stoppedBy(found, name)
+  /** Throws on an alarm, or ends this process where it works. */
+  async function look(): Promise<Look> {
+    for (;;) {
+      const { serverStart, hasRested } = await engine.read(() => restOf(lookedBackAfterMs))
+      // Before the ledger is read: what they say was committed is in it then.
+      const shared = register === null ? null : await askedOf(register, isWorking)
+      const { history, serverStart: startHere } = await read(shared?.told ?? [])
+      const found = alarmInHistory(history) ?? alarmOfNewest(shared?.newest ?? null, history)
+      if (found !== null) {
+        if (isWorking) die(stoppedBy(found, name))
+        throw stoppedBy(found, name)
+      }
+      if (startHere !== serverStart) continue // what was told is older than that server
+      if (hasRested) lookedAt = serverStart
+      return { serverStart, history, shared }
     }
-    await keepPartitions(engine)
-    await seal()
-    const since = witness.lastCommit()
-    const epoch = await engine.write(nextEpoch, FAULTING)
-    keepEpoch(epoch, since)
-    if (shared !== null) await tellShared(shared, epoch, history)
-    lookedAt = history.serverStart
-    isWorking = true
   }
 
-  async function lookAgain(): Promise<void> {
-    isLooking = true
-    await renewEpoch().catch(() => {}) // the next beat asks again
-    isLooking = false
+  async function renewEpoch(): Promise<void> {
+    for (;;) {
+      const { serverStart, history, shared } = await look()
+      await keepPartitions(engine)
+      await seal()
+      const since = witness.lastCommit()
+      // On a server that was put back meanwhile it would take the place of what proves that.
+      const epoch = await engine.write(function* () {
+        return (yield* startOfServer()) === serverStart ? yield* nextEpoch() : null
+      }, FAULTING)
+      if (epoch === null) continue
+      keepEpoch(epoch, since)
+      isWorking = true
+      if (shared !== null) await tellShared(shared, epoch, history)
+      return
+    }
   }
 
   return {
@@ -110,8 +129,16 @@ export function copiesOn(parts: CopyParts): ServerCopies {
 
     hasLookedSince(serverStart) {
       if (!isWorking || serverStart === lookedAt) return true
-      if (!isLooking) void lookAgain()
+      looking ??= look()
+        .catch(() => {}) // the next beat asks again
+        .finally(() => {
+          looking = null
+        })
       return false
+    },
+
+    async drained() {
+      await looking
     },
 
     async adopt(how, reason, actor, nowMs, dueBeforeMs = null) {
@@ -153,10 +180,14 @@ export function copiesOn(parts: CopyParts): ServerCopies {
   }
 }
 
-/** What was witnessed before says nothing any more. */
+/** More of them pass than epochs are begun. Their number since 1970 has 12 digits, which is what an epoch may have. */
+const HUNDREDTHS = 'SELECT CAST(extract(epoch FROM clock_timestamp()) * 100 AS BIGINT) AS hundredths'
+
+/** What was witnessed before says nothing any more: not even of an adoption in what is lost. */
 function* beginAnew(seenNo: number): Script<Epoch> {
   const { epochNo } = yield* remembered()
-  const epoch = yield* beginEpoch(Math.max(epochNo, seenNo) + EPOCHS_LEFT_OUT)
+  const { hundredths } = (yield* one<{ hundredths: number }>(HUNDREDTHS))!
+  const epoch = yield* beginEpoch(Math.max(epochNo, seenNo, hundredths) + 1)
   yield* keep('adopted_at', String(epoch.no))
   return epoch
 }
@@ -171,22 +202,23 @@ interface Said {
   readonly said: Witnessed
 }
 
-interface HistoryNow extends History {
-  readonly serverStart: string
-}
+/** In the order in which they were asked for. */
+const KNOWN_HERE = `
+  SELECT e.value AS "epochHere", l.last AS "commitNoHere"
+  FROM json_to_recordset(CAST(:said AS json)) AS s (place INTEGER, no BIGINT, transactor BIGINT)
+  LEFT JOIN epoch e ON e.no = s.no LEFT JOIN lane l ON l.id = s.transactor ORDER BY s.place`
 
-const LAST_COMMIT = 'SELECT last FROM lane WHERE id = :id'
-
-function* historyOf(ledgerId: string, failover: Failover, sayings: readonly Said[]): Script<HistoryNow> {
+function* historyOf(
+  ledgerId: string,
+  failover: Failover,
+  sayings: readonly Said[],
+): Script<Pick<Look, 'history' | 'serverStart'>> {
   const serverStart = yield* startOfServer()
-  const testimonies: Testimony[] = []
-  for (const { by, said } of sayings) {
-    const epoch = yield* one<{ value: string }>('SELECT value FROM epoch WHERE no = :no', { no: said.epochNo })
-    const last = yield* one<{ last: number }>(LAST_COMMIT, { id: said.transactorId })
-    testimonies.push({ by, said, epochHere: epoch?.value ?? null, commitNoHere: last?.last ?? null })
-  }
-  const [server, known] = [yield* serverIdentity(failover), yield* remembered()]
-  return { ledgerId, server, remembered: known, testimonies, serverStart }
+  const asked = sayings.map(({ said }, place) => ({ place, no: said.epochNo, transactor: said.transactorId }))
+  const known = yield* all<Pick<Testimony, 'epochHere' | 'commitNoHere'>>(KNOWN_HERE, { said: JSON.stringify(asked) })
+  const testimonies = sayings.map((saying, place) => ({ ...saying, ...known[place]! }))
+  const server = yield* serverIdentity(failover)
+  return { history: { ledgerId, server, remembered: yield* remembered(), testimonies }, serverStart }
 }
 
 const LIVING = `

@@ -4,6 +4,7 @@
 import { randomBytes } from 'node:crypto'
 import { Fault } from '../../../domain/fault.ts'
 import type { Remembered, ServerIdentity, Unfinished } from '../../rules/histories.ts'
+import { LEASE_MS } from '../../rules/trust.ts'
 import { all, change, exists, one, type Script } from '../../texts/script.ts'
 import { LOCKS } from '../locks.ts'
 import { VERSION } from '../schema.ts'
@@ -33,8 +34,12 @@ export function sameHistory(failover: Failover): string {
   return `${stays} AND ${sameTimeline}${hasStandby}`
 }
 
-/** Within this time every worker that lives has beaten twice, and said whether the server lacks anything that it saw committed. */
-export const LOOKED_BACK_AFTER_MS = 5_000
+/**
+ * A server that was put back is started again. When this time is over, nobody sends on the word of the server that it was before: a worker
+ * has beaten since, and said whether this one lacks anything that it saw committed, or has lost its trust. What it sent until then it has
+ * told the Redis that the hosts share.
+ */
+export const LOOKED_BACK_AFTER_MS = LEASE_MS
 
 /**
  * What every claim asks besides. A server that was put back is started again, with the identity that it had. Where its clock was set back
@@ -44,12 +49,20 @@ export function startedLongAgo(ms: number): string {
   return `clock_timestamp() - pg_postmaster_start_time() NOT BETWEEN interval '0' AND interval '${ms} milliseconds'`
 }
 
-/** Another one since it was put back. */
-export const SERVER_START = 'CAST(pg_postmaster_start_time() AS TEXT)'
+/** Another one since it was put back. No setting of a connection changes how it is written. */
+export const SERVER_START = 'CAST(extract(epoch FROM pg_postmaster_start_time()) AS TEXT)'
 
 export function* startOfServer(): Script<string> {
   const found = yield* one<{ at: string }>(`SELECT ${SERVER_START} AS at`)
   return found!.at
+}
+
+/** `hasRested`: see `LOOKED_BACK_AFTER_MS`. */
+export function* restOf(
+  lookedBackAfterMs: number,
+): Script<{ readonly serverStart: string; readonly hasRested: boolean }> {
+  const text = `SELECT ${SERVER_START} AS "serverStart", ${startedLongAgo(lookedBackAfterMs)} AS "hasRested"`
+  return (yield* one<{ serverStart: string; hasRested: boolean }>(text))!
 }
 
 /** Whether it may lack what was committed, and nobody has had the time to say so. */
@@ -59,7 +72,7 @@ export function whyUnsureOf(failover: Failover, lookedBackAfterMs: number): () =
     if (yield* exists(isSure)) return null
     return new Fault(
       'stopped',
-      'The PostgreSQL server of the ledger was started a moment ago, or another one took its place: what it lacks is not known yet. Nothing was changed. Try again in 10 s.',
+      'The PostgreSQL server of the ledger was started a moment ago, or another one took its place: what it lacks is not known yet. Nothing was changed. Try again in 20 s.',
     )
   }
 }

@@ -47,7 +47,7 @@ const SERVER_TIME = `CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT
 const JOIN = `
   INSERT INTO worker (id, place, name, host, pid, command, since, beat_at, activity, lease_until)
   VALUES (:id, :place, :name, :host, :pid, 'worker', :nowMs, :nowMs, 'idle', ${LEASE})`
-/** See `SEEN_FOR_MS`, and after the epochs that they worked in: a testimony of such an epoch may name one. */
+/** See `isOfLate`, and after the epochs that they worked in: a testimony of such an epoch may name one. */
 const FORGET_TRANSACTORS = `
   DELETE FROM lane WHERE at < clock_timestamp() - interval '30 days' AND at < (SELECT min(at) - interval '1 day' FROM epoch)`
 /** The dead of long ago, of whom nothing is left to tell. */
