@@ -5,7 +5,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { CopyLedger, SharedRegister } from '../ports/ledger/copies.ts'
 import type { Log } from '../ports/log.ts'
 
-/** A state that is put back before the first renewal after it was copied cannot be told from the ledger itself. */
+/** A file that is put back before the first renewal after it was copied cannot be told from the ledger itself. */
 const EVERY_MS = 30_000
 
 export interface EpochParts {
@@ -36,8 +36,9 @@ export function openEpoch({ ledger, register, clock, log }: EpochParts): EpochKe
   async function keep(): Promise<void> {
     for (;;) {
       await clock.sleep(EVERY_MS, stopping.signal)
+      const isLast = stopping.signal.aborted
       await renew()
-      if (stopping.signal.aborted) return
+      if (isLast) return
     }
   }
   const keeping = keep()

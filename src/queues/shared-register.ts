@@ -31,13 +31,13 @@ const TELLS_AGAIN_AFTER_MS = 1_000
 export function openSharedRegister(address: RedisAddress, prefix: string, ledgerId: string): OpenedRegister {
   const redis = openClient(address)
   const [epoch, testimony] = [epochKey(prefix, ledgerId), testimonyKey(prefix, ledgerId)]
-  const newest = new Map<string, string>()
-  /** Places of which Redis is to be told. While it is away a command would wait in memory, and so many do. */
+  const latest = new Map<string, string>()
+  /** Places of which Redis is to be told. While it is away each command would wait in memory: one for every commit. */
   const untold = new Set<string>()
   let retry: NodeJS.Timeout | undefined
   const tell = () => {
     if (redis.status !== 'ready') return
-    for (const place of untold) redis.hset(testimony, place, newest.get(place)!).catch(() => tellLater(place))
+    for (const place of untold) redis.hset(testimony, place, latest.get(place)!).catch(() => tellLater(place))
     untold.clear()
   }
   /** A Redis that takes no writes for a while stays connected. */
@@ -53,7 +53,7 @@ export function openSharedRegister(address: RedisAddress, prefix: string, ledger
       (await answered(address, redis.eval(REPLACE, 1, epoch, expected ?? '', next))) === 1,
     testimonies: async () => new Map(Object.entries(await answered(address, redis.hgetall(testimony)))),
     testify(place, said) {
-      newest.set(place, said)
+      latest.set(place, said)
       untold.add(place)
       tell()
     },

@@ -6444,9 +6444,9 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'postgres: a later epoch in the shared Redis stops a start',
-    file: 'src/ledger/postgres/copies/copies.ts',
-    guard: 'no > remembered.epochNo && no >= remembered.adoptedAt',
-    without: 'no < 0',
+    file: 'src/ledger/postgres/copies/register.ts',
+    guard: 'generationOf(newest) > remembered.epochNo',
+    without: 'generationOf(newest) < 0',
     tests: ['test/ledger/postgres/copies.integration.test.ts'],
   },
   {
@@ -6466,8 +6466,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'postgres: who finds the server started anew looks again before it sends',
     file: 'src/ledger/postgres/work/member.ts',
-    guard: 'isSame === 1 && hasLookedSince(serverStart)',
-    without: 'isSame === 1',
+    guard: 'isSame === 1 && !isPutBack && ensureLooked(serverStart)',
+    without: 'isSame === 1 && !isPutBack',
     tests: ['test/ledger/postgres/copies.integration.test.ts'],
   },
   {
@@ -6479,21 +6479,21 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'postgres: no worker starts without the Redis that the hosts share',
-    file: 'src/ledger/postgres/copies/copies.ts',
+    file: 'src/ledger/postgres/copies/register.ts',
     guard: '    if (!isWorking) throw error\n',
     without: '',
     tests: ['test/ledger/postgres/copies.integration.test.ts'],
   },
   {
     name: 'postgres: no worker stops because the Redis that the hosts share is away',
-    file: 'src/ledger/postgres/copies/copies.ts',
+    file: 'src/ledger/postgres/copies/register.ts',
     guard: '    if (!isWorking) throw error\n    return null\n',
     without: '    throw error\n',
     tests: ['test/ledger/postgres/copies.integration.test.ts'],
   },
   {
     name: 'postgres: what proves nothing any more is forgotten in Redis',
-    file: 'src/ledger/postgres/copies/copies.ts',
+    file: 'src/ledger/postgres/copies/register.ts',
     guard: '    await register.forget(new Map(forgotten))\n',
     without: '',
     tests: ['test/ledger/postgres/copies.integration.test.ts'],
@@ -6548,13 +6548,6 @@ export const GUARDS: readonly Guard[] = [
     tests: ['test/queues/shared-register.integration.test.ts'],
   },
   {
-    name: 'postgres: what Redis said before a server was put back is asked anew',
-    file: 'src/ledger/postgres/copies/copies.ts',
-    guard: '      if (startHere !== serverStart) continue // what was told is older than that server\n',
-    without: '',
-    tests: ['test/ledger/postgres/copies.integration.test.ts'],
-  },
-  {
     name: 'postgres: no epoch is begun on a server that nobody has looked at',
     file: 'src/ledger/postgres/copies/copies.ts',
     guard: '(yield* startOfServer()) === serverStart ? yield* nextEpoch() : null',
@@ -6564,22 +6557,22 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'postgres: a look counts when all trust of before has ended',
     file: 'src/ledger/postgres/copies/copies.ts',
-    guard: 'if (hasRested) lookedAt',
-    without: 'lookedAt',
+    guard: 'if (hasRested) lookedSince',
+    without: 'lookedSince',
     tests: ['test/ledger/postgres/copies.integration.test.ts'],
   },
   {
     name: 'postgres: a server rests for longer than a worker trusts',
     file: 'src/ledger/postgres/copies/identity.ts',
-    guard: 'LOOKED_BACK_AFTER_MS = LEASE_MS',
-    without: 'LOOKED_BACK_AFTER_MS = 5_000',
+    guard: 'REST_MS = LEASE_MS',
+    without: 'REST_MS = 5_000',
     tests: ['test/ledger/postgres/copies.integration.test.ts'],
   },
   {
     name: 'postgres: an adoption stands above one that is lost',
     file: 'src/ledger/postgres/copies/copies.ts',
-    guard: 'Math.max(epochNo, seenNo, hundredths)',
-    without: 'Math.max(epochNo, seenNo)',
+    guard: 'Math.max(epochNo, witnessedNo, hundredths)',
+    without: 'Math.max(epochNo, witnessedNo)',
     tests: ['test/ledger/postgres/copies.integration.test.ts'],
   },
   {
@@ -6602,6 +6595,14 @@ export const GUARDS: readonly Guard[] = [
     guard: '.catch(() => tellLater(place))',
     without: '.catch(() => {})',
     tests: ['test/queues/shared-register.integration.test.ts'],
+  },
+  {
+    name: 'postgres: whose witness knows of later work says so to all',
+    file: 'src/ledger/postgres/copies/copies.ts',
+    guard:
+      '      if (isKnownHereAlone(history, shared)) await parts.onPutBack(history.remembered.adoptedAt).catch(() => {})\n',
+    without: '',
+    tests: ['test/ledger/postgres/copies.integration.test.ts'],
   },
   {
     name: 'postgres: a later epoch is known',
@@ -7070,7 +7071,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'postgres: a worker that misses what it saw committed says so to all',
-    file: 'src/ledger/postgres/work/member.ts',
+    file: 'src/ledger/postgres/copies/identity.ts',
     guard: "  yield* keep('unfinished', 'put-back')\n",
     without: '',
     tests: ['test/ledger/postgres/copies.integration.test.ts'],
@@ -7092,7 +7093,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'postgres: a server hands nothing out before all that live have looked',
     file: 'src/ledger/postgres/work/claims.ts',
-    guard: ' AND ${startedLongAgo(lookedBackAfterMs)}',
+    guard: ' AND ${restedFor(restMs)}',
     without: '',
     tests: ['test/ledger/postgres/copies.integration.test.ts'],
   },
@@ -7112,8 +7113,8 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'postgres: a worker of before an adoption stops nobody else',
-    file: 'src/ledger/postgres/work/member.ts',
-    guard: "  if ((yield* remembered()).adoptedAt !== adoptedAt) return 'overruled'\n",
+    file: 'src/ledger/postgres/copies/identity.ts',
+    guard: '  if ((yield* remembered()).adoptedAt !== adoptedAt) return false\n',
     without: '',
     tests: ['test/ledger/postgres/copies.integration.test.ts'],
   },
@@ -7142,7 +7143,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'postgres: a worker that looks back waits for an adoption that is under way',
-    file: 'src/ledger/postgres/work/member.ts',
+    file: 'src/ledger/postgres/copies/identity.ts',
     guard: '  yield* one(LOCK_FINDING)\n',
     without: '',
     tests: ['test/ledger/postgres/copies.integration.test.ts'],

@@ -100,8 +100,13 @@ function attemptsAt({ tests }: Guard, known: TestName | undefined): readonly Att
   const anew = [SHORT_ONES, []].map((which) => ({ files: tests, which }))
   // A file that is gone fails whatever is in the code.
   if (known === undefined || !existsSync(join(ROOT, known.file))) return anew
-  const alone = known.test === null ? [] : ['--testNamePattern', `^${RegExp.escape(known.test)}$`]
+  const alone = known.test === null ? [] : ['--testNamePattern', patternOf(known.test)]
   return [{ files: [known.file], which: alone }, ...anew]
+}
+
+/** Between a group and its test a name has ` > `, and a blank in a report. */
+function patternOf(reported: string): string {
+  return `^${RegExp.escape(reported).replaceAll(RegExp.escape(' '), '(?: >)? ')}$`
 }
 
 async function tryWithout(

@@ -27,7 +27,7 @@ import { doubtsOn } from '../texts/work/doubts.ts'
 import { looksBy } from '../texts/work/looks.ts'
 import { workingOn } from '../texts/work/working.ts'
 import { copiesOn, whyAtWork } from './copies/copies.ts'
-import { type Failover, LOOKED_BACK_AFTER_MS, whyUnsureOf } from './copies/identity.ts'
+import { type Failover, REST_MS, whyUnsureOf } from './copies/identity.ts'
 import { type ToFileParts, toFileOn } from './copies/to-file.ts'
 import { createServerWitness } from './copies/witness.ts'
 import { holdDelivery } from './delivery-lock.ts'
@@ -64,7 +64,7 @@ export interface LedgerParts extends Pick<ToFileParts, 'filePath' | 'openTempora
   /** Where this process works off rows; null: it works off none, or nobody could tell that it is dead but by its lease. */
   readonly place: Place | null
   /** Absent: as `identity.ts` has it. */
-  readonly lookedBackAfterMs?: number
+  readonly restMs?: number
   /** For people: without its password. */
   readonly name: string
   readonly failover: Failover
@@ -94,7 +94,7 @@ export function ledgerOn({
   place,
   onKeepingFailed,
   failover,
-  lookedBackAfterMs = LOOKED_BACK_AFTER_MS,
+  restMs = REST_MS,
   ...of
 }: LedgerParts): Ledger {
   const sessions = createSessions(() => connect(address))
@@ -115,7 +115,7 @@ export function ledgerOn({
   const member = createMember({
     ...{ connect: sessions.kept(), place: place?.id ?? null, clock, newId, failover },
     seen,
-    hasLookedSince: (serverStart) => copies.hasLookedSince(serverStart),
+    ensureLooked: (serverStart) => copies.ensureLooked(serverStart),
     onGivenUp: () => shares.lose(),
   })
   const shares = createShares(transactor(), member, clock.monotonicMs)
@@ -130,7 +130,7 @@ export function ledgerOn({
   const hot = createHot({
     ...{ engine, transactor: hotTransactor, member, clock, fullText: FULL_TEXT, turns },
     kept: createKeptAnswers(place === null ? null : `${place.answersPath}.${ledgerId}`, clock, onKeepingFailed),
-    claiming: createClaiming(failover, lookedBackAfterMs),
+    claiming: createClaiming(failover, restMs),
   })
   const submitLock = (waiting?: WaitingToSubmit) => lockSubmit(directSessions.open, address.schema, clock, waiting)
   const due = dueRowsOn({ read: reads.readOften }, createDueFrom(clock.monotonicMs))
@@ -138,11 +138,11 @@ export function ledgerOn({
   const sweeping = sweepingOn({ engine, member, clock, place: place?.id ?? null })
   const seal = createSeal(() => sealRecord(engine))
   const copies = copiesOn({
-    ...{ engine, seal, ledgerId, failover, lookedBackAfterMs, witness, transactorId: hotTransactor.id, die },
-    lockSubmit: submitLock,
+    ...{ engine, seal, ledgerId, failover, restMs, witness, transactorId: hotTransactor.id, die },
+    ...{ lockSubmit: submitLock, onPutBack: member.foundPutBack },
     ...of,
   })
-  const looks = looksBy(copies, of.name, { whyUnsure: whyUnsureOf(failover, lookedBackAfterMs), whyAtWork })
+  const looks = looksBy(copies, of.name, { whyUnsure: whyUnsureOf(failover, restMs), whyAtWork })
   const reached = (nowMs: number) => Math.min(nowMs, clock.reachedMs())
   const intake: IntakeParts = {
     ...{ newBatchId, lockSubmit: submitLock },

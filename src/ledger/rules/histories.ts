@@ -24,9 +24,12 @@ export interface Witnessed {
 
 export interface Remembered extends ServerIdentity {
   readonly epochNo: number
-  /** The epoch in which a person took an older state over; what was witnessed before it was overruled. 0: nobody did. */
+  /**
+   * The epoch that was begun when an older state was taken over, or when the ledger moved here from a file: what was witnessed before it says
+   * nothing. 0: neither.
+   */
   readonly adoptedAt: number
-  /** What was begun with it and must be finished before anything is sent. */
+  /** Why nothing may be sent yet. */
   readonly unfinished: Unfinished | null
 }
 
@@ -44,10 +47,13 @@ export interface History {
   readonly testimonies: readonly Testimony[]
 }
 
-export interface Testimony {
+export interface Said {
   /** What says it, for people: the beginning of a sentence. */
   readonly by: string
   readonly said: Witnessed
+}
+
+export interface Testimony extends Said {
   /** What the ledger says of that epoch; null: it never had it, or knows no more. */
   readonly epochHere: string | null
   /** The last transaction of that transactor that the ledger has; null: it has none. */

@@ -3,7 +3,7 @@
 import type { Actor } from '../../domain/actor.ts'
 import type { Adoption, Alarm } from '../../domain/alarm.ts'
 
-/** What several hosts see of a ledger: in a Redis that they share. One that was emptied says nothing, which is no harm. */
+/** What several hosts see of a ledger: in a Redis that they share. One that was emptied says nothing. */
 export interface SharedRegister {
   /** The newest epoch; null: it knows none. */
   newest(): Promise<string | null>

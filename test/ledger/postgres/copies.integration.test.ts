@@ -7,7 +7,7 @@ import {
   beginEpoch,
   keep,
   LOCK_ADOPTING,
-  LOOKED_BACK_AFTER_MS,
+  REST_MS,
   remember,
   serverIdentity,
   startOfServer,
@@ -17,7 +17,6 @@ import { makeServerLedger } from '../../../src/ledger/postgres/open.ts'
 import { type Address, openSession } from '../../../src/ledger/postgres/session.ts'
 import type { Token } from '../../../src/ledger/postgres/work/kept-answers.ts'
 import { LEASE_MS, MARGIN_MS } from '../../../src/ledger/rules/trust.ts'
-import type { SharedRegister } from '../../../src/ports/ledger/copies.ts'
 import type { Ledger } from '../../../src/ports/ledger/ledger.ts'
 import {
   CLERK,
@@ -183,7 +182,7 @@ test('a worker that looks while its server is being taken over stops itself, and
 
 test('a server that has started a moment ago hands nothing out until all that live have looked', async () => {
   const batchId = await submit(ledger, await openAccount(ledger), [refund('A'), refund('B')])
-  const slow = place.openAt(cluster.url, {}, 'another desk', { lookedBackAfterMs: 5_000 })
+  const slow = place.openAt(cluster.url, {}, 'another desk', { restMs: 5_000 })
   await expect
     .poll(async () => (await claim(slow, await dueRow(slow, batchId, 'A'))).kind, { timeout: 20_000 })
     .toBe('claimed')
@@ -509,22 +508,14 @@ describe('what a machine saw is known by those that share a Redis with it', () =
   })
 
   test('and a worker whose server was only started again goes on when it has looked', async () => {
-    let looks = 0
-    const register: SharedRegister = createMemoryRegister()
-    const counting = {
-      ...register,
-      testimonies: () => {
-        looks += 1
-        return register.testimonies()
-      },
-    }
-    await ledger.renewEpoch(counting)
+    const register = createMemoryRegister()
+    await ledger.renewEpoch(register)
     await beatUntilHeard(ledger)
     cluster.kill()
     cluster.start()
     await beatUntilHeard(ledger)
     await expect.poll(() => beatUntilHeard(ledger).then(ledger.maySend), { timeout: 20_000 }).toBe(true)
-    expect(looks).toBe(2)
+    expect(register.looks).toBe(2)
   })
 
   test('also by who asked Redis before its server was put back, and reads the ledger after', async () => {
@@ -537,6 +528,7 @@ describe('what a machine saw is known by those that share a Redis with it', () =
     const starting = otherMachine().openAt(urlOf(proxy), {}, 'another desk').renewEpoch(register)
     const stopped = expect(starting).rejects.toThrow('Redis records later work')
     await claimNamed(ledger, batchId, 'A')
+    await ledger.close()
     putBack(cluster, copy)
     await proxy.open()
     await stopped
@@ -567,13 +559,14 @@ describe('what a machine saw is known by those that share a Redis with it', () =
       faults.push(error)
       throw error
     }
-    const living = otherMachine().openAt(cluster.url, {}, 'another desk', { die, lookedBackAfterMs: 5_000 })
+    const living = otherMachine().openAt(cluster.url, {}, 'another desk', { die, restMs: 5_000 })
     await living.renewEpoch(register)
     await ledger.renewEpoch(register)
     await beatUntilHeard(living)
     cluster.kill()
     cluster.start()
-    await beatUntilHeard(living) // it looks at once, and nothing is told yet
+    await beatUntilHeard(living)
+    await expect.poll(() => register.looks, { timeout: 20_000 }).toBeGreaterThan(2) // at once, and nothing is told yet
     const [, ...said] = (await register.testimonies()).get('desk')!.split(' ')
     register.testify('desk', ['0000000000000009', ...said].join(' '))
     await expect.poll(() => String(faults[0]), { timeout: 20_000 }).toContain('Redis records later work')
@@ -655,8 +648,24 @@ describe('no alarm is raised by a transactor that the ledger has forgotten', () 
   })
 })
 
+test('a worker that starts, and whose witness knows of later work, says so to all', async () => {
+  await ledger.renewEpoch()
+  const batchId = await submit(ledger, await openAccount(ledger), [refund('A')])
+  const copy = copyOf(cluster)
+  await claimNamed(ledger, batchId, 'A')
+  await ledger.close()
+  putBack(cluster, copy)
+  const other = otherMachine().open()
+  await other.renewEpoch()
+  await beatUntilHeard(other)
+  await expect(place.open().renewEpoch()).rejects.toThrow('records later work by this ledger')
+  expect(await kindOf(other)).toBe('older')
+  await beatUntilHeard(other)
+  expect(other.maySend()).toBe(false)
+})
+
 test('a server rests for longer than a worker trusts', () => {
-  expect(LOOKED_BACK_AFTER_MS).toBeGreaterThan(LEASE_MS - MARGIN_MS)
+  expect(REST_MS).toBeGreaterThan(LEASE_MS - MARGIN_MS)
 })
 
 test('the witness is there with the first epoch, and knows each commit of a claim', async () => {

@@ -249,7 +249,7 @@ function beatOf() {
 
 test('nothing is called cancelled while it is not known what a server lacks that was started a moment ago', async () => {
   const batchId = await submit(ledger, accountId, [refund('A')])
-  const young = postgres.openAt(postgres.address.url, {}, 'desk', { lookedBackAfterMs: 9_000_000_000 })
+  const young = postgres.openAt(postgres.address.url, {}, 'desk', { restMs: 9_000_000_000 })
   await expect(young.cancel(batchId, 'not wanted', CLERK, NOW)).rejects.toMatchObject({ code: 'stopped' })
   expect(await statesIn(ledger, batchId)).toEqual(['READY'])
   expect((await ledger.batch(batchId))?.hold).toBe('none')

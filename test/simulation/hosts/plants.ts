@@ -71,7 +71,7 @@ export const HOSTS_PLANTS: Readonly<Record<string, HostsPlant>> = {
     "SET state = 'IN_DOUBT', ever_in_doubt = 1, completed_at",
     "SET state = 'READY', completed_at",
   ]),
-  'a server that was put back hands out rows at once': { parts: { lookedBackAfterMs: 0 } },
+  'a server that was put back hands out rows at once': { parts: { restMs: 0 } },
   'a transactor that is gone is made anew': swapping(makingTransactors('last = excluded.last WHERE lane.last >= $3')),
   'nobody looks for what it saw committed': swapping(
     makingTransactors('last = excluded.last WHERE $3::bigint IS NOT NULL'),

@@ -16,7 +16,7 @@ import { tablesOf } from './tables.ts'
  * - `nothing`: no ledger
  * - `arriving`: this one was copied whole, and has not been woken
  * - `arrived`: the one that was moved with this token
- * - `another`: some other ledger, or one that arrives from another file: that file may be retired by now
+ * - `another`: another ledger, or this one awake under another token
  */
 export type Target = 'nothing' | 'arriving' | 'arrived' | 'another'
 

@@ -1,10 +1,9 @@
 // The ledger on a server, told from older states of it and taken over: the alarm, the epochs, the adoption.
 
-import { type Alarm, mayBeMoved, stoppedBy } from '../../../domain/alarm.ts'
+import { mayBeMoved, stoppedBy } from '../../../domain/alarm.ts'
 import { Fault } from '../../../domain/fault.ts'
 import type { CopyLedger, SharedRegister } from '../../../ports/ledger/copies.ts'
-import { generationOf, WORKED_ELSEWHERE } from '../../rules/alarming.ts'
-import { alarmInHistory, type History, isOutdated, type Testimony, type Witnessed } from '../../rules/histories.ts'
+import { alarmInHistory, type History, type Said, type Testimony } from '../../rules/histories.ts'
 import { type Engine, FAULTING } from '../../texts/engine.ts'
 import { deleteDrafts } from '../../texts/intake/drafts.ts'
 import { lastRecordAtMs } from '../../texts/reading/last-record.ts'
@@ -26,7 +25,8 @@ import {
   serverIdentity,
   startOfServer,
 } from './identity.ts'
-import { parseWitnessed, readServerWitness, type ServerWitness } from './witness.ts'
+import { alarmOfNewest, askRegister, type RegisterAnswer, tellRegister } from './register.ts'
+import { readServerWitness, type ServerWitness } from './witness.ts'
 
 export interface CopyParts {
   readonly engine: Engine
@@ -35,13 +35,15 @@ export interface CopyParts {
   /** For people. */
   readonly name: string
   readonly failover: Failover
-  /** See `LOOKED_BACK_AFTER_MS`. */
-  readonly lookedBackAfterMs: number
+  /** See `REST_MS`. */
+  readonly restMs: number
   /** The files of this machine that may have something to say. */
   readonly witnessFiles: () => readonly string[]
   readonly witness: ServerWitness
   /** Of the transactor whose transactions are witnessed. */
   readonly transactorId: number
+  /** The ledger that was adopted last then is an older state. Resolves when all are told. */
+  readonly onPutBack: (adoptedAt: number) => Promise<void>
   /** Keeps every submit out until it is called again. */
   readonly lockSubmit: () => Promise<() => void>
   readonly die: (error: unknown) => never
@@ -49,10 +51,10 @@ export interface CopyParts {
 
 export interface ServerCopies extends Omit<CopyLedger, 'backup'> {
   /**
-   * Whether this process has looked at what all hosts saw, since nobody trusts any more what it was told before the server started then.
-   * Where it has not, it looks now, in the background, and ends itself on an alarm.
+   * Whether this process, where it works, has compared the server that was started then with what all hosts saw, after its rest. If not, it
+   * begins to compare, and ends itself on an alarm.
    */
-  hasLookedSince(serverStart: string): boolean
+  ensureLooked(serverStart: string): boolean
   /** Resolves when nothing is looked at any more. */
   drained(): Promise<void>
 }
@@ -60,14 +62,14 @@ export interface ServerCopies extends Omit<CopyLedger, 'backup'> {
 interface Look {
   readonly serverStart: string
   readonly history: History
-  readonly shared: Shared | null
+  readonly shared: RegisterAnswer | null
 }
 
 export function copiesOn(parts: CopyParts): ServerCopies {
-  const { engine, seal, ledgerId, name, failover, lookedBackAfterMs, witness, transactorId, die } = parts
+  const { engine, seal, ledgerId, name, failover, restMs, witness, transactorId, die } = parts
   let isWorking = false
   let register: SharedRegister | null = null
-  let lookedAt: string | null = null
+  let lookedSince: string | null = null
   let looking: Promise<unknown> | null = null
 
   function testified(): Said[] {
@@ -79,26 +81,24 @@ export function copiesOn(parts: CopyParts): ServerCopies {
 
   const read = (others: readonly Said[]) =>
     engine.read(() => historyOf(ledgerId, failover, [...testified(), ...others]))
-  const alarm = async () => alarmInHistory((await read([])).history)
+  const alarm = async () => alarmInHistory(await read([]))
   const keepEpoch = ({ no, value }: Epoch, since = 0) =>
     witness.keep({ ledgerId, epochNo: no, epoch: value, transactorId }, since, register)
 
-  /** Throws on an alarm, or ends this process where it works. */
+  /** Throws on an alarm, or ends this process where it works. What it returns is of the server that was started then, or of none. */
   async function look(): Promise<Look> {
-    for (;;) {
-      const { serverStart, hasRested } = await engine.read(() => restOf(lookedBackAfterMs))
-      // Before the ledger is read: what they say was committed is in it then.
-      const shared = register === null ? null : await askedOf(register, isWorking)
-      const { history, serverStart: startHere } = await read(shared?.told ?? [])
-      const found = alarmInHistory(history) ?? alarmOfNewest(shared?.newest ?? null, history)
-      if (found !== null) {
-        if (isWorking) die(stoppedBy(found, name))
-        throw stoppedBy(found, name)
-      }
-      if (startHere !== serverStart) continue // what was told is older than that server
-      if (hasRested) lookedAt = serverStart
-      return { serverStart, history, shared }
+    const { serverStart, hasRested } = await engine.read(() => restOf(restMs))
+    // Before the ledger is read: what they say was committed is in it then.
+    const shared = register === null ? null : await askRegister(register, isWorking)
+    const history = await read(shared?.told ?? [])
+    const found = alarmInHistory(history) ?? alarmOfNewest(shared?.newest ?? null, history)
+    if (found !== null) {
+      if (isKnownHereAlone(history, shared)) await parts.onPutBack(history.remembered.adoptedAt).catch(() => {})
+      if (isWorking) die(stoppedBy(found, name))
+      throw stoppedBy(found, name)
     }
+    if (hasRested) lookedSince = serverStart
+    return { serverStart, history, shared }
   }
 
   async function renewEpoch(): Promise<void> {
@@ -107,14 +107,14 @@ export function copiesOn(parts: CopyParts): ServerCopies {
       await keepPartitions(engine)
       await seal()
       const since = witness.lastCommit()
-      // On a server that was put back meanwhile it would take the place of what proves that.
+      // On a server put back meanwhile, its testimony would replace the one that proves it.
       const epoch = await engine.write(function* () {
         return (yield* startOfServer()) === serverStart ? yield* nextEpoch() : null
       }, FAULTING)
       if (epoch === null) continue
       keepEpoch(epoch, since)
       isWorking = true
-      if (shared !== null) await tellShared(shared, epoch, history)
+      if (shared !== null) await tellRegister(shared, epoch, history)
       return
     }
   }
@@ -122,13 +122,13 @@ export function copiesOn(parts: CopyParts): ServerCopies {
   return {
     alarm,
 
-    async renewEpoch(shared = null) {
-      register = shared
+    async renewEpoch(given = null) {
+      register = given
       await renewEpoch()
     },
 
-    hasLookedSince(serverStart) {
-      if (!isWorking || serverStart === lookedAt) return true
+    ensureLooked(serverStart) {
+      if (!isWorking || serverStart === lookedSince) return true
       looking ??= look()
         .catch(() => {}) // the next beat asks again
         .finally(() => {
@@ -156,8 +156,8 @@ export function copiesOn(parts: CopyParts): ServerCopies {
         keepEpoch(await engine.write(() => takeOver(nextEpoch), FAULTING))
         return 0
       }
-      const seen = Math.max(0, ...testified().map(({ said }) => said.epochNo))
-      // A file recorded between the last step and the adoption would be READY, and may be one that was sent since.
+      const witnessedNo = Math.max(0, ...testified().map(({ said }) => said.epochNo))
+      // A file recorded after the rows came into doubt, and before the adoption commits, would be READY, and may be one that was sent since.
       const release = await parts.lockSubmit()
       try {
         await engine.write(beginRestoring, FAULTING)
@@ -167,7 +167,7 @@ export function copiesOn(parts: CopyParts): ServerCopies {
           yield* one(LOCK_ADOPTING)
           yield* change(END_CANARIES)
           yield* change("DELETE FROM meta WHERE key = 'unfinished'")
-          return yield* takeOver(() => beginAnew(seen))
+          return yield* takeOver(() => beginAnew(witnessedNo))
         }, FAULTING)
         keepEpoch(epoch)
         return inDoubt
@@ -184,10 +184,10 @@ export function copiesOn(parts: CopyParts): ServerCopies {
 const HUNDREDTHS = 'SELECT CAST(extract(epoch FROM clock_timestamp()) * 100 AS BIGINT) AS hundredths'
 
 /** What was witnessed before says nothing any more: not even of an adoption in what is lost. */
-function* beginAnew(seenNo: number): Script<Epoch> {
+function* beginAnew(witnessedNo: number): Script<Epoch> {
   const { epochNo } = yield* remembered()
   const { hundredths } = (yield* one<{ hundredths: number }>(HUNDREDTHS))!
-  const epoch = yield* beginEpoch(Math.max(epochNo, seenNo, hundredths) + 1)
+  const epoch = yield* beginEpoch(Math.max(epochNo, witnessedNo, hundredths) + 1)
   yield* keep('adopted_at', String(epoch.no))
   return epoch
 }
@@ -196,29 +196,24 @@ function* nextEpoch(): Script<Epoch> {
   return yield* beginEpoch((yield* remembered()).epochNo + 1)
 }
 
-interface Said {
-  /** For people: the beginning of a sentence. */
-  readonly by: string
-  readonly said: Witnessed
+/** Whether this machine's own witness proves later work. What Redis says all others read themselves. */
+function isKnownHereAlone(history: History, shared: RegisterAnswer | null): boolean {
+  const told = new Set(shared?.told.map(({ said }) => said))
+  const testimonies = history.testimonies.filter(({ said }) => !told.has(said))
+  return history.remembered.unfinished === null && alarmInHistory({ ...history, testimonies })?.kind === 'older'
 }
 
 /** In the order in which they were asked for. */
 const KNOWN_HERE = `
   SELECT e.value AS "epochHere", l.last AS "commitNoHere"
-  FROM json_to_recordset(CAST(:said AS json)) AS s (place INTEGER, no BIGINT, transactor BIGINT)
-  LEFT JOIN epoch e ON e.no = s.no LEFT JOIN lane l ON l.id = s.transactor ORDER BY s.place`
+  FROM json_to_recordset(CAST(:said AS json)) AS s (nth INTEGER, no BIGINT, transactor BIGINT)
+  LEFT JOIN epoch e ON e.no = s.no LEFT JOIN lane l ON l.id = s.transactor ORDER BY s.nth`
 
-function* historyOf(
-  ledgerId: string,
-  failover: Failover,
-  sayings: readonly Said[],
-): Script<Pick<Look, 'history' | 'serverStart'>> {
-  const serverStart = yield* startOfServer()
-  const asked = sayings.map(({ said }, place) => ({ place, no: said.epochNo, transactor: said.transactorId }))
+function* historyOf(ledgerId: string, failover: Failover, sayings: readonly Said[]): Script<History> {
+  const asked = sayings.map(({ said }, nth) => ({ nth, no: said.epochNo, transactor: said.transactorId }))
   const known = yield* all<Pick<Testimony, 'epochHere' | 'commitNoHere'>>(KNOWN_HERE, { said: JSON.stringify(asked) })
-  const testimonies = sayings.map((saying, place) => ({ ...saying, ...known[place]! }))
-  const server = yield* serverIdentity(failover)
-  return { history: { ledgerId, server, remembered: yield* remembered(), testimonies }, serverStart }
+  const testimonies = sayings.map((saying, nth) => ({ ...saying, ...known[nth]! }))
+  return { ledgerId, server: yield* serverIdentity(failover), remembered: yield* remembered(), testimonies }
 }
 
 const LIVING = `
@@ -238,52 +233,4 @@ export function* whyAtWork(): Script<Fault | null> {
     'stopped',
     `Process ${pid} on ${host} (tranche ${command}) works off this ledger, or did less than 15 s ago. Nothing was changed. Stop every worker (SIGTERM), then adopt.`,
   )
-}
-
-// What the Redis that the hosts share knows. One that was emptied says nothing.
-
-interface Told extends Said {
-  readonly place: string
-  readonly text: string
-}
-
-interface Shared {
-  readonly register: SharedRegister
-  readonly told: readonly Told[]
-  readonly newest: string | null
-}
-
-/** null: it is away. Who works goes on without it; who starts does not. */
-async function askedOf(register: SharedRegister, isWorking: boolean): Promise<Shared | null> {
-  try {
-    const [testimonies, newest] = await Promise.all([register.testimonies(), register.newest()])
-    const told = Array.from(testimonies).flatMap(([place, text]) => {
-      const said = parseWitnessed(text)
-      return said === null ? [] : [{ place, text, by: 'Redis', said }]
-    })
-    return { register, told, newest }
-  } catch (error) {
-    if (!isWorking) throw error
-    return null
-  }
-}
-
-/** Also of the file from which the ledger moved here, if anyone works with a copy of it. */
-function alarmOfNewest(newest: string | null, { remembered }: History): Alarm | null {
-  if (newest === null) return null
-  const no = generationOf(newest)
-  return no > remembered.epochNo && no >= remembered.adoptedAt ? WORKED_ELSEWHERE : null
-}
-
-/** Several workers write there; the highest epoch counts. Places come and go: what proves nothing any more is forgotten. */
-async function tellShared(shared: Shared, { no, value }: Epoch, { testimonies, remembered }: History): Promise<void> {
-  const { register, told, newest } = shared
-  const outdated = testimonies.flatMap((one) => (isOutdated(one, remembered) ? [one.said] : []))
-  const forgotten = told.flatMap(({ place, text, said }) => (outdated.includes(said) ? [[place, text] as const] : []))
-  try {
-    if (newest === null || generationOf(newest) < no) await register.replace(newest, `${no}-${value}`)
-    await register.forget(new Map(forgotten))
-  } catch {
-    // Away. Whatever it holds is older, which is no harm.
-  }
 }

@@ -1,5 +1,5 @@
 // Which server the ledger is on, and which history it has. The ledger remembers both; what it remembers goes along with every copy, the
-// server's identity does not.
+// server's identity only with a copy of its disk.
 
 import { randomBytes } from 'node:crypto'
 import { Fault } from '../../../domain/fault.ts'
@@ -12,7 +12,7 @@ import { VERSION } from '../schema.ts'
 /**
  * How the server may be replaced:
  * - `none`: by nobody without a person who adopts the ledger
- * - `synchronous`: by a standby that has every commit
+ * - `synchronous`: as `none`, and nothing is sent while it waits for no standby; so one that takes over has every claim
  * - `storage`: under it, by disks that lose nothing; it tells no timeline
  */
 export type Failover = 'none' | 'synchronous' | 'storage'
@@ -35,17 +35,14 @@ export function sameHistory(failover: Failover): string {
 }
 
 /**
- * A server that was put back is started again. When this time is over, nobody sends on the word of the server that it was before: a worker
- * has beaten since, and said whether this one lacks anything that it saw committed, or has lost its trust. What it sent until then it has
- * told the Redis that the hosts share.
+ * A server that was put back is usually started again. When this time is over, nobody sends on the word of the server that it was before: a
+ * worker has beaten since, and said whether this one lacks anything that it saw committed, or has lost its trust. What it sent until then it
+ * has told the Redis that the hosts share.
  */
-export const LOOKED_BACK_AFTER_MS = LEASE_MS
+export const REST_MS = LEASE_MS
 
-/**
- * What every claim asks besides. A server that was put back is started again, with the identity that it had. Where its clock was set back
- * since, it says that it starts later, and goes on.
- */
-export function startedLongAgo(ms: number): string {
+/** What every claim asks besides. If the clock of the server was set back, its start lies in the future, which counts as rested. */
+export function restedFor(ms: number): string {
   return `clock_timestamp() - pg_postmaster_start_time() NOT BETWEEN interval '0' AND interval '${ms} milliseconds'`
 }
 
@@ -57,17 +54,15 @@ export function* startOfServer(): Script<string> {
   return found!.at
 }
 
-/** `hasRested`: see `LOOKED_BACK_AFTER_MS`. */
-export function* restOf(
-  lookedBackAfterMs: number,
-): Script<{ readonly serverStart: string; readonly hasRested: boolean }> {
-  const text = `SELECT ${SERVER_START} AS "serverStart", ${startedLongAgo(lookedBackAfterMs)} AS "hasRested"`
+/** `hasRested`: see `REST_MS`. */
+export function* restOf(restMs: number): Script<{ readonly serverStart: string; readonly hasRested: boolean }> {
+  const text = `SELECT ${SERVER_START} AS "serverStart", ${restedFor(restMs)} AS "hasRested"`
   return (yield* one<{ serverStart: string; hasRested: boolean }>(text))!
 }
 
 /** Whether it may lack what was committed, and nobody has had the time to say so. */
-export function whyUnsureOf(failover: Failover, lookedBackAfterMs: number): () => Script<Fault | null> {
-  const isSure = `SELECT 1 WHERE ${sameHistory(failover)} AND ${startedLongAgo(lookedBackAfterMs)}`
+export function whyUnsureOf(failover: Failover, restMs: number): () => Script<Fault | null> {
+  const isSure = `SELECT 1 WHERE ${sameHistory(failover)} AND ${restedFor(restMs)}`
   return function* () {
     if (yield* exists(isSure)) return null
     return new Fault(
@@ -109,9 +104,7 @@ export function* remember({ systemId, timeline }: ServerIdentity): Script<void> 
 export function* keep(key: string, value: string): Script<void> {
   yield* change(
     'INSERT INTO meta (key, value) VALUES (:key, :value) ON CONFLICT (key) DO UPDATE SET value = excluded.value',
-    {
-      ...{ key, value },
-    },
+    { key, value },
   )
 }
 
@@ -119,12 +112,20 @@ export function* keep(key: string, value: string): Script<void> {
 export const RESTORED_AFTER = "coalesce((SELECT CAST(value AS BIGINT) FROM meta WHERE key = 'restored_after'), 0)"
 
 /**
- * Taken first by the last step of an adoption, and by a worker that finds the ledger put back before it says so: neither overtakes the
+ * Taken by the last step of an adoption of an older state, and by whoever finds the ledger put back before it says so: neither overtakes the
  * other. The turnstile instead would wait for every writer, while others may claim.
  */
 const ADOPTING = `${LOCKS.adopting}, CAST(CAST(CAST(quote_ident(current_schema()) AS regnamespace) AS oid) AS integer)`
 export const LOCK_ADOPTING = `SELECT pg_advisory_xact_lock(${ADOPTING})`
-export const LOCK_FINDING = `SELECT pg_advisory_xact_lock_shared(${ADOPTING})`
+const LOCK_FINDING = `SELECT pg_advisory_xact_lock_shared(${ADOPTING})`
+
+/** Keeps every claim out until a person has adopted it. `adoptedAt`: as far as this process knows; false: a person has adopted it since. */
+export function* markPutBack(adoptedAt: number): Script<boolean> {
+  yield* one(LOCK_FINDING)
+  if ((yield* remembered()).adoptedAt !== adoptedAt) return false
+  yield* keep('unfinished', 'put-back')
+  return true
+}
 
 /** From here on nothing is claimed until it has been taken over, and no earlier claim frees a row. */
 export function* beginRestoring(): Script<void> {

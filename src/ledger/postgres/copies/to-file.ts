@@ -1,4 +1,4 @@
-// A ledger on a server, copied to a file: as a backup that can be read without the server, and to hold its record against itself.
+// A ledger on a server, copied to a file: as a backup that can be read without the server, and to verify its record.
 
 import { join } from 'node:path'
 import type { AuditLedger } from '../../../ports/ledger/audit.ts'

@@ -5,7 +5,7 @@ import type { Claim, ClaimAnswer } from '../../../ports/ledger/work.ts'
 import { MAY_SEND, ORDER_IS_FREE, WITHIN_CANARY } from '../../texts/orders.ts'
 import { byOf } from '../../texts/record/acts.ts'
 import type { Counted } from '../../texts/record/tally.ts'
-import { type Failover, sameHistory, startedLongAgo } from '../copies/identity.ts'
+import { type Failover, restedFor, sameHistory } from '../copies/identity.ts'
 import type { Asked } from '../session.ts'
 import { ALL_SETTLED } from './settlements.ts'
 
@@ -64,9 +64,9 @@ export interface Claiming {
   ): readonly ClaimAnswer[]
 }
 
-/** `lookedBackAfterMs`: see `startedLongAgo`. */
-export function createClaiming(failover: Failover, lookedBackAfterMs: number): Claiming {
-  const text = claimText(`${sameHistory(failover)} AND ${startedLongAgo(lookedBackAfterMs)}`)
+/** `restMs`: see `restedFor`. */
+export function createClaiming(failover: Failover, restMs: number): Claiming {
+  const text = claimText(`${sameHistory(failover)} AND ${restedFor(restMs)}`)
   return { ask: (...asked) => ({ text, values: valuesOf(...asked) }), answers }
 }
 

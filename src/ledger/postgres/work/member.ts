@@ -7,7 +7,7 @@ import type { SharedClock } from '../../../ports/clock.ts'
 import { createTrust, LEASE_MS, type Moment, momentOf } from '../../rules/trust.ts'
 import type { Engine } from '../../texts/engine.ts'
 import { all, change, exists, one, type Script } from '../../texts/script.ts'
-import { type Failover, keep, LOCK_FINDING, remembered, SERVER_START, sameHistory } from '../copies/identity.ts'
+import { type Failover, markPutBack, remembered, SERVER_START, sameHistory } from '../copies/identity.ts'
 import type { Seen, SeenCommits } from '../seen.ts'
 import type { Session } from '../session.ts'
 import { freeSharesOfGone } from './shares.ts'
@@ -19,6 +19,8 @@ export interface Member {
   isTrusted(): boolean
   /** The server was put back, and a person has taken the ledger over since: nothing that this process does is of that ledger. */
   isOverruled(): boolean
+  /** Sends nothing more, and tells all: this process did not see it, but what others saw proves it. `adoptedAt`: see `Remembered`. */
+  foundPutBack(adoptedAt: number): Promise<void>
   /** Says what it does, for people, and renews its lease. */
   beat(heartbeat: Heartbeat): Promise<void>
   leave(): Promise<void>
@@ -33,8 +35,8 @@ export interface MemberParts {
   readonly newId: () => number
   readonly failover: Failover
   readonly seen: SeenCommits
-  /** Whether this process has looked at what other hosts saw since the server started then; see `copies.ts`. */
-  readonly hasLookedSince: (serverStart: string) => boolean
+  /** See `ServerCopies`. */
+  readonly ensureLooked: (serverStart: string) => boolean
   /** Others may have taken over what it held: called before it may send again. */
   readonly onGivenUp: () => void
 }
@@ -85,26 +87,23 @@ const BEAT_SETTINGS = `SET LOCAL synchronous_commit TO on; SET LOCAL lock_timeou
 interface LookingBack {
   readonly seen: readonly Seen[]
   readonly adoptedAt: number
-  /** Called before it says so to others, which may fail. */
+  /** Called first: telling the others may fail. */
   readonly onLacking: () => void
 }
 
 /**
- * A server that lacks what this process saw committed was put back: nobody may claim from it, and nobody else may know. `overruled`: a
- * person has taken it over since, and this process is of the past.
+ * A server that lacks what this process saw committed was put back: nobody may claim from it, and perhaps no other process knows.
+ * `overruled`: a person has taken it over since, and this process is of the past.
  */
 function* lookBack({ seen, adoptedAt, onLacking }: LookingBack): Script<'here' | 'put-back' | 'overruled'> {
   if (!(yield* exists(LACKING, { seen: JSON.stringify(seen) }))) return 'here'
   onLacking()
-  yield* one(LOCK_FINDING)
-  if ((yield* remembered()).adoptedAt !== adoptedAt) return 'overruled'
-  yield* keep('unfinished', 'put-back')
-  return 'put-back'
+  return (yield* markPutBack(adoptedAt)) ? 'put-back' : 'overruled'
 }
 
 interface Renewed {
   readonly serverMs: number
-  /** Whether this is the server that the ledger knows. */
+  /** Whether claims pass here: see `sameHistory`. */
   readonly isSame: number
   readonly wasGivenUp: number
   readonly serverStart: string
@@ -117,15 +116,16 @@ export function createMember({
   newId,
   failover,
   seen,
-  hasLookedSince,
+  ensureLooked,
   onGivenUp,
 }: MemberParts): Member {
   const renewText = renewing(sameHistory(failover))
   const trust = createTrust(clock.host)
   let joined: Promise<number> | null = null
-  /** As of the start: see `Remembered`. */
+  /** As of the last join: see `Remembered`. */
   let adoptedAt = 0
   let isOverruled = false
+  let isPutBack = false
   let isBeating = false
   const transactorId = newId()
   /** Those that are known to be committed. */
@@ -155,7 +155,7 @@ export function createMember({
   function trusting(from: Moment, { serverMs, isSame, wasGivenUp, serverStart }: Renewed): void {
     if (wasGivenUp === 1) onGivenUp()
     clock.follow(serverMs, from.monotonicMs, clock.monotonicMs())
-    if (isSame === 1 && hasLookedSince(serverStart)) trust.renewed(from)
+    if (isSame === 1 && !isPutBack && ensureLooked(serverStart)) trust.renewed(from)
     else trust.withdraw()
   }
 
@@ -199,9 +199,11 @@ export function createMember({
 
   async function renew(heartbeat: Heartbeat | null): Promise<void> {
     const worker = await id()
-    const [from, known, no] = [momentOf(clock.host), seen.all(), beats + 1]
+    const from = momentOf(clock.host)
+    let no = 0
     const renewed = await write(function* () {
-      const found = yield* lookBack({ seen: known, adoptedAt, onLacking: trust.withdraw })
+      no = beats + 1 // only now: another beat may have been under way
+      const found = yield* lookBack({ seen: seen.all(), adoptedAt, onLacking: trust.withdraw })
       if (found === 'overruled') isOverruled = true
       if (found !== 'here') return null
       yield* change(COUNT_BEAT, { transactorId, no })
@@ -232,6 +234,11 @@ export function createMember({
     id,
     isTrusted: trust.holds,
     isOverruled: () => isOverruled,
+    async foundPutBack(adoptedAt) {
+      isPutBack = true
+      trust.withdraw()
+      await write(() => markPutBack(adoptedAt))
+    },
     beat: renew,
     async leave() {
       leaving.abort()
