@@ -18,7 +18,7 @@ const RARE: readonly string[] = [
   'a server of another timeline hands out rows',
   'a claim of before an adoption speaks for its row',
   'any claim speaks for an attempt of its number',
-  'a link of the chain is added to another record than it was made from',
+  'a server that was started anew is taken for the one before',
   'what a worker saw is lost with it',
   'a batch of a server that was put back is cancelled',
   'nobody looks for what it saw committed',

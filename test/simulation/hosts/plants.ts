@@ -93,9 +93,9 @@ export const HOSTS_PLANTS: Readonly<Record<string, HostsPlant>> = {
     ['claim_no = s.claim_no AND worker = $21', '$21::bigint > 0'],
     ['c.claim_no = s.claim_no AND c.worker = $21', '$21::bigint > 0'],
   ),
-  'a link of the chain is added to another record than it was made from': swapping([
-    'SELECT CAST(extract(epoch FROM pg_postmaster_start_time()) AS TEXT) AS at',
-    "SELECT 'always' AS at",
+  'a server that was started anew is taken for the one before': swapping([
+    'CAST(extract(epoch FROM pg_postmaster_start_time()) AS TEXT)',
+    "CAST('always' AS TEXT)",
   ]),
   'what was freed counts no more': swapping(['AND f.until > clock_timestamp()', 'AND f.until < clock_timestamp()']),
   'the shares of the dead are free at once': swapping([
