@@ -32,7 +32,7 @@ export function openSharedRegister(address: RedisAddress, prefix: string, ledger
   const redis = openClient(address)
   const [epoch, testimony] = [epochKey(prefix, ledgerId), testimonyKey(prefix, ledgerId)]
   const latest = new Map<string, string>()
-  /** Places of which Redis is to be told. While it is away each command would wait in memory: one for every commit. */
+  /** Places to tell Redis of. While it is away, a command for every commit would wait in memory. */
   const untold = new Set<string>()
   let retry: NodeJS.Timeout | undefined
   const tell = () => {

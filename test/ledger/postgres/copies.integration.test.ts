@@ -450,6 +450,16 @@ test('a server put back to before an upgrade is known by a worker that lives, be
   expect(await kindOf(other.open())).toBe('older')
 })
 
+/** A process that would end, and why. */
+function dying() {
+  const faults: unknown[] = []
+  const die = (error: unknown): never => {
+    faults.push(error)
+    throw error
+  }
+  return { faults, die }
+}
+
 const urlOf = ({ port }: { readonly port: number }) => `postgres://tranche@127.0.0.1:${port}/postgres`
 
 async function startIn(timeZone: string): Promise<string> {
@@ -486,11 +496,7 @@ describe('what a machine saw is known by those that share a Redis with it', () =
 
   test('by a worker that stood still since before the copy, as soon as it is heard again', async () => {
     const register = createMemoryRegister()
-    const faults: unknown[] = []
-    const die = (error: unknown): never => {
-      faults.push(error)
-      throw error
-    }
+    const { faults, die } = dying()
     const standing = otherMachine().openAt(cluster.url, {}, 'desk', { die })
     await standing.renewEpoch(register)
     await standing.beat(beatOf())
@@ -554,11 +560,7 @@ describe('what a machine saw is known by those that share a Redis with it', () =
 
   test('also what was sent, and told, on the word of the server that it was before', async () => {
     const register = createMemoryRegister()
-    const faults: unknown[] = []
-    const die = (error: unknown): never => {
-      faults.push(error)
-      throw error
-    }
+    const { faults, die } = dying()
     const living = otherMachine().openAt(cluster.url, {}, 'another desk', { die, restMs: 5_000 })
     await living.renewEpoch(register)
     await ledger.renewEpoch(register)

@@ -42,7 +42,7 @@ export interface CopyParts {
   readonly witness: ServerWitness
   /** Of the transactor whose transactions are witnessed. */
   readonly transactorId: number
-  /** The ledger that was adopted last then is an older state. Resolves when all are told. */
+  /** Stops this process from sending, and tells all others that the server was put back. `adoptedAt`: see `Remembered`. */
   readonly onPutBack: (adoptedAt: number) => Promise<void>
   /** Keeps every submit out until it is called again. */
   readonly lockSubmit: () => Promise<() => void>
@@ -51,11 +51,11 @@ export interface CopyParts {
 
 export interface ServerCopies extends Omit<CopyLedger, 'backup'> {
   /**
-   * Whether this process, where it works, has compared the server that was started then with what all hosts saw, after its rest. If not, it
-   * begins to compare, and ends itself on an alarm.
+   * Whether this process has compared the server that was started then, once it had rested, with what all hosts saw. If not, it begins to, and
+   * ends itself on an alarm. True also before it works.
    */
   ensureLooked(serverStart: string): boolean
-  /** Resolves when nothing is looked at any more. */
+  /** Resolves when no look is under way. */
   drained(): Promise<void>
 }
 
@@ -85,10 +85,10 @@ export function copiesOn(parts: CopyParts): ServerCopies {
   const keepEpoch = ({ no, value }: Epoch, since = 0) =>
     witness.keep({ ledgerId, epochNo: no, epoch: value, transactorId }, since, register)
 
-  /** Throws on an alarm, or ends this process where it works. What it returns is of the server that was started then, or of none. */
+  /** On an alarm it throws, or ends this process where it works. `serverStart`: as of the beginning; another server may be there by now. */
   async function look(): Promise<Look> {
     const { serverStart, hasRested } = await engine.read(() => restOf(restMs))
-    // Before the ledger is read: what they say was committed is in it then.
+    // Before the ledger is read, which then holds whatever they saw committed.
     const shared = register === null ? null : await askRegister(register, isWorking)
     const history = await read(shared?.told ?? [])
     const found = alarmInHistory(history) ?? alarmOfNewest(shared?.newest ?? null, history)
@@ -180,7 +180,7 @@ export function copiesOn(parts: CopyParts): ServerCopies {
   }
 }
 
-/** More of them pass than epochs are begun. Their number since 1970 has 12 digits, which is what an epoch may have. */
+/** Since 1970. More of them pass than epochs are begun, and their number has 12 digits, as many as an epoch may have. */
 const HUNDREDTHS = 'SELECT CAST(extract(epoch FROM clock_timestamp()) * 100 AS BIGINT) AS hundredths'
 
 /** What was witnessed before says nothing any more: not even of an adoption in what is lost. */
@@ -196,7 +196,7 @@ function* nextEpoch(): Script<Epoch> {
   return yield* beginEpoch((yield* remembered()).epochNo + 1)
 }
 
-/** Whether this machine's own witness proves later work. What Redis says all others read themselves. */
+/** Whether this machine's own witness proves later work. The others read for themselves what Redis says. */
 function isKnownHereAlone(history: History, shared: RegisterAnswer | null): boolean {
   const told = new Set(shared?.told.map(({ said }) => said))
   const testimonies = history.testimonies.filter(({ said }) => !told.has(said))

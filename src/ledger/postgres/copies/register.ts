@@ -39,8 +39,8 @@ export function alarmOfNewest(newest: string | null, { remembered }: History): A
 }
 
 /**
- * Several workers tell their epochs there. Where another was faster, it is told with the next one: the testimonies say it too. Places come
- * and go: what proves nothing any more is forgotten.
+ * Several workers tell their epochs there. One that another worker overtook tells its next one: meanwhile its testimony says the same. Places
+ * come and go: what proves nothing any more is forgotten.
  */
 export async function tellRegister(
   { register, told, newest }: RegisterAnswer,
