@@ -6089,9 +6089,16 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'postgres: an answer that is not settled soon is written down',
     file: 'src/ledger/postgres/work/kept-answers.ts',
-    guard: 'if (!settled.signal.aborted) write(path, answer)',
-    without: 'void answer',
+    guard: 'if (unwritten.delete(one)) write(path, one.answer)',
+    without: 'unwritten.delete(one)',
     tests: ['test/ledger/postgres/members.integration.test.ts'],
+  },
+  {
+    name: 'postgres: the watch over answers ends with the last of them',
+    file: 'src/ledger/postgres/work/kept-answers.ts',
+    guard: '      if (over.aborted) return\n',
+    without: '',
+    tests: ['test/ledger/postgres/work/kept-answers.test.ts'],
   },
   {
     name: 'postgres: a clock that is ahead makes no row due',

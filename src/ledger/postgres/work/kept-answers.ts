@@ -28,6 +28,12 @@ export interface KeptAnswers {
   forgetLeft(): void
 }
 
+/** Settled by then, it is not written down. */
+interface Unwritten {
+  readonly answer: KeptAnswer
+  readonly byMs: number
+}
+
 const SETTLED_WITHIN_MS = 5_000
 
 /**
@@ -36,10 +42,13 @@ const SETTLED_WITHIN_MS = 5_000
  */
 export function createKeptAnswers(
   path: string | null,
-  clock: Pick<Clock, 'sleep'>,
+  clock: Pick<Clock, 'sleep' | 'monotonicMs'>,
   onFailed: (error: unknown) => void,
 ): KeptAnswers {
   let unsettled = 0
+  /** Of these, in the order in which they came. */
+  const unwritten = new Set<Unwritten>()
+  let watching: AbortController | null = null
   let isWritten = false
   /** A bug: what was refused for ever must not be forgotten. */
   let isRefused = false
@@ -60,14 +69,44 @@ export function createKeptAnswers(
     }
   }
 
+  /** One for all of them: thousands come and go in a second. */
+  async function watch(path: string, over: AbortSignal): Promise<void> {
+    for (const one of unwritten) {
+      await clock.sleep(Math.max(0, one.byMs - clock.monotonicMs()), over)
+      if (over.aborted) return
+      if (unwritten.delete(one)) write(path, one.answer)
+    }
+    watching = null
+  }
+
+  function begun(path: string, answer: KeptAnswer): Unwritten {
+    const one = { answer, byMs: clock.monotonicMs() + SETTLED_WITHIN_MS }
+    unsettled += 1
+    unwritten.add(one)
+    if (watching === null) {
+      watching = new AbortController()
+      void watch(path, watching.signal)
+    }
+    return one
+  }
+
+  function ended(path: string, one: Unwritten): void {
+    unwritten.delete(one)
+    if (unwritten.size === 0) {
+      watching?.abort()
+      watching = null
+    }
+    unsettled -= 1
+    // All together: each of them is settled again without an effect if this process dies before.
+    if (unsettled > 0 || !isWritten || isRefused) return
+    rmSync(path, { force: true })
+    isWritten = false
+  }
+
   return {
     async until(settling, answer) {
       if (path === null) return settling
-      unsettled += 1
-      const settled = new AbortController()
-      void clock.sleep(SETTLED_WITHIN_MS, settled.signal).then(() => {
-        if (!settled.signal.aborted) write(path, answer)
-      })
+      const one = begun(path, answer)
       try {
         return await settling
       } catch (error) {
@@ -75,13 +114,7 @@ export function createKeptAnswers(
         write(path, answer)
         throw error
       } finally {
-        settled.abort()
-        unsettled -= 1
-        // All together: each of them is settled again without an effect if this process dies before.
-        if (unsettled === 0 && isWritten && !isRefused) {
-          rmSync(path, { force: true })
-          isWritten = false
-        }
+        ended(path, one)
       }
     },
     left: () => (path === null ? [] : parse(path)),
