@@ -4,10 +4,10 @@
 import type { Claim, ClaimAnswer } from '../../../ports/ledger/work.ts'
 import { MAY_SEND, ORDER_IS_FREE, WITHIN_CANARY } from '../../texts/orders.ts'
 import { byOf } from '../../texts/record/acts.ts'
-import type { Counted } from '../../texts/record/tally.ts'
 import { type Failover, restedFor, sameHistory } from '../copies/identity.ts'
 import type { Asked } from '../session.ts'
 import { ALL_SETTLED } from './settlements.ts'
+import { type Alike, alike, claimNosOf } from './tally.ts'
 
 export interface NumberedClaim extends Claim {
   /** Never given twice by one worker: with its id, the token of this claim. */
@@ -16,12 +16,8 @@ export interface NumberedClaim extends Claim {
   readonly reachedMs: number
 }
 
-interface Won extends Counted {
-  readonly claimNo: number
-}
-
 // The first look finds rows by their ids alone, whatever the planner believes of the table. The second locks them, and asks again for what
-// another claim may have changed since. The order in which keys are taken is the same in every transaction, so that two do not deadlock.
+// another claim may have changed since. `IS TRUE` keeps the planner from asking a part of a condition twice. The order in which keys are taken is the same in every transaction, so that two do not deadlock.
 /** `same`: what must hold of the server. */
 const claimText = (same: string) => `
   WITH ask AS MATERIALIZED (
@@ -32,7 +28,7 @@ const claimText = (same: string) => `
     FROM ask c CROSS JOIN LATERAL (SELECT * FROM instruction r WHERE r.id = c.row_id OFFSET 0) AS i
       JOIN batch b ON b.id = i.batch_id JOIN account a ON a.id = i.account_id
     WHERE i.due_at <= c.reached
-      AND ${MAY_SEND} AND ${WITHIN_CANARY} AND ${ORDER_IS_FREE.replaceAll(':nowMs', 'c.reached')}
+      AND ${MAY_SEND} AND ${WITHIN_CANARY} AND ${ORDER_IS_FREE.replaceAll(':nowMs', 'c.reached')} IS TRUE
       AND EXISTS (SELECT 1 FROM worker w WHERE w.id = $7 AND w.ended_at IS NULL AND w.fenced_at IS NULL)
       AND ($9::bigint = 0 OR ${ALL_SETTLED})
       AND ${same}),
@@ -45,22 +41,23 @@ const claimText = (same: string) => `
     SELECT f.id, f.account_id, f.order_key, $7, f.claim_no, clock_timestamp() + f.answer_within * interval '1 millisecond' FROM free f
     ON CONFLICT DO NOTHING RETURNING row_id, claim_no),
   sending AS (
-    UPDATE instruction i SET state = 'SENDING', attempt = i.attempt + 1, claimed_at = a.now_ms, send_by = a.send_by, answer_by = a.answer_by
-    FROM won w JOIN ask a ON a.claim_no = w.claim_no WHERE i.id = w.row_id AND i.id = ANY ($1)
-    RETURNING i.id, i.batch_id, i.operation, i.currency, i.amount_minor, i.attempt, a.now_ms, a.claim_no),
+    UPDATE instruction i SET state = 'SENDING', attempt = i.attempt + 1,
+      claimed_at = ($4::bigint[])[w.place], send_by = ($5::bigint[])[w.place], answer_by = ($6::bigint[])[w.place]
+    FROM (SELECT row_id, claim_no, array_position($3::bigint[], claim_no) AS place FROM won) AS w WHERE i.id = w.row_id AND i.id = ANY ($1)
+    RETURNING i.id, i.batch_id, i.operation, i.currency, i.amount_minor, i.attempt, i.claimed_at, w.claim_no),
   history AS (
     INSERT INTO move (row_id, attempt, from_state, to_state, cause, at, by, worker, claim_no)
-    SELECT s.id, s.attempt, 'READY', 'SENDING', 'claim', s.now_ms, '${byOf(null)}', $7, s.claim_no FROM sending s)
-  SELECT s.claim_no AS "claimNo", s.batch_id, s.operation, s.currency, s.amount_minor FROM sending s`
+    SELECT s.id, s.attempt, 'READY', 'SENDING', 'claim', s.claimed_at, '${byOf(null)}', $7, s.claim_no FROM sending s)
+  SELECT ${alike('s', 's.currency')} FROM sending s GROUP BY s.batch_id, s.operation, s.currency`
 
 export interface Claiming {
   /** `settling`: so many settlements go before these claims in their transaction, and where one of them is not plain, nothing is claimed. */
   ask(worker: number, claims: readonly NumberedClaim[], settling: number): Asked
-  /** Answers in the order asked; `moved` is told of each row that is SENDING now. */
+  /** Answers in the order asked; `moved` is told of the rows that are SENDING now. */
   answers(
     claims: readonly NumberedClaim[],
     found: readonly object[],
-    moved: (row: Counted) => void,
+    moved: (rows: Alike) => void,
   ): readonly ClaimAnswer[]
 }
 
@@ -85,9 +82,11 @@ function valuesOf(...[worker, claims, settling]: Parameters<Claiming['ask']>): r
 }
 
 function answers(...[claims, found, moved]: Parameters<Claiming['answers']>): readonly ClaimAnswer[] {
-  const rows = found as readonly Won[]
-  for (const row of rows) moved(row)
-  const won = new Set(rows.map(({ claimNo }) => claimNo))
+  const won = new Set<number>()
+  for (const rows of found as readonly Alike[]) {
+    moved(rows)
+    for (const claimNo of claimNosOf(rows)) won.add(claimNo)
+  }
   return claims.map(({ claimNo, attempt }) =>
     won.has(claimNo) ? { kind: 'claimed', attempt: attempt + 1 } : { kind: 'not-free' },
   )

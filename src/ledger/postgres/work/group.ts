@@ -43,12 +43,12 @@ export function groupOf(entries: readonly Entry<Work>[], worker: number, claimin
     finish(found) {
       const tally = createTallyOfMany()
       const [settledRows, claimedRows] = settles ? found : [[], found[0]]
-      const settled = settledIn(settledRows ?? [], (row, to) => tally.moved(row, 'SENDING', to))
+      const settled = settledIn(settledRows ?? [], (rows, to) => tally.moved(rows, 'SENDING', to))
       for (const { entry, of } of settling) entry.result = settled.get(of.settlement.claimNo) ?? LATER
       const hasClaimed = claimsToo && settling.every(({ entry }) => entry.result !== LATER)
       const won = claimsToo ? (claimedRows ?? []) : []
       if (!hasClaimed && won.length > 0) throw new Error('bug: a claim overtook a settlement that is written alone')
-      const answers = hasClaimed ? claiming.answers(claims, won, (row) => tally.moved(row, 'READY', 'SENDING')) : []
+      const answers = hasClaimed ? claiming.answers(claims, won, (rows) => tally.moved(rows, 'READY', 'SENDING')) : []
       for (const [i, { entry }] of asking.entries()) {
         const answer = answers[i]
         entry.result = answer === undefined ? LATER : ({ answer, worker } satisfies Claimed)

@@ -7,8 +7,8 @@ import type { Settled, Settlement } from '../../../ports/ledger/work.ts'
 import { type MakeMove, type RowToSettle, settlingStep } from '../../rules/settling.ts'
 import { byOf } from '../../texts/record/acts.ts'
 import { answeredBy, answeredText } from '../../texts/record/recorded.ts'
-import type { Counted } from '../../texts/record/tally.ts'
 import type { Asked } from '../session.ts'
+import { type Alike, alike, claimNosOf } from './tally.ts'
 
 /** One that nothing but the row stands against. */
 export interface PlainSettlement extends Settlement {
@@ -42,8 +42,8 @@ function mayBePlain({ to, warning, forbidden, askedToWaitUntilMs }: Settlement):
 
 /**
  * Those of own claims that are SENDING, and have nothing about them that asks for more than a move. Every effect hangs on the claim that goes.
- * Each row and its claim are looked up one by one, whatever the planner believes of the tables: all claims against all settlements is quadratic.
- * CASE hides the state from it: by the index of what is SENDING, which looks small, it would read all rows of the group for each of them.
+ * Each row and its claim are looked up one by one, whatever the planner believes of the tables (`= ANY` leaves it nothing else): all claims
+ * against all settlements is quadratic, and by its `ctid` a claim takes eight times as long to find as by its id. CASE hides the state from it: by the index of what is SENDING, which looks small, it would read all rows of the group for each of them.
  */
 const SETTLE = `
   WITH say AS MATERIALIZED (
@@ -53,13 +53,12 @@ const SETTLE = `
       AS s (row_id, claim_no, state, due_at, sent_at, completed_at, reason, transaction_id, order_id,
         record_id, amount, currency, vault_id, xtl_order_id, customer_id, card, http_status, answer, answered, cause, attempt)),
   fit AS MATERIALIZED (
-    SELECT s.*, c.place FROM say s
-      CROSS JOIN LATERAL (SELECT ctid AS place FROM claim WHERE row_id = s.row_id AND claim_no = s.claim_no AND worker = $21 OFFSET 0) AS c
+    SELECT s.* FROM say s
       CROSS JOIN LATERAL (SELECT * FROM instruction r WHERE r.id = s.row_id OFFSET 0) AS i JOIN batch b ON b.id = i.batch_id
     WHERE i.state = 'SENDING' AND i.attempt = s.attempt AND i.transaction_id IS NULL AND i.warning IS NULL AND i.operation <> 'VAULT_CREATE'
       AND b.canary_rows IS NULL AND b.max_declined IS NULL),
   gone AS (
-    DELETE FROM claim c USING fit s WHERE c.ctid = s.place AND c.row_id = s.row_id AND c.claim_no = s.claim_no AND c.worker = $21
+    DELETE FROM claim c USING fit s WHERE c.row_id = s.row_id AND c.row_id = ANY ($1) AND c.claim_no = s.claim_no AND c.worker = $21
     RETURNING s.*),
   settled AS (
     UPDATE instruction i SET state = s.state, due_at = s.due_at, sent_at = coalesce(s.sent_at, i.sent_at), completed_at = s.completed_at,
@@ -75,8 +74,9 @@ const SETTLE = `
     INSERT INTO move (row_id, attempt, from_state, to_state, cause, at, by, http_status, answer, reason, answered)
     SELECT s.row_id, s.attempt, 'SENDING', s.state, s.cause, s.completed_at, '${byOf(null)}', s.http_status, s.answer, s.reason, s.answered
     FROM settled s)
-  SELECT s.claim_no AS "claimNo", s.state, s.batch_id, s.operation, s.of_currency AS currency, s.amount_minor
-  FROM (SELECT set_config('tranche.settled', CAST(count(*) AS TEXT), true) FROM settled) AS told LEFT JOIN settled s ON true`
+  SELECT s.state, ${alike('s', 's.of_currency')}
+  FROM (SELECT set_config('tranche.settled', CAST(count(*) AS TEXT), true) FROM settled) AS told LEFT JOIN settled s ON true
+  GROUP BY s.state, s.batch_id, s.operation, s.of_currency`
 
 /** For what comes after it in the transaction: whether so many were settled as `$9` says. Once a transaction has ended, the setting is empty. */
 export const ALL_SETTLED = "CAST(nullif(current_setting('tranche.settled', true), '') AS BIGINT) = $9"
@@ -110,22 +110,22 @@ export function askToSettle(worker: number, settlements: readonly PlainSettlemen
   return { text: SETTLE, values }
 }
 
-/** `claimNo` is null where it settled none. */
-type SettledRow = (Counted & { readonly claimNo: number; readonly state: State }) | { readonly claimNo: null }
+/** The one that there is where none was settled has no claims. */
+type SettledRows = (Alike & { readonly state: State }) | { readonly claims: null }
 
 /**
- * By the number of the claim; `moved` is told of each. One that is missing is not plain, and nothing was written of it. A transaction that
+ * By the number of the claim; `moved` is told of all. One that is missing is not plain, and nothing was written of it. A transaction that
  * another row has breaks the statement, by the key of `seen_transaction`.
  */
 export function settledIn(
   found: readonly object[],
-  moved: (row: Counted, to: State) => void,
+  moved: (rows: Alike, to: State) => void,
 ): ReadonlyMap<number, Settled> {
   const settled = new Map<number, Settled>()
-  for (const row of found as readonly SettledRow[]) {
-    if (row.claimNo === null) continue
-    moved(row, row.state)
-    settled.set(row.claimNo, { state: row.state, paused: null })
+  for (const rows of found as readonly SettledRows[]) {
+    if (rows.claims === null) continue
+    moved(rows, rows.state)
+    for (const claimNo of claimNosOf(rows)) settled.set(claimNo, { state: rows.state, paused: null })
   }
   return settled
 }

@@ -1,7 +1,8 @@
 // The sums of a transaction of many rows, in one statement: always in the same order, so that two transactions do not wait for each other
 // in a ring.
 
-import { createTally, type Tally } from '../../texts/record/tally.ts'
+import type { State } from '../../../domain/states.ts'
+import { type Counted, createTally } from '../../texts/record/tally.ts'
 import type { Asked } from '../session.ts'
 
 const ADD = `
@@ -20,7 +21,28 @@ const ADD = `
       AND n.currency = excluded.currency AND n.state = excluded.state),
     amount_minor = tally.amount_minor + excluded.amount_minor`
 
-export interface TallyOfMany extends Pick<Tally, 'moved' | 'forget'> {
+/** Rows that a statement moved, of one batch, operation and currency: they are counted as one. */
+export interface Alike extends Omit<Counted, 'amount_minor'> {
+  /** Their numbers, with spaces between. */
+  readonly claims: string
+  readonly rows: number
+  /** All together; null: they have none. */
+  readonly amount: string | null
+}
+
+/** Its columns, grouped by what makes rows alike. */
+export function alike(row: string, currency: string): string {
+  return `${row}.batch_id, ${row}.operation, ${currency} AS currency, string_agg(CAST(${row}.claim_no AS TEXT), ' ') AS claims,
+    count(${row}.claim_no) AS rows, CAST(sum(${row}.amount_minor) AS TEXT) AS amount`
+}
+
+export function claimNosOf({ claims }: Alike): readonly number[] {
+  return claims.split(' ').map(Number)
+}
+
+export interface TallyOfMany {
+  moved(rows: Alike, from: State, to: State): void
+  forget(): void
   /** None where nothing was noted. */
   asked(): readonly Asked[]
 }
@@ -28,7 +50,8 @@ export interface TallyOfMany extends Pick<Tally, 'moved' | 'forget'> {
 export function createTallyOfMany(): TallyOfMany {
   const tally = createTally()
   return {
-    moved: tally.moved,
+    moved: ({ rows, amount, ...of }, from, to) =>
+      tally.moved({ ...of, amount_minor: amount === null ? null : BigInt(amount) }, from, to, rows),
     forget: tally.forget,
     asked() {
       const { sums, batches } = tally.noted()

@@ -7,12 +7,12 @@ export interface Counted {
   readonly batch_id: string
   readonly operation: string | null
   readonly currency: string | null
-  readonly amount_minor: number | null
+  readonly amount_minor: number | bigint | null
 }
 
 export interface Tally {
-  /** Notes that a row went from one state to another; `from` null: it is new. */
-  moved(row: Counted, from: State | null, to: State): void
+  /** Notes that a row went from one state to another, or `rows` of them that have this amount together; `from` null: it is new. */
+  moved(row: Counted, from: State | null, to: State, rows?: number): void
   /** Notes a change of a row that is no move. */
   touched(batchId: string): void
   /** What was noted and changes anything. */
@@ -45,12 +45,12 @@ export function createTally(): Tally {
   const noted = new Map<string, { key: Key; count: number; amountMinor: bigint }>()
   const changed = new Set<string>()
 
-  function note(row: Counted, state: State, count: 1 | -1): void {
+  function note(row: Counted, state: State, sign: 1 | -1, rows: number): void {
     const key = { batchId: row.batch_id, operation: row.operation ?? '', currency: row.currency ?? '', state }
     const name = `${key.batchId}|${key.operation}|${key.currency}|${state}`
     const entry = noted.get(name) ?? { key, count: 0, amountMinor: 0n }
-    entry.count += count
-    entry.amountMinor += BigInt(row.amount_minor ?? 0) * BigInt(count)
+    entry.count += sign * rows
+    entry.amountMinor += BigInt(sign) * BigInt(row.amount_minor ?? 0)
     noted.set(name, entry)
   }
 
@@ -60,9 +60,9 @@ export function createTally(): Tally {
   }
 
   return {
-    moved(row, from, to) {
-      if (from !== null) note(row, from, -1)
-      note(row, to, 1)
+    moved(row, from, to, rows = 1) {
+      if (from !== null) note(row, from, -1, rows)
+      note(row, to, 1, rows)
       changed.add(row.batch_id)
     },
     touched: (batchId) => void changed.add(batchId),

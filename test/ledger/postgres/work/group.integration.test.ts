@@ -121,7 +121,7 @@ test('nothing is claimed beside a settlement that came too late for its claim', 
   const { entries, worker } = await entriesOf([a!.rowId], [b!.rowId])
   await settle(ledger, first, 'IN_DOUBT')
   const { found, results } = await write(entries, worker)
-  expect(found).toMatchObject([[{ claimNo: null }], []])
+  expect(found).toMatchObject([[{ claims: null }], []])
   expect(results).toEqual(['later', 'later'])
 })
 
