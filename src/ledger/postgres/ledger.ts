@@ -27,7 +27,7 @@ import { doubtsOn } from '../texts/work/doubts.ts'
 import { looksBy } from '../texts/work/looks.ts'
 import { workingOn } from '../texts/work/working.ts'
 import { copiesOn, whyAtWork } from './copies/copies.ts'
-import { type Failover, REST_MS, whyUnsureOf } from './copies/identity.ts'
+import { type Failover, REST_MS, restingFault, whyUnsureOf } from './copies/identity.ts'
 import { type ToFileParts, toFileOn } from './copies/to-file.ts'
 import { createServerWitness } from './copies/witness.ts'
 import { holdDelivery } from './delivery-lock.ts'
@@ -113,7 +113,7 @@ export function ledgerOn({
   const reads = createReads(sessions.open, settled, clock)
   const engine = engineOn(transactor(), reads, turns)
   const member = createMember({
-    ...{ connect: sessions.kept(), place: place?.id ?? null, clock, newId, failover },
+    ...{ connect: sessions.kept(), place: place?.id ?? null, clock, newId, failover, restMs },
     seen,
     ensureLooked: (serverStart) => copies.ensureLooked(serverStart),
     onGivenUp: () => shares.lose(),
@@ -156,7 +156,11 @@ export function ledgerOn({
     ledgerId,
     ...working,
     // A row is due when the server and this machine agree that it is.
-    workable: (nowMs, countTo, only) => working.workable(reached(nowMs), countTo, only),
+    async workable(nowMs, countTo, only) {
+      const leftMs = member.restLeftMs()
+      if (leftMs > 0) throw restingFault(leftMs)
+      return working.workable(reached(nowMs), countTo, only)
+    },
     dueRows: (batchId, nowMs, limit, except, part) => working.dueRows(batchId, reached(nowMs), limit, except, part),
     ...sweeping,
     async sweep(nowMs) {

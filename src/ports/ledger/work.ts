@@ -132,7 +132,7 @@ export interface WorkLedger {
   finishCancelling(nowMs: number): Promise<number>
   /**
    * Open batches with due rows, longest waiting first; `only` narrows to one. Without it those are left out whose rows have
-   * card details: only who reads their file can send them.
+   * card details: only who reads their file can send them. Rejects with a fault where nothing may be handed out for a while.
    */
   workable(nowMs: number, countTo: number, only?: BatchId): Promise<readonly WorkableBatch[]>
   /** Due rows of one part whose order is free, by due time and then file order, leaving out `except`. */

@@ -257,6 +257,24 @@ test('nothing is called cancelled while it is not known what a server lacks that
   expect((await ledger.batch(batchId))?.hold).toBe('paused')
 })
 
+test('a worker asks for nothing while the server rests after its start, says so, and goes on when that is over', async () => {
+  const batchId = await submit(ledger, accountId, [refund('A')])
+  const [{ age } = { age: 0 }] = await query<{ age: number }>(
+    postgres.address.url,
+    'SELECT CAST(extract(epoch FROM clock_timestamp() - pg_postmaster_start_time()) * 1000 AS INT) AS age',
+  )
+  const young = postgres.openAt(postgres.address.url, {}, 'desk', { restMs: age + 2_500 })
+  await young.beat(beatOf())
+  await expect(young.workable(NOW, 10)).rejects.toMatchObject({
+    code: 'unavailable',
+    message: expect.stringMatching(/started a moment ago\. For [123] s more .+ nothing is sent\. It goes on by itself/),
+  })
+  const due = await dueIn(ledger, batchId)
+  expect(await claim(young, due[0]!)).toEqual({ kind: 'not-free' })
+  await expect.poll(() => young.workable(NOW, 10).catch(() => null), { timeout: 10_000 }).toMatchObject([{ batchId }])
+  expect(await claim(young, due[0]!)).toEqual({ kind: 'claimed', attempt: 1 })
+})
+
 test('a person is told of a server that stays away, or busy, in words', async () => {
   const { url, schema } = postgres.address
   const blocker = await openSession(postgres.address)

@@ -46,6 +46,20 @@ export function restedFor(ms: number): string {
   return `clock_timestamp() - pg_postmaster_start_time() NOT BETWEEN interval '0' AND interval '${ms} milliseconds'`
 }
 
+/** How long it rests yet, in milliseconds. */
+export function restLeft(ms: number): string {
+  const age = 'CAST(extract(epoch FROM clock_timestamp() - pg_postmaster_start_time()) * 1000 AS BIGINT)'
+  return `CASE WHEN ${restedFor(ms)} THEN 0 ELSE greatest(0, CAST(${ms} AS BIGINT) - ${age}) END`
+}
+
+/** For a worker, which would ask for one claim after the other, and for people, who would wait without knowing why. */
+export function restingFault(leftMs: number): Fault {
+  return new Fault(
+    'unavailable',
+    `The PostgreSQL server of the ledger was started a moment ago. For ${Math.ceil(leftMs / 1_000)} s more it is not known what it may lack, and nothing is sent. It goes on by itself.`,
+  )
+}
+
 /** Another one since it was put back. No setting of a connection changes how it is written. */
 export const SERVER_START = 'CAST(extract(epoch FROM pg_postmaster_start_time()) AS TEXT)'
 

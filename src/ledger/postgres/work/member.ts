@@ -7,7 +7,7 @@ import type { SharedClock } from '../../../ports/clock.ts'
 import { createTrust, LEASE_MS, type Moment, momentOf } from '../../rules/trust.ts'
 import type { Engine } from '../../texts/engine.ts'
 import { all, change, exists, one, type Script } from '../../texts/script.ts'
-import { type Failover, markPutBack, remembered, SERVER_START, sameHistory } from '../copies/identity.ts'
+import { type Failover, markPutBack, remembered, restLeft, SERVER_START, sameHistory } from '../copies/identity.ts'
 import type { Seen, SeenCommits } from '../seen.ts'
 import type { Session } from '../session.ts'
 import { freeSharesOfGone } from './shares.ts'
@@ -21,6 +21,8 @@ export interface Member {
   isOverruled(): boolean
   /** Sends nothing more, and tells all: this process did not see it, but what others saw proves it. `adoptedAt`: see `Remembered`. */
   foundPutBack(adoptedAt: number): Promise<void>
+  /** For how long the server hands nothing out yet, as far as it has said; 0: it does. */
+  restLeftMs(): number
   /** Says what it does, for people, and renews its lease. */
   beat(heartbeat: Heartbeat): Promise<void>
   leave(): Promise<void>
@@ -34,6 +36,8 @@ export interface MemberParts {
   readonly clock: SharedClock
   readonly newId: () => number
   readonly failover: Failover
+  /** See `REST_MS`. */
+  readonly restMs: number
   readonly seen: SeenCommits
   /** See `ServerCopies`. */
   readonly ensureLooked: (serverStart: string) => boolean
@@ -56,11 +60,12 @@ const FORGET_TRANSACTORS = `
 const FORGET = `
   DELETE FROM worker w WHERE coalesce(w.ended_at, w.fenced_at) < clock_timestamp() - interval '30 days'
     AND NOT EXISTS (SELECT 1 FROM claim c WHERE c.worker = w.id)`
-const renewing = (same: string) => `
+const renewing = (same: string, restMs: number) => `
   UPDATE worker w SET lease_until = ${LEASE}, fenced_at = NULL
   FROM (SELECT id, fenced_at FROM worker WHERE id = :id AND ended_at IS NULL FOR UPDATE) AS before WHERE w.id = before.id
   RETURNING ${SERVER_TIME}, CASE WHEN ${same} THEN 1 ELSE 0 END AS "isSame",
-    CASE WHEN before.fenced_at IS NULL THEN 0 ELSE 1 END AS "wasGivenUp", ${SERVER_START} AS "serverStart"`
+    CASE WHEN before.fenced_at IS NULL THEN 0 ELSE 1 END AS "wasGivenUp", ${SERVER_START} AS "serverStart",
+    ${restLeft(restMs)} AS "restLeftMs"`
 const TELL = `
   UPDATE worker SET name = :name, host = :host, pid = :pid, command = :command, since = :sinceMs, batch_id = :batchId, beat_at = :beatAtMs,
     activity = :activity, merchants = :merchants WHERE id = :worker`
@@ -107,6 +112,7 @@ interface Renewed {
   readonly isSame: number
   readonly wasGivenUp: number
   readonly serverStart: string
+  readonly restLeftMs: number
 }
 
 export function createMember({
@@ -115,17 +121,19 @@ export function createMember({
   clock,
   newId,
   failover,
+  restMs,
   seen,
   ensureLooked,
   onGivenUp,
 }: MemberParts): Member {
-  const renewText = renewing(sameHistory(failover))
+  const renewText = renewing(sameHistory(failover), restMs)
   const trust = createTrust(clock.host)
   let joined: Promise<number> | null = null
   /** As of the last join: see `Remembered`. */
   let adoptedAt = 0
   let isOverruled = false
   let isPutBack = false
+  let restsUntilMs = 0
   let isBeating = false
   const transactorId = newId()
   /** Those that are known to be committed. */
@@ -152,7 +160,8 @@ export function createMember({
   }
 
   /** Trusted from when the question began: the server may have written it at once. */
-  function trusting(from: Moment, { serverMs, isSame, wasGivenUp, serverStart }: Renewed): void {
+  function trusting(from: Moment, { serverMs, isSame, wasGivenUp, serverStart, restLeftMs }: Renewed): void {
+    restsUntilMs = clock.monotonicMs() + restLeftMs
     if (wasGivenUp === 1) onGivenUp()
     clock.follow(serverMs, from.monotonicMs, clock.monotonicMs())
     if (isSame === 1 && !isPutBack && ensureLooked(serverStart)) trust.renewed(from)
@@ -234,6 +243,7 @@ export function createMember({
     id,
     isTrusted: trust.holds,
     isOverruled: () => isOverruled,
+    restLeftMs: () => Math.max(0, restsUntilMs - clock.monotonicMs()),
     async foundPutBack(adoptedAt) {
       isPutBack = true
       trust.withdraw()
