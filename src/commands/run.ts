@@ -310,11 +310,10 @@ async function workOff(run: Run, batchId: BatchId, patience: Patience): Promise<
 }
 
 /** A run shows no log: without this it would stand still and unexplained. */
-function troubleText(error: unknown): string {
+export function troubleText(error: unknown): string {
   if (error === null) return 'Work is handed out again.'
-  if (error instanceof Fault) return `${errorText(error)} Ctrl-C ends it, and the same command resumes it.`
-  const message = errorText(error)
-  return `No work can be handed out (${message}). What was sent is recorded, the rest stays due. It goes on by itself when Redis answers; Ctrl-C ends it, and the same command resumes it.`
+  const message = withoutNothingSent(errorText(error)).replace(/\.$/, '')
+  return `No work can be handed out (${message}). What was sent is recorded, the rest stays due. It goes on by itself as soon as it can; Ctrl-C ends it, and the same command resumes it.`
 }
 
 /** The batch goes on all the same. */

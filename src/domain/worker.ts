@@ -14,7 +14,7 @@ export interface WorkerIdentity {
   readonly batchId: BatchId | null
 }
 
-/** `waiting`: for the gateway or Redis. `ending`: its work is over, and it writes down what became of it. */
+/** `waiting`: for the gateway, Redis or the server of the ledger. `ending`: its work is over, and it writes down what became of it. */
 export type Activity = 'working' | 'idle' | 'waiting' | 'ending'
 
 export interface Heartbeat extends WorkerIdentity {

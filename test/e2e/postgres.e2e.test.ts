@@ -6,7 +6,7 @@ import { afterEach, expect, onTestFinished, test } from 'vitest'
 import { booksOf, compareBooks, countsIn, readCsv } from '../fixtures/books.ts'
 import { type Office, openOffice, until } from '../fixtures/cli.ts'
 import { mixedFile, preparationFor, refunds, toCsv } from '../fixtures/files.ts'
-import { newSchemaName, query, sharedCluster } from '../fixtures/postgres.ts'
+import { newSchemaName, openCluster, query, sharedCluster } from '../fixtures/postgres.ts'
 import { openRedisServer } from '../fixtures/redis.ts'
 
 let office: Office
@@ -94,6 +94,19 @@ test('a run works beside a worker, and doctor, status and log tell of both', asy
   worker.kill('SIGTERM')
   expect((await worker.ended).code).toBe(0)
   expect((await office.tranche('doctor', '--live')).stdout).toContain('no worker is running')
+})
+
+test('a run right after a start of the server says why nothing is sent yet, and then sends', async () => {
+  const cluster = openCluster()
+  onTestFinished(() => cluster.remove())
+  await openOn({ env: { TRANCHE_LEDGER_URL: cluster.url } })
+  const { input, out } = await putRefunds(3)
+  const ran = await office.tranche('run', input, '--out', out)
+  expect(ran.code, ran.stderr).toBe(0)
+  expect(ran.stderr).toMatch(
+    /No work can be handed out \(The PostgreSQL server of the ledger was started a moment ago: for \d+ s more .+\)\. What was sent is recorded.+Work is handed out again/s,
+  )
+  expect(countsIn(out)).toEqual({ APPROVED: 3 })
 })
 
 test('a run beside a worker with a private Redis follows its batch to the end', async () => {

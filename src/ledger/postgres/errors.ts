@@ -46,13 +46,13 @@ function codeOf(error: unknown): string {
 }
 
 /** Another transaction was in the way, or the server is set to write nothing now: this one did nothing, and may be run again. */
-const BUSY = /^(40001|40P01|55P03|53[24]00|57014|25006|57P0)/
+const BUSY = /^(40001|40P01|55P03|53400|57014|25006|57P0)/
 
 /** What can be waited out; null for everything else. */
 export function whyNotWritten(error: unknown): 'full' | 'busy' | null {
   if (isLost(error) || error instanceof UnsureCommit) return 'busy'
   const code = codeOf(error)
-  if (code === '53100') return 'full'
+  if (code === '53100' || code === '53200') return 'full'
   return BUSY.test(code) ? 'busy' : null
 }
 

@@ -33,7 +33,6 @@ test.each(['40001', '40P01', '55P03', '57014', '25006'])('%s is waited out, and 
 
 test('a full disk is told as one', () => {
   expect(whyNotWritten(errorWith('53100'))).toBe('full')
-  expect(whyNotWritten(errorWith('53200')), 'out of memory').toBe('busy')
 })
 
 test('what has no answer is lost, and a commit that a standby may not have is asked for again', () => {

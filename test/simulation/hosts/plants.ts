@@ -90,7 +90,6 @@ export const HOSTS_PLANTS: Readonly<Record<string, HostsPlant>> = {
       'AND worker = :worker AND claim_no = :claimNo',
       'AND CAST(:worker AS BIGINT) > 0 AND CAST(:claimNo AS BIGINT) > 0',
     ],
-    ['claim_no = s.claim_no AND worker = $21', '$21::bigint > 0'],
     ['c.claim_no = s.claim_no AND c.worker = $21', '$21::bigint > 0'],
   ),
   'a server that was started anew is taken for the one before': swapping([

@@ -56,7 +56,7 @@ export function restLeft(ms: number): string {
 export function restingFault(leftMs: number): Fault {
   return new Fault(
     'unavailable',
-    `The PostgreSQL server of the ledger was started a moment ago. For ${Math.ceil(leftMs / 1_000)} s more it is not known what it may lack, and nothing is sent. It goes on by itself.`,
+    `The PostgreSQL server of the ledger was started a moment ago: for ${Math.ceil(leftMs / 1_000)} s more it is not known what it may lack.`,
   )
 }
 
