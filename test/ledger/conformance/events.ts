@@ -19,7 +19,6 @@ import {
   work,
 } from '../../fixtures/ledgers.ts'
 import { accountId, ledger, place } from '../../fixtures/use-ledger.ts'
-import { tries } from './tries.ts'
 
 const START: EventPosition = { move: 0, event: 0 }
 
@@ -186,7 +185,7 @@ export function describeEvents(): void {
             (rows === 'doubts' && (type.startsWith('doubt') || row.state === 'IN_DOUBT'))
           expect(facts).toEqual(before.filter((fact) => isBehind(fact.at, before[from]!.at) && isWanted(fact)))
         }),
-        { numRuns: tries(20) },
+        { numRuns: 20 },
       )
       const ids = before.map(({ id }) => id)
       expect((await ledger.eventsById(ids)).map(({ id }) => id)).toEqual(ids)

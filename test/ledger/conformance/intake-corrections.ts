@@ -31,7 +31,6 @@ import {
 } from '../../fixtures/ledgers.ts'
 import { accountId, ledger, place } from '../../fixtures/use-ledger.ts'
 import { check, FIRST, MENDED, made, refunds } from './given.ts'
-import { tries } from './tries.ts'
 
 const onlyNew: Partial<DraftHeader> = { onlyNew: true }
 
@@ -584,7 +583,7 @@ export function describeCorrections(): void {
             expect(reviewed.lookalikes).toBe(fresh.length - unknown.length)
           },
         ),
-        { numRuns: tries(60) },
+        { numRuns: 60 },
       )
     })
   })

@@ -27,7 +27,6 @@ import {
 } from '../../fixtures/ledgers.ts'
 import { accountId, ledger, place } from '../../fixtures/use-ledger.ts'
 import { check } from './given.ts'
-import { tries } from './tries.ts'
 
 export function describeRefunds(): void {
   const of = (reference: string, amountMinor: bigint, over: Partial<Instruction> = {}) =>
@@ -190,7 +189,7 @@ export function describeRefunds(): void {
             expect(moved).toBeLessThanOrEqual(10_000n)
           }
         }),
-        { numRuns: tries(40) },
+        { numRuns: 40 },
       )
     })
   })

@@ -25,7 +25,6 @@ import {
   work,
 } from '../../fixtures/ledgers.ts'
 import { accountId, ledger, place } from '../../fixtures/use-ledger.ts'
-import { tries } from './tries.ts'
 
 export function describeQueries(): void {
   const view = async (batchId: string) => {
@@ -194,7 +193,7 @@ export function describeQueries(): void {
           await ledger.resumeAccount(accountId, 'on', CLERK, NOW)
         }),
         {
-          numRuns: tries(25),
+          numRuns: 25,
           examples: [
             [
               [

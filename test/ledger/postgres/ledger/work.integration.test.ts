@@ -1,4 +1,6 @@
 import { postgresPlace } from '../../../fixtures/postgres-places.ts'
+import { testPlansOnServer } from '../../../fixtures/postgres-plans.ts'
 import { describeWork } from '../../conformance/ledger.ts'
 
 describeWork('a ledger in PostgreSQL', postgresPlace)
+testPlansOnServer()
