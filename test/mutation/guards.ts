@@ -6094,6 +6094,13 @@ export const GUARDS: readonly Guard[] = [
     tests: ['test/ledger/postgres/members.integration.test.ts'],
   },
   {
+    name: 'postgres: an upgrade gives way to those who write',
+    file: 'src/ledger/postgres/schema.ts',
+    guard: '    await session.exec(`SET LOCAL lock_timeout TO ${GIVES_WAY_AFTER_MS}; SELECT 1`)\n',
+    without: '',
+    tests: ['test/ledger/postgres/hosts-that-differ.integration.test.ts'],
+  },
+  {
     name: 'postgres: the watch over answers ends with the last of them',
     file: 'src/ledger/postgres/work/kept-answers.ts',
     guard: '      if (over.aborted) return\n',

@@ -1,8 +1,10 @@
 // Brings the tables of a ledger on a server up to this program's version, and keeps room in them.
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Fault } from '../../domain/fault.ts'
 import { type Engine, FAULTING } from '../texts/engine.ts'
 import { change, one, type Script } from '../texts/script.ts'
+import { triedLongFault, whyNotWritten } from './errors.ts'
 import { LOCKS } from './locks.ts'
 import { MIGRATIONS, ROWS_PER_PARTITION } from './migrations.ts'
 import { quoteName, type Session } from './session.ts'
@@ -10,8 +12,25 @@ import { quoteName, type Session } from './session.ts'
 /** Of the tables, as this program knows them. */
 export const VERSION = MIGRATIONS.length
 
+/** Whoever waits for a table keeps all others waiting who come for it later: it gives way to them, and tries again. */
+const GIVES_WAY_AFTER_MS = 2_000
+const AGAIN_AFTER_MS = 1_000
+const TRIES = 20
+
 /** Brings the tables up to this program's version, one program at a time. A ledger of a newer program is refused, not touched. */
 export async function migrate(session: Session, schema: string): Promise<void> {
+  for (let left = TRIES; ; left -= 1) {
+    try {
+      return await session.patiently(() => migrateNow(session, schema)) // an index over all rows may take minutes
+    } catch (error) {
+      if (session.isOver || whyNotWritten(error) !== 'busy') throw error
+      if (left === 1) throw triedLongFault(error)
+    }
+    await sleep(AGAIN_AFTER_MS)
+  }
+}
+
+async function migrateNow(session: Session, schema: string): Promise<void> {
   const name = quoteName(schema)
   await session.exec(`
     BEGIN; SELECT pg_advisory_xact_lock(${LOCKS.migrating}, hashtext('${schema.replaceAll("'", "''")}'));
@@ -22,6 +41,7 @@ export async function migrate(session: Session, schema: string): Promise<void> {
     const { version } = found as { version: number }
     if (version > VERSION) throw newerFault()
     await assertEncoding(session)
+    await session.exec(`SET LOCAL lock_timeout TO ${GIVES_WAY_AFTER_MS}; SELECT 1`)
     for (const [i, text] of MIGRATIONS.slice(version).entries()) {
       await session.exec(text)
       await session.exec(`INSERT INTO migration (version) VALUES (${version + i + 1})`)

@@ -3,6 +3,8 @@
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import type { BatchId } from '../../../src/domain/ids.ts'
 import type { Failover } from '../../../src/ledger/postgres/copies/identity.ts'
+import { migrate, VERSION } from '../../../src/ledger/postgres/schema.ts'
+import { openSession } from '../../../src/ledger/postgres/session.ts'
 import type { Ledger } from '../../../src/ports/ledger/ledger.ts'
 import {
   CLERK,
@@ -60,6 +62,27 @@ test('a submit that began before an upgrade records nothing after it', async () 
   await upgrade()
   await expect(draft.record(CLERK)).rejects.toThrow('newer version')
   await expect(ledger.resume(batchId, 'go', CLERK, NOW)).rejects.toThrow('newer version')
+})
+
+test('an upgrade that has to wait for a table gives way to those who write meanwhile, and comes through', async () => {
+  const { url, schema } = place.address
+  const [upgrading, holder] = await Promise.all([openSession(place.address), openSession(place.address)])
+  onTestFinished(() => Promise.all([upgrading.close(), holder.close()]).then(() => {}))
+  await query(
+    url,
+    `SET search_path TO ${schema}; DELETE FROM migration WHERE version = ${VERSION}; DROP FUNCTION keeps_keys() CASCADE`,
+  )
+  await holder.begin('READ COMMITTED', 'LOCK TABLE instruction IN ROW EXCLUSIVE MODE; SELECT 1')
+  const upgraded = migrate(upgrading, schema)
+  const waits = `SELECT 1 FROM pg_locks WHERE NOT granted AND relation = '${schema}.instruction'::regclass`
+  await expect.poll(() => query(url, waits), { timeout: 20_000 }).toHaveLength(1)
+  // Behind the one who waits, and so for as long as the holder holds it, if that one did not give way.
+  await query(url, `SET statement_timeout TO '20s'; UPDATE ${schema}.instruction SET row_no = row_no WHERE false`)
+  await holder.commit()
+  await upgraded
+  expect(await query(url, `SELECT max(version)::int AS version FROM ${schema}.migration`)).toEqual([
+    { version: VERSION },
+  ])
 })
 
 test('an account is not moved to another address while a worker that knows the address of before may send', async () => {
