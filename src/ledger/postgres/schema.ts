@@ -41,7 +41,7 @@ async function migrateNow(session: Session, schema: string): Promise<void> {
     const { version } = found as { version: number }
     if (version > VERSION) throw newerFault()
     await assertEncoding(session)
-    await session.exec(`SET LOCAL lock_timeout TO ${GIVES_WAY_AFTER_MS}; SELECT 1`)
+    await session.exec(`SET LOCAL lock_timeout TO ${GIVES_WAY_AFTER_MS}`)
     for (const [i, text] of MIGRATIONS.slice(version).entries()) {
       await session.exec(text)
       await session.exec(`INSERT INTO migration (version) VALUES (${version + i + 1})`)

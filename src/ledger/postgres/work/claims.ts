@@ -42,8 +42,8 @@ const claimText = (same: string) => `
     ON CONFLICT DO NOTHING RETURNING row_id, claim_no),
   sending AS (
     UPDATE instruction i SET state = 'SENDING', attempt = i.attempt + 1,
-      claimed_at = ($4::bigint[])[w.place], send_by = ($5::bigint[])[w.place], answer_by = ($6::bigint[])[w.place]
-    FROM (SELECT row_id, claim_no, array_position($3::bigint[], claim_no) AS place FROM won) AS w WHERE i.id = w.row_id AND i.id = ANY ($1)
+      claimed_at = ($4::bigint[])[w.n], send_by = ($5::bigint[])[w.n], answer_by = ($6::bigint[])[w.n]
+    FROM (SELECT row_id, claim_no, array_position($3::bigint[], claim_no) AS n FROM won) AS w WHERE i.id = w.row_id AND i.id = ANY ($1)
     RETURNING i.id, i.batch_id, i.operation, i.currency, i.amount_minor, i.attempt, i.claimed_at, w.claim_no),
   history AS (
     INSERT INTO move (row_id, attempt, from_state, to_state, cause, at, by, worker, claim_no)
@@ -51,8 +51,8 @@ const claimText = (same: string) => `
   SELECT ${alike('s', 's.currency')} FROM sending s GROUP BY s.batch_id, s.operation, s.currency`
 
 export interface Claiming {
-  /** `settling`: so many settlements go before these claims in their transaction, and where one of them is not plain, nothing is claimed. */
-  ask(worker: number, claims: readonly NumberedClaim[], settling: number): Asked
+  /** `settlements`: so many go before these claims in their transaction, and where one of them is not plain, nothing is claimed. */
+  ask(worker: number, claims: readonly NumberedClaim[], settlements: number): Asked
   /** Answers in the order asked; `moved` is told of the rows that are SENDING now. */
   answers(
     claims: readonly NumberedClaim[],
@@ -64,10 +64,10 @@ export interface Claiming {
 /** `restMs`: see `restedFor`. */
 export function createClaiming(failover: Failover, restMs: number): Claiming {
   const text = claimText(`${sameHistory(failover)} AND ${restedFor(restMs)}`)
-  return { ask: (...asked) => ({ text, values: valuesOf(...asked) }), answers }
+  return { ask: (worker, claims, settlements) => ({ text, values: valuesOf(worker, claims, settlements) }), answers }
 }
 
-function valuesOf(...[worker, claims, settling]: Parameters<Claiming['ask']>): readonly unknown[] {
+function valuesOf(worker: number, claims: readonly NumberedClaim[], settlements: number): readonly unknown[] {
   return [
     claims.map(({ rowId }) => rowId),
     claims.map(({ attempt }) => attempt),
@@ -77,7 +77,7 @@ function valuesOf(...[worker, claims, settling]: Parameters<Claiming['ask']>): r
     claims.map(({ answerByMs }) => answerByMs),
     worker,
     claims.map(({ reachedMs }) => reachedMs),
-    settling,
+    settlements,
   ]
 }
 

@@ -9,7 +9,7 @@ import type { DueFrom, DuePosition } from '../../texts/work/claim.ts'
 const FROM_THE_FIRST_AGAIN_MS = 5_000
 /** So many rows of a batch before it cost a look nothing that is worth a wait. */
 const FEW_ROWS = 5_000
-/** Of batches that ended meanwhile. */
+/** What is known of batches that ended is not taken out one by one. */
 const KEPT_MOST = 1_000
 
 export function createDueFrom(steadyMs: () => number): DueFrom {

@@ -25,7 +25,7 @@ export interface Group {
 }
 
 /**
- * Settlements before claims: where one of them frees an order, its next row may be claimed. Where one is not plain, which the server finds,
+ * Settlements go first: one may free its order for the next claim. Where one is not plain, which the server finds,
  * nothing is claimed. `mayClaim`: nothing else must be written before.
  */
 export function groupOf(entries: readonly Entry<Work>[], worker: number, claiming: Claiming, mayClaim: boolean): Group {
@@ -36,6 +36,7 @@ export function groupOf(entries: readonly Entry<Work>[], worker: number, claimin
   const settles = plain.length > 0
   const claimsToo = mayClaim && plain.length === settling.length && claims.length > 0
   return {
+    // One claim may be settled twice in a group.
     first: [
       ...(settles ? [askToSettle(worker, plain)] : []),
       ...(claimsToo ? [claiming.ask(worker, claims, new Set(plain.map(({ claimNo }) => claimNo)).size)] : []),

@@ -52,7 +52,8 @@ export function createHot({ engine, transactor, member, kept, claiming, clock, f
   async function transact(entries: readonly Entry<Work>[]): Promise<Transacted> {
     const how = await write(entries)
     const [only] = entries
-    // Where another row has the gateway's transaction id, its key refuses the settlement, and the script says what that means.
+    // Where another row has the gateway's transaction id, its key refuses the settlement, and the script says what that means. Nothing was
+    // written: the caller is only told to go there.
     if (how.kind === 'broke' && isTaken(how.error) && entries.length === 1 && only?.work.kind === 'settle') {
       only.result = LATER
       return countPutOff(entries)
@@ -138,7 +139,7 @@ export function createHot({ engine, transactor, member, kept, claiming, clock, f
   }
 }
 
-/** What the script writes now or next. */
+/** Settlements that the script writes before the next claim. */
 function createCount() {
   let count = 0
   let over = Promise.withResolvers<void>()
@@ -166,7 +167,7 @@ const CLAIMED = `
     AND id > ${RESTORED_AFTER}`
 
 /**
- * Whether the attempt is not this claim's: of two histories of the ledger each may have one of that number, in doubt by now perhaps. And
+ * Whether another claim made this attempt: two histories of the ledger may each have one of that number, in doubt by now perhaps. And
  * since an older state was taken over, no claim before speaks for a row: it may have had later attempts, of which that state knows nothing.
  */
 function* isAnothers({ rowId, attempt }: Settlement, token: Token | null): Script<boolean> {

@@ -28,7 +28,7 @@ export interface KeptAnswers {
   forgetLeft(): void
 }
 
-/** Settled by then, it is not written down. */
+/** Written down where it is not settled by then. */
 interface Unwritten {
   readonly answer: KeptAnswer
   readonly byMs: number
@@ -46,11 +46,11 @@ export function createKeptAnswers(
   onFailed: (error: unknown) => void,
 ): KeptAnswers {
   let unsettled = 0
-  /** Of these, in the order in which they came. */
+  /** Of these, the oldest first. */
   const unwritten = new Set<Unwritten>()
   let watching: AbortController | null = null
   let isWritten = false
-  /** A bug: what was refused for ever must not be forgotten. */
+  /** By a bug elsewhere, for ever: the file stays. */
   let isRefused = false
 
   function write(path: string, answer: KeptAnswer): void {

@@ -53,7 +53,7 @@ const SERVER_TIME = `CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT
 const JOIN = `
   INSERT INTO worker (id, place, name, host, pid, command, since, beat_at, activity, lease_until)
   VALUES (:id, :place, :name, :host, :pid, 'worker', :nowMs, :nowMs, 'idle', ${LEASE})`
-/** See `isOfLate`, and after the epochs that they worked in: a testimony of such an epoch may name one. */
+/** Those of the last 30 days may be named by who saw them commit (`isOfLate`), and any by a testimony of an epoch that is known. */
 const FORGET_TRANSACTORS = `
   DELETE FROM lane WHERE at < clock_timestamp() - interval '30 days' AND at < (SELECT min(at) - interval '1 day' FROM epoch)`
 /** The dead of long ago, of whom nothing is left to tell. */
@@ -244,10 +244,10 @@ export function createMember({
     isTrusted: trust.holds,
     isOverruled: () => isOverruled,
     restLeftMs: () => Math.max(0, restsUntilMs - clock.monotonicMs()),
-    async foundPutBack(adoptedAt) {
+    async foundPutBack(whenAdopted) {
       isPutBack = true
       trust.withdraw()
-      await write(() => markPutBack(adoptedAt))
+      await write(() => markPutBack(whenAdopted))
     },
     beat: renew,
     async leave() {

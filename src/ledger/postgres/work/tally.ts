@@ -42,7 +42,6 @@ export function claimNosOf({ claims }: Alike): readonly number[] {
 
 export interface TallyOfMany {
   moved(rows: Alike, from: State, to: State): void
-  forget(): void
   /** None where nothing was noted. */
   asked(): readonly Asked[]
 }
@@ -52,7 +51,6 @@ export function createTallyOfMany(): TallyOfMany {
   return {
     moved: ({ rows, amount, ...of }, from, to) =>
       tally.moved({ ...of, amount_minor: amount === null ? null : BigInt(amount) }, from, to, rows),
-    forget: tally.forget,
     asked() {
       const { sums, batches } = tally.noted()
       if (batches.length === 0) return []
