@@ -19,6 +19,7 @@ import {
   work,
 } from '../../fixtures/ledgers.ts'
 import { accountId, ledger, place } from '../../fixtures/use-ledger.ts'
+import { tries } from './tries.ts'
 
 const START: EventPosition = { move: 0, event: 0 }
 
@@ -185,7 +186,7 @@ export function describeEvents(): void {
             (rows === 'doubts' && (type.startsWith('doubt') || row.state === 'IN_DOUBT'))
           expect(facts).toEqual(before.filter((fact) => isBehind(fact.at, before[from]!.at) && isWanted(fact)))
         }),
-        { numRuns: 20 },
+        { numRuns: tries(20) },
       )
       const ids = before.map(({ id }) => id)
       expect((await ledger.eventsById(ids)).map(({ id }) => id)).toEqual(ids)

@@ -22,6 +22,7 @@ import {
 } from '../../fixtures/ledgers.ts'
 import { accountId, ledger } from '../../fixtures/use-ledger.ts'
 import { FIRST, MENDED, made, refunds } from './given.ts'
+import { tries } from './tries.ts'
 
 const onlyNew: Partial<DraftHeader> = { onlyNew: true }
 
@@ -200,7 +201,7 @@ export function describeFamilies(): void {
           tellsOnce,
         ),
         {
-          numRuns: 60,
+          numRuns: tries(60),
           examples: [
             [false, 1_610_612_722, ['correct', 'retry', 'correct']],
             [false, 4, ['correct', 'reattempt', 'correct', 'correct', 'correct']],

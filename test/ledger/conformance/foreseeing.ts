@@ -6,6 +6,7 @@ import type { Foreseen, Resolution, Resolved } from '../../../src/domain/doubt.t
 import { FINDINGS, takesTransaction } from '../../../src/domain/resolution.ts'
 import { CLERK, findingOn, NOW, openAccount, refund, statesIn, submit, work } from '../../fixtures/ledgers.ts'
 import { accountId, ledger } from '../../fixtures/use-ledger.ts'
+import { tries } from './tries.ts'
 
 const REST_MS = 900_000
 const SENT_MS = NOW + 100
@@ -89,7 +90,7 @@ export function describeForeseeing(): void {
             isChanged ||= was.startsWith('resolved')
           }
         }),
-        { numRuns: 20 },
+        { numRuns: tries(20) },
       )
     })
   })

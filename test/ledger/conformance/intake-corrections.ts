@@ -31,6 +31,7 @@ import {
 } from '../../fixtures/ledgers.ts'
 import { accountId, ledger, place } from '../../fixtures/use-ledger.ts'
 import { check, FIRST, MENDED, made, refunds } from './given.ts'
+import { tries } from './tries.ts'
 
 const onlyNew: Partial<DraftHeader> = { onlyNew: true }
 
@@ -583,7 +584,7 @@ export function describeCorrections(): void {
             expect(reviewed.lookalikes).toBe(fresh.length - unknown.length)
           },
         ),
-        { numRuns: 60 },
+        { numRuns: tries(60) },
       )
     })
   })

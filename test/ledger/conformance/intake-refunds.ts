@@ -27,6 +27,7 @@ import {
 } from '../../fixtures/ledgers.ts'
 import { accountId, ledger, place } from '../../fixtures/use-ledger.ts'
 import { check } from './given.ts'
+import { tries } from './tries.ts'
 
 export function describeRefunds(): void {
   const of = (reference: string, amountMinor: bigint, over: Partial<Instruction> = {}) =>
@@ -189,7 +190,7 @@ export function describeRefunds(): void {
             expect(moved).toBeLessThanOrEqual(10_000n)
           }
         }),
-        { numRuns: 40 },
+        { numRuns: tries(40) },
       )
     })
   })

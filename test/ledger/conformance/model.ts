@@ -27,6 +27,7 @@ import {
   settle,
   submit,
 } from '../../fixtures/ledgers.ts'
+import { tries } from './tries.ts'
 
 type Step =
   | { readonly do: 'submit'; readonly references: readonly number[]; readonly faulty: boolean }
@@ -465,7 +466,7 @@ export function describeModel(newPlace: () => Promise<LedgerPlace>, numRuns = RU
           }
         }),
         // Long sequences shrink for ever: what was found by then is told.
-        { numRuns, interruptAfterTimeLimit: 90_000, markInterruptAsFailure: false },
+        { numRuns: tries(numRuns), interruptAfterTimeLimit: 90_000, markInterruptAsFailure: false },
       )
     }, 120_000)
   })

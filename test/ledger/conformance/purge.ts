@@ -30,6 +30,7 @@ import {
   submit,
 } from '../../fixtures/ledgers.ts'
 import { accountId, ledger, place } from '../../fixtures/use-ledger.ts'
+import { tries } from './tries.ts'
 
 const MAIL = 'ann@example.test'
 
@@ -121,7 +122,7 @@ export function describePurge(renew: () => Promise<void>): void {
           for (const row of all.flat()) expect(JSON.stringify(await ledger.history(row.reference))).not.toContain(MAIL)
           expect(await auditOf(ledger)).toEqual([])
         }),
-        { numRuns: 25, endOnFailure: true },
+        { numRuns: tries(25), endOnFailure: true },
       )
     }, 300_000)
 

@@ -25,6 +25,7 @@ import {
   work,
 } from '../../fixtures/ledgers.ts'
 import { accountId, ledger, place } from '../../fixtures/use-ledger.ts'
+import { tries } from './tries.ts'
 
 export function describeQueries(): void {
   const view = async (batchId: string) => {
@@ -193,7 +194,7 @@ export function describeQueries(): void {
           await ledger.resumeAccount(accountId, 'on', CLERK, NOW)
         }),
         {
-          numRuns: 25,
+          numRuns: tries(25),
           examples: [
             [
               [

@@ -1,6 +1,8 @@
 import { postgresPlace } from '../../../fixtures/postgres-places.ts'
 import { testPlansOnServer } from '../../../fixtures/postgres-plans.ts'
 import { describeIntake } from '../../conformance/ledger.ts'
+import { tryFewer } from '../../conformance/tries.ts'
 
+tryFewer(0.5)
 describeIntake('a ledger in PostgreSQL', postgresPlace)
 testPlansOnServer()
