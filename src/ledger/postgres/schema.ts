@@ -12,7 +12,7 @@ import { quoteName, type Session } from './session.ts'
 /** Of the tables, as this program knows them. */
 export const VERSION = MIGRATIONS.length
 
-/** Whoever waits for a table keeps all others waiting who come for it later: it gives way to them, and tries again. */
+/** While an upgrade waits for a table, all who come for it later wait as well. So it gives way to them, and tries again. */
 const GIVES_WAY_AFTER_MS = 2_000
 const AGAIN_AFTER_MS = 1_000
 const TRIES = 20

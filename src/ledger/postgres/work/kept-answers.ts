@@ -50,7 +50,7 @@ export function createKeptAnswers(
   const unwritten = new Set<Unwritten>()
   let watching: AbortController | null = null
   let isWritten = false
-  /** By a bug elsewhere, for ever: the file stays. */
+  /** A settlement failed for good, by a bug elsewhere: the file stays. */
   let isRefused = false
 
   function write(path: string, answer: KeptAnswer): void {

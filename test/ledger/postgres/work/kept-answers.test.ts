@@ -100,7 +100,7 @@ test('what was written down goes when all of it is settled, and not before', asy
   expect(opened.isThere()).toBe(false)
 })
 
-test('what is refused for ever is written down at once, and stays', async () => {
+test('what fails for good is written down at once, and stays', async () => {
   const opened = open()
   const [first, second] = [settling(opened, 1), settling(opened, 2)]
   first.reject(new Error('a bug'))
