@@ -5,7 +5,7 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    globalSetup: ['test/fixtures/postgres.ts'],
+    globalSetup: ['test/fixtures/program.ts', 'test/fixtures/postgres.ts'],
     // Processes, not threads: tests start children that die with their parent, send signals and hold kernel locks.
     pool: 'forks',
     maxWorkers: 2,

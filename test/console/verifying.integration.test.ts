@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { verifyFor } from '../../src/app/verifying.ts'
-import { CLI } from '../fixtures/cli.ts'
 import { listOf, personAt, refund, submit } from '../fixtures/ledgers.ts'
 import { formsIn, openPages, type PagesServed, type Visiting } from '../fixtures/pages.ts'
+import { CLI } from '../fixtures/program.ts'
 
 let served: PagesServed
 

@@ -6,11 +6,12 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { IngestProgress } from '../../src/domain/ingest.ts'
 import { cardSales } from '../fixtures/cards.ts'
-import { CLI, type Office, openOffice, until } from '../fixtures/cli.ts'
+import { type Office, openOffice, until } from '../fixtures/cli.ts'
 import { formIn, visitorAt } from '../fixtures/console-visitor.ts'
 import { preparationFor, refundRow, refunds, toCsv } from '../fixtures/files.ts'
 import { serveOffice } from '../fixtures/http-office.ts'
 import { ENGINES, openOfficeOn } from '../fixtures/office-on.ts'
+import { CLI } from '../fixtures/program.ts'
 
 let office: Office
 afterEach(() => office.close())

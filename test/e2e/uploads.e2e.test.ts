@@ -6,10 +6,11 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, describe, expect, test } from 'vitest'
 import { cardSales } from '../fixtures/cards.ts'
-import { CLI, type Office, openOffice, until } from '../fixtures/cli.ts'
+import { type Office, openOffice, until } from '../fixtures/cli.ts'
 import { preparationFor, refundRow, refunds, toCsv } from '../fixtures/files.ts'
 import { type HttpOffice, newKey, serveOffice } from '../fixtures/http-office.ts'
 import { ENGINES, openOfficeOn } from '../fixtures/office-on.ts'
+import { CLI } from '../fixtures/program.ts'
 import { partsOf, zip } from '../ingest/sheets.ts'
 
 let office: Office

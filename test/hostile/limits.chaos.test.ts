@@ -5,15 +5,13 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { openSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
 import { test } from 'vitest'
 import { countsIn } from '../fixtures/books.ts'
 import { canMountSmallDisk, startChildOnSmallDisk } from '../fixtures/children.ts'
 import { type Running, type Said, until } from '../fixtures/cli.ts'
 import { refunds } from '../fixtures/files.ts'
+import { CLI } from '../fixtures/program.ts'
 import { openPlace, type Place, takingMs } from './place.ts'
-
-const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
 
 test.concurrent.for([
   { full: 'before the run', noteBytes: 0 },
