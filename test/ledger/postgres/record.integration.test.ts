@@ -11,6 +11,7 @@ import {
   CLERK,
   claim,
   dueIn,
+  dueRow,
   factsWith,
   NOW,
   openAccount,
@@ -115,11 +116,71 @@ test.each([
   expect(await whereOf()).not.toEqual([])
 })
 
+/** The name of the first batch, of the second one, and of a row in it have places of their own. */
+async function withSideTables(sql: string): Promise<readonly string[]> {
+  await settleAll()
+  const batchId = await submit(ledger, accountId, [refund('D'), refund('E')])
+  await claim(ledger, await dueRow(ledger, batchId, 'E'))
+  expect(await whereOf()).toEqual([])
+  await inDatabase(sql)
+  return (await whereOf()).map((where) => where.replace(batchId, 'TWO').replace(/batch \d\S+(?=\))/, 'batch ONE'))
+}
+
+test.each([
+  ['a claim that is gone', 'DELETE FROM claim', ['E (row 2 of batch TWO)']],
+  ['a claim of another order', "UPDATE claim SET order_key = 'x'", ['E (row 2 of batch TWO)']],
+  ['a claim of another worker', 'UPDATE claim SET worker = worker + 1', ['E (row 2 of batch TWO)']],
+  ['a claim on no row', "INSERT INTO claim VALUES (99, 1, 'x', 1, 1, now())", ['claim on row id 99']],
+  ['a reference that is not held', "DELETE FROM held_reference WHERE reference = 'D'", ['D (row 1 of batch TWO)']],
+  [
+    'a reference that another row holds',
+    "UPDATE held_reference SET row_id = 99 WHERE reference = 'D'",
+    ['D (row 1 of batch TWO)', 'reference D of default'],
+  ],
+  [
+    'a transaction that is not noted',
+    "DELETE FROM seen_transaction WHERE transaction_id = '70'",
+    ['A (row 1 of batch ONE)'],
+  ],
+  [
+    'a transaction that is noted of another row',
+    "UPDATE seen_transaction SET row_id = 99 WHERE transaction_id = '70'",
+    ['transaction 70 of default'],
+  ],
+])('%s is found', async (_what, sql, expected) => {
+  expect(await withSideTables(sql)).toEqual(expected)
+})
+
+test('a trigger and a key of the side tables that are gone are found', async () => {
+  onTestFinished(() =>
+    inDatabase(`ALTER TABLE instruction_0 ENABLE TRIGGER takes;
+      ALTER TABLE claim ADD CONSTRAINT claim_account_id_order_key_key UNIQUE (account_id, order_key)`).then(() => {}),
+  )
+  const without = `ALTER TABLE instruction_0 DISABLE TRIGGER takes;
+    ALTER TABLE claim DROP CONSTRAINT claim_account_id_order_key_key`
+  expect(await withSideTables(without)).toEqual([
+    'trigger takes of instruction_0',
+    'key claim: UNIQUE (account_id, order_key)',
+  ])
+})
+
 test('two rows that hold one reference are told as what this program never writes', async () => {
   await settleAll()
   await inDatabase('ALTER TABLE instruction DISABLE TRIGGER USER')
   await inDatabase("UPDATE instruction SET reference = 'A' WHERE reference = 'B'")
   await inDatabase('ALTER TABLE instruction ENABLE TRIGGER USER')
+  expect(await auditOf(ledger)).toEqual([
+    { where: expect.stringContaining('A (row 2'), means: expect.stringContaining('could be recorded once more') },
+    { where: 'reference B of default', means: expect.stringContaining('no row holds it') },
+    { where: 'tables', means: expect.stringContaining('holds what this program never writes') },
+  ])
+})
+
+test('what no file takes is told where nothing else was found', async () => {
+  await settleAll()
+  onTestFinished(() => inDatabase('DELETE FROM tally; ALTER TABLE tally ADD CHECK (count >= 0)').then(() => {}))
+  await inDatabase('ALTER TABLE tally DROP CONSTRAINT tally_count_check')
+  await inDatabase('UPDATE tally SET count = -1')
   await expect(whereOf()).rejects.toThrow('holds what this program never writes')
 })
 

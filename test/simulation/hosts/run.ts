@@ -206,7 +206,6 @@ async function ends({ world, office }: RunParts, otherwise: string): Promise<boo
 
 async function lookAtBooks(parts: RunParts): Promise<string[]> {
   const { world, server, truth, plan, office, hosts } = parts
-  const strays = await server.all<{ what: string }>(STRAYS)
   const life = new Life(world, 'books', hosts[0])
   const ledger = office.openToRead(life, createSharedClock(life.clock))
   const recorded = {
@@ -234,15 +233,5 @@ async function lookAtBooks(parts: RunParts): Promise<string[]> {
     await world.run(() => false, world.nowMs + 10)
     await tick()
   }
-  return [...strays.map(({ what }) => what), ...(wrong ?? ['the books cannot be read'])]
+  return wrong ?? ['the books cannot be read']
 }
-
-/** What is kept beside the rows says the same as they do: by triggers, or by the statement of a group. */
-const STRAYS = `
-  SELECT 'row ' || coalesce(c.row_id, i.id) || ' is SENDING without a claim, or has a claim without being SENDING' AS what
-  FROM claim c FULL JOIN (SELECT id FROM instruction WHERE state = 'SENDING') i ON i.id = c.row_id WHERE c.row_id IS NULL OR i.id IS NULL
-  UNION ALL
-  SELECT 'transaction ' || coalesce(s.transaction_id, i.noted) || ' is not noted as its row has it' AS what
-  FROM seen_transaction s FULL JOIN (
-    SELECT account_id, ltrim(transaction_id, '0') AS noted, id FROM instruction WHERE transaction_id IS NOT NULL) i
-    ON i.account_id = s.account_id AND i.noted = s.transaction_id AND i.id = s.row_id WHERE s.row_id IS NULL OR i.id IS NULL`
