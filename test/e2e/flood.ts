@@ -6,6 +6,7 @@ import { mkdirSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { Redis } from 'ioredis'
+import { expect } from 'vitest'
 import { findRedisServer } from '../../src/queues/private-redis.ts'
 import { booksOf, compareBooks, query, recordedIn } from '../fixtures/books.ts'
 import { type Office, openOffice, until } from '../fixtures/cli.ts'
@@ -13,7 +14,7 @@ import { type Office, openOffice, until } from '../fixtures/cli.ts'
 const FIRST_ORDER = 500_000_000
 const PRODUCER = fileURLToPath(new URL('../fixtures/child-producer.ts', import.meta.url))
 
-export interface Flood {
+interface Flood {
   readonly office: Office
   /** What the services saw, together. */
   readonly seen: Readonly<Record<'accepted' | 'duplicate' | 'unsure' | 'wrong', number>>
@@ -30,7 +31,19 @@ export interface Flood {
   readonly takenMs: number
 }
 
-export async function flood(messages: number, kills: number): Promise<Flood> {
+/** Each message is one instruction, executed at most once. */
+export async function eachOnce(messages: number, kills: number): Promise<Omit<Flood, 'office'>> {
+  const { office, ...became } = await flood(messages, kills)
+  await office.close()
+  expect(became).toMatchObject({ recorded: messages, references: messages, lost: 0 })
+  expect(became.orders).toBe(became.executed) // at most once
+  expect(became.executed).toBeGreaterThanOrEqual(messages - became.inDoubt)
+  expect(became.seen.accepted + became.seen.duplicate).toBe(messages * 1.1)
+  expect([became.seen.wrong, became.disagreements]).toEqual([0, []])
+  return became
+}
+
+async function flood(messages: number, kills: number): Promise<Flood> {
   const path = `/tmp/tr-flood-${process.pid}.sock`
   const office = await openOffice({ env: { TRANCHE_REDIS_URL: path, TRANCHE_IN_FLIGHT: '64' } })
   office.sandbox.prepare({

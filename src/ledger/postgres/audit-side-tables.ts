@@ -1,5 +1,5 @@
-// Whether the side tables agree with the rows: claims, held references and seen transactions, with the triggers and keys that keep them. Only a
-// server has them, so that the audit of a file does not look at them.
+// Whether the side tables agree with the rows: claims, held references and seen transactions, with the triggers and keys that keep them. The audit
+// of a file does not look at them: only a ledger on a server has them.
 
 import type { Disagreement } from '../../ports/ledger/audit.ts'
 import type { Session } from './session.ts'
@@ -72,7 +72,7 @@ const LOOKS: readonly Look[] = [
       SELECT 'claim on row id ' || c.row_id AS "where" FROM claim c
       WHERE NOT EXISTS (SELECT 1 FROM instruction i WHERE i.id = c.row_id AND i.state = 'SENDING')`,
     means:
-      'its row is not SENDING. Neither that row nor another one of its order can be claimed, and workers that find it forsaken hand nothing out',
+      'its row is not SENDING. Neither that row nor another one of its order can be claimed, and once its worker is gone, no sweep succeeds and no row is handed out',
   },
   {
     finds: `

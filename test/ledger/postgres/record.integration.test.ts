@@ -116,7 +116,7 @@ test.each([
   expect(await whereOf()).not.toEqual([])
 })
 
-/** The name of the first batch, of the second one, and of a row in it have places of their own. */
+/** Where the audit disagrees after `sql`. ONE: the batch that is settled; TWO: the one with D, which is READY, and E, which is SENDING. */
 async function withSideTables(sql: string): Promise<readonly string[]> {
   await settleAll()
   const batchId = await submit(ledger, accountId, [refund('D'), refund('E')])
@@ -138,12 +138,12 @@ test.each([
     ['D (row 1 of batch TWO)', 'reference D of default'],
   ],
   [
-    'a transaction that is not noted',
+    'a transaction that does not count as seen',
     "DELETE FROM seen_transaction WHERE transaction_id = '70'",
     ['A (row 1 of batch ONE)'],
   ],
   [
-    'a transaction that is noted of another row',
+    'a transaction that counts as seen for another row',
     "UPDATE seen_transaction SET row_id = 99 WHERE transaction_id = '70'",
     ['transaction 70 of default'],
   ],
