@@ -65,7 +65,7 @@ const SETTINGS = [
     name: 'TRANCHE_POSTGRES_FAILOVER',
     value: 'none',
     meaning:
-      'How its server may be replaced. `none`: never without a person who adopts the ledger. `synchronous`: the same (a standby does not take over by itself either), and nothing is sent while the server waits for none. `storage`: by disks under it that lose nothing. The same on every host: one that has `storage` alone, or alone has not, sends nothing; to change it, adopt the ledger',
+      'How its server may be replaced. `none`: never without a person who adopts the ledger. `synchronous`: the same (a standby does not take over by itself either), and nothing is sent while the server waits for none. `storage`: by disks under it that lose nothing. The same on every host: one that has `storage` while the ledger was made without it, or the reverse, sends nothing; to change it, adopt the ledger',
   },
   {
     name: 'TRANCHE_POSTGRES_CA_FILE',
