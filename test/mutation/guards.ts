@@ -5928,8 +5928,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'postgres: what the server says of a COMMIT is asked for',
     file: 'src/ledger/postgres/session.ts',
-    guard: 'all.answered < last.length ?',
-    without: 'all.answered <= last.length ?',
+    guard: '&& all.answered < last.length\n',
+    without: '&& all.answered <= last.length\n',
     tests: [IN_ONE_MESSAGE],
   },
   {
@@ -6654,9 +6654,59 @@ export const GUARDS: readonly Guard[] = [
     tests: ['test/ledger/rules/histories.test.ts'],
   },
   {
+    name: 'postgres: a claim asks in which database it is',
+    file: 'src/ledger/postgres/copies/identity.ts',
+    guard: '${SAME_VERSION} AND ${sameDatabase}`',
+    without: '${SAME_VERSION} AND ${sameDatabase} IS NOT NULL`',
+    tests: ['test/ledger/postgres/copies.integration.test.ts'],
+  },
+  {
+    name: 'postgres: a claim counts once its server waits for a standby again',
+    file: 'src/ledger/postgres/work/hot.ts',
+    guard: '        if (hasStandby !== null) await waitForStandby(hasStandby, clock, asked.sendByMs)\n',
+    without: '',
+    tests: ['test/ledger/postgres/copies.integration.test.ts'],
+  },
+  {
+    name: 'postgres: what a pooler says of a COMMIT is not believed',
+    file: 'src/ledger/postgres/session.ts',
+    guard: 'error instanceof DatabaseError && !isLost(error) && ',
+    without: 'error instanceof DatabaseError && ',
+    tests: ['test/ledger/postgres/together.integration.test.ts'],
+  },
+  {
+    name: 'postgres: a snapshot counts only where the turnstile was held to its end',
+    file: 'src/ledger/postgres/reads.ts',
+    guard: "if (how.kind === 'written') return found",
+    without: 'return found',
+    tests: ['test/ledger/postgres/server-trouble.integration.test.ts'],
+  },
+  {
+    name: 'postgres: a seal that another overtook is made again',
+    file: 'src/ledger/postgres/seal.ts',
+    guard: '=== next.server && (yield* addLink(link.link))',
+    without: '=== next.server && ((yield* addLink(link.link)) || true)',
+    tests: ['test/ledger/postgres/sealing.integration.test.ts'],
+  },
+  {
+    name: 'postgres: whose trust has lapsed has lost its share',
+    file: 'src/ledger/postgres/work/member.ts',
+    guard: 'if (wasGivenUp === 1 || !trust.holds()) onGivenUp()',
+    without: 'if (wasGivenUp === 1) onGivenUp()',
+    tests: ['test/ledger/postgres/members.integration.test.ts'],
+  },
+  {
+    name: 'postgres: a share that was lost meanwhile is not used',
+    file: 'src/ledger/postgres/work/shares.ts',
+    guard: "how.kind === 'written' && losses === lossesBefore",
+    without: "how.kind === 'written'",
+    tests: ['test/ledger/postgres/shares.integration.test.ts'],
+  },
+  {
     name: 'postgres: another server is known',
     file: 'src/ledger/rules/histories.ts',
-    guard: 'if (isOther(server.systemId, remembered.systemId)) return elsewhere()\n  ',
+    guard:
+      'if (isOther(server.systemId, remembered.systemId) || isOther(server.database, remembered.database)) return elsewhere()\n  ',
     without: '',
     tests: ['test/ledger/rules/histories.test.ts'],
   },
@@ -7813,8 +7863,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a worker of before an upgrade claims nothing',
     file: 'src/ledger/postgres/copies/identity.ts',
-    guard: ' AND ${SAME_VERSION}`',
-    without: '`',
+    guard: ' AND ${SAME_VERSION} AND ',
+    without: ' AND ',
     tests: [DIFFERENT_HOSTS],
   },
   {

@@ -27,7 +27,7 @@ import { doubtsOn } from '../texts/work/doubts.ts'
 import { looksBy } from '../texts/work/looks.ts'
 import { workingOn } from '../texts/work/working.ts'
 import { copiesOn, whyAtWork } from './copies/copies.ts'
-import { type Failover, REST_MS, restingFault, whyUnsureOf } from './copies/identity.ts'
+import { type Failover, hasStandby, REST_MS, restingFault, whyUnsureOf } from './copies/identity.ts'
 import { type ToFileParts, toFileOn } from './copies/to-file.ts'
 import { createServerWitness } from './copies/witness.ts'
 import { holdDelivery } from './delivery-lock.ts'
@@ -35,14 +35,14 @@ import { draftEngineOn } from './draft.ts'
 import { engineOn, FULL_TEXT } from './engine.ts'
 import { throwAsFault } from './errors.ts'
 import { type Machine, THIS_MACHINE } from './machine.ts'
-import { createReads, type WhenQuiet } from './reads.ts'
+import { createReads, quietBy } from './reads.ts'
 import { keepPartitions } from './schema.ts'
 import { createSeal, sealRecord } from './seal.ts'
 import { createSeen } from './seen.ts'
 import type { Address } from './session.ts'
 import { createSessions } from './sessions.ts'
 import { lockSubmit } from './submit-lock.ts'
-import { createTransactor, type Transactor, type TransactorParts } from './transactor.ts'
+import { createTransactor, type TransactorParts } from './transactor.ts'
 import { createClaiming } from './work/claims.ts'
 import { createDueFrom } from './work/due-from.ts'
 import { createHot } from './work/hot.ts'
@@ -131,6 +131,7 @@ export function ledgerOn({
     ...{ engine, transactor: hotTransactor, member, clock, fullText: FULL_TEXT, turns },
     kept: createKeptAnswers(place === null ? null : `${place.answersPath}.${ledgerId}`, clock, onKeepingFailed),
     claiming: createClaiming(failover, restMs),
+    hasStandby: failover === 'synchronous' ? () => reads.readOften(hasStandby) : null,
   })
   const submitLock = (waiting?: WaitingToSubmit) => lockSubmit(directSessions.open, address.schema, clock, waiting)
   const due = dueRowsOn({ read: reads.readOften }, createDueFrom(clock.monotonicMs))
@@ -227,28 +228,4 @@ function overruledFault(name: string): Fault {
 /** The time of the server tells how long a doubt has rested: steps of a host's own clock do not matter. */
 function* noSteps(): Script<number> {
   return yield* count('SELECT 0 AS n')
-}
-
-/** One after another, each with the turnstile held exclusively. What `begin` throws is its caller's to deal with. */
-function quietBy(transactor: Transactor): WhenQuiet {
-  let last: Promise<unknown> = Promise.resolve()
-  return <T>(begin: () => Promise<T>) => {
-    const next = last.then(async () => {
-      for (;;) {
-        const begun: Promise<T>[] = []
-        const how = await transactor.write('exclusive', async () => {
-          const beginning = begin()
-          begun.push(beginning)
-          await beginning.catch(() => {})
-        })
-        const [first] = begun
-        if (first !== undefined) return first
-        if (how.kind === 'broke') throw how.error
-        if (how.kind === 'written') throw new Error('bug: nothing was begun')
-        if (how.fault !== undefined) throw how.fault
-      }
-    })
-    last = next.catch(() => {})
-    return next
-  }
 }

@@ -348,4 +348,9 @@ export const MIGRATIONS: readonly string[] = [
   );
   `,
   GROUPS_KEEP_KEYS,
+  `
+  INSERT INTO meta (key, value)
+  SELECT 'database', (SELECT oid FROM pg_database WHERE datname = current_database()) || '.' || CAST(CAST('meta' AS regclass) AS oid)
+  WHERE EXISTS (SELECT 1 FROM meta WHERE key = 'ledger_id') ON CONFLICT DO NOTHING;
+  `,
 ]

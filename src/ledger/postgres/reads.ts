@@ -2,8 +2,9 @@
 
 import type { Clock } from '../../ports/clock.ts'
 import type { Engine, Reader } from '../texts/engine.ts'
-import { triedLongFault, whyNotWritten } from './errors.ts'
+import { LostConnection, triedLongFault, whyNotWritten } from './errors.ts'
 import { GENERIC_PLAN, type Session } from './session.ts'
+import type { Transactor } from './transactor.ts'
 
 /** Runs `begin`, which takes a snapshot, while nothing is being written. */
 export type WhenQuiet = <T>(begin: () => Promise<T>) => Promise<T>
@@ -115,5 +116,34 @@ export async function inSnapshot<T>(session: Session, run: () => Promise<T>): Pr
   } catch (error) {
     await session.rollback()
     throw error
+  }
+}
+
+/** One after another, each with the turnstile held exclusively. What `begin` throws is its caller's to deal with. */
+export function quietBy(transactor: Pick<Transactor, 'write'>): WhenQuiet {
+  let last: Promise<unknown> = Promise.resolve()
+  return <T>(begin: () => Promise<T>) => {
+    const next = last.then(async () => {
+      for (;;) {
+        const begun: Promise<T>[] = []
+        const how = await transactor.write('exclusive', async () => {
+          const beginning = begin()
+          begun.push(beginning)
+          await beginning.catch(() => {})
+        })
+        const [first] = begun
+        if (first !== undefined) {
+          const found = await first
+          if (how.kind === 'written') return found
+          // The turnstile may have been lost before the snapshot was taken: the caller takes another one.
+          throw new LostConnection(new Error('others may have written while it was read'))
+        }
+        if (how.kind === 'broke') throw how.error
+        if (how.kind === 'written') throw new Error('bug: nothing was begun')
+        if (how.fault !== undefined) throw how.fault
+      }
+    })
+    last = next.catch(() => {})
+    return next
   }
 }

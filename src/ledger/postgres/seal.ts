@@ -32,11 +32,9 @@ export async function sealRecord(engine: Engine): Promise<void> {
     const { link } = next
     if (link === null) return
     // A server that was put back meanwhile has another record than the one that was read.
-    const isSame = await engine.write(function* () {
-      if ((yield* startOfServer()) !== next.server) return false
-      yield* addLink(link.link)
-      return true
+    const isAdded = await engine.write(function* () {
+      return (yield* startOfServer()) === next.server && (yield* addLink(link.link))
     }, FAULTING)
-    if (isSame && link.isLast) return
+    if (isAdded && link.isLast) return
   }
 }

@@ -5,7 +5,7 @@ import { Client, type CustomTypesConfig, DatabaseError, type QueryConfig, types 
 import { TLS } from '../../domain/tls.ts'
 import { POSTGRES, type Spelled, spell } from '../texts/dialect.ts'
 import type { Found, Script, Step, Value } from '../texts/script.ts'
-import { LostConnection, NotCommitted, UnreadValue, UnsureCommit } from './errors.ts'
+import { isLost, LostConnection, NotCommitted, UnreadValue, UnsureCommit } from './errors.ts'
 import { Together } from './together.ts'
 
 export interface Address {
@@ -228,7 +228,9 @@ export async function openSession({
       warnings = []
       const all = client.query(new Together([...last, { text: 'COMMIT', values: [] }].map(queryOf)))
       const results = await asked(all.results).catch((error: unknown) => {
-        throw error instanceof DatabaseError && all.answered < last.length ? new NotCommitted(error) : error
+        // A pooler that lost its server says so itself, whatever the server has done and not told yet.
+        const isRefused = error instanceof DatabaseError && !isLost(error) && all.answered < last.length
+        throw isRefused ? new NotCommitted(error) : error
       })
       if (results.at(-1)?.command !== 'COMMIT') throw new Error('the transaction was rolled back')
       if (warnings.length > 0) throw new UnsureCommit(warnings.join('; '))

@@ -9,6 +9,8 @@ export interface ServerIdentity {
   readonly systemId: string | null
   /** Another one since a standby took over, or a backup was restored to a moment. */
   readonly timeline: string | null
+  /** The database and the tables in it; a copy beside the ledger has others. */
+  readonly database: string | null
 }
 
 /** What a place has seen of the ledger. */
@@ -68,7 +70,7 @@ export function alarmInHistory({ ledgerId, server, remembered, testimonies }: Hi
   const against = testimonies.find((one) => provesMore(one, remembered))
   if (against !== undefined) return older(against.by)
   if ((server.timeline === null) !== (remembered.timeline === null)) return otherMode(server.timeline === null)
-  if (isOther(server.systemId, remembered.systemId)) return elsewhere()
+  if (isOther(server.systemId, remembered.systemId) || isOther(server.database, remembered.database)) return elsewhere()
   return isOther(server.timeline, remembered.timeline) ? failedOver() : null
 }
 
@@ -119,7 +121,7 @@ function older(by: string): Alarm {
 function elsewhere(): Alarm {
   return {
     kind: 'elsewhere',
-    noticed: 'it is on another server than before: a copy, a dump that was restored, or a move',
+    noticed: 'it is on another server than before, or in another database: a copy, a dump that was restored, or a move',
   }
 }
 

@@ -213,11 +213,81 @@ test('a standby that took over is noticed in every claim and at every beat, and 
   expect(await claim(next, b!)).toMatchObject({ kind: 'claimed' })
 })
 
+test('a claim whose wait for a standby was called off counts only once the server waits for one again', async () => {
+  await ledger.close()
+  const batchId = await submit(place.open(), await openAccount(place.open()), [refund('A')])
+  const names = async (name: string) => {
+    await query(cluster.url, `ALTER SYSTEM SET synchronous_standby_names = '${name}'`)
+    await query(cluster.url, 'SELECT pg_reload_conf()')
+    const shown = () => query(cluster.url, 'SHOW synchronous_standby_names')
+    await expect.poll(shown, { timeout: 20_000 }).toEqual([{ synchronous_standby_names: name }])
+  }
+  const careful = place.openAt(cluster.url, {}, 'careful', { failover: 'synchronous' })
+  const row = await dueRow(careful, batchId, 'A')
+  await expect(claim(careful, row)).resolves.toMatchObject({ kind: 'not-free' })
+  await names('none_there')
+  let isTold = false
+  const claiming = claim(careful, row).finally(() => {
+    isTold = true
+  })
+  const waits = () => query(cluster.url, "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+  await expect.poll(async () => (await waits()).length, { timeout: 20_000 }).toBeGreaterThan(0)
+  await names('')
+  await expect.poll(() => statesIn(careful, batchId), { timeout: 20_000 }).toEqual(['SENDING'])
+  for (let reads = 0; reads < 20; reads += 1) await careful.batches()
+  expect(isTold).toBe(false)
+  await names('none_there')
+  expect(await claiming).toMatchObject({ kind: 'claimed' })
+  await names('') // or the close would wait for it
+})
+
 test('a ledger that was dumped and restored elsewhere sends nothing until it is adopted', async () => {
   await query(cluster.url, `UPDATE ${place.address.schema}.meta SET value = '1' WHERE key = 'system_id'`)
   expect(await kindOf(ledger)).toBe('elsewhere')
   await ledger.adopt('moved', 'new server', CLERK, NOW)
   expect(await kindOf(ledger)).toBe(null)
+})
+
+test('a copy in another database of the same server sends nothing until it is adopted, and the ledger goes on', async () => {
+  const batchId = await submit(ledger, await openAccount(ledger), [refund('A'), refund('B')])
+  await ledger.close()
+  const inDatabase = (name: string) => cluster.url.replace('/postgres?', `/${name}?`)
+  await query(inDatabase('template1'), 'CREATE DATABASE trial TEMPLATE postgres')
+  const trial = placeAt({ ...place.address, url: inDatabase('trial') }, ledger.ledgerId)
+  onTestFinished(() => trial.remove())
+  for (const failover of ['none', 'storage'] as const) {
+    const copy = trial.openAt(inDatabase('trial'), {}, failover, { failover })
+    expect(await kindOf(copy)).toBe(failover === 'none' ? 'elsewhere' : 'failed-over')
+    expect(await claim(copy, await dueRow(copy, batchId, 'A'))).toMatchObject({ kind: 'not-free' })
+    await copy.close()
+  }
+  const again = place.open()
+  expect(await kindOf(again)).toBe(null)
+  expect(await claim(again, await dueRow(again, batchId, 'A'))).toMatchObject({ kind: 'claimed' })
+})
+
+test('in another database, a ledger whose disks are replicated is known as a copy as well', async () => {
+  const { url, schema } = place.address
+  await query(url, `DELETE FROM ${schema}.meta WHERE key IN ('system_id', 'timeline')`)
+  const batchId = await submit(ledger, await openAccount(ledger), [refund('A')])
+  const onStorage = place.openAt(url, {}, 'storage', { failover: 'storage' })
+  expect(await kindOf(onStorage)).toBe(null)
+  await query(url, `UPDATE ${schema}.meta SET value = '1.1' WHERE key = 'database'`)
+  expect(await kindOf(onStorage)).toBe('elsewhere')
+  expect(await claim(onStorage, await dueRow(onStorage, batchId, 'A'))).toMatchObject({ kind: 'not-free' })
+})
+
+test('a ledger of before an upgrade learns in which database it is, and sends on', async () => {
+  const { url, schema } = place.address
+  const batchId = await submit(ledger, await openAccount(ledger), [refund('A')])
+  await ledger.close()
+  const [version] = await query<{ version: string }>(url, `SELECT max(version) AS version FROM ${schema}.migration`)
+  await query(url, `DELETE FROM ${schema}.meta WHERE key = 'database'`)
+  await query(url, `DELETE FROM ${schema}.migration WHERE version = $1`, [version!.version])
+  await makeServerLedger(place.address, 'none')
+  const again = place.open()
+  expect(await kindOf(again)).toBe(null)
+  expect(await claim(again, await dueRow(again, batchId, 'A'))).toMatchObject({ kind: 'claimed' })
 })
 
 test('once a person has taken the ledger over, what other machines saw before says nothing any more', async () => {

@@ -1,8 +1,14 @@
 // Several workers on one ledger: who is alive, what becomes of the claims of one that is not, and what its answers are worth later.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, onTestFinished, test } from 'vitest'
+import { createSharedClock, systemClock } from '../../../src/app/clock.ts'
 import type { Heartbeat } from '../../../src/domain/worker.ts'
+import { LostConnection } from '../../../src/ledger/postgres/errors.ts'
+import { createSeen } from '../../../src/ledger/postgres/seen.ts'
+import { openSession, type Session } from '../../../src/ledger/postgres/session.ts'
+import { createMember } from '../../../src/ledger/postgres/work/member.ts'
+import { LEASE_MS } from '../../../src/ledger/rules/trust.ts'
 import type { Ledger } from '../../../src/ports/ledger/ledger.ts'
 import {
   CLERK,
@@ -119,6 +125,46 @@ test('an answer that comes after the row was given up settles it all the same', 
   await at('another desk').sweepLost(NOW)
   expect(await settle(ledger, row, 'APPROVED', { facts: factsWith('51') })).toMatchObject({ state: 'APPROVED' })
   expect((await ledger.batch(batchId))?.counts).toEqual({ APPROVED: 1 })
+})
+
+test('a worker that was given up, and was not told when it came back, has lost its share all the same', async () => {
+  let aheadMs = 0
+  const host = {
+    ...systemClock,
+    nowMs: () => systemClock.nowMs() + aheadMs,
+    monotonicMs: () => systemClock.monotonicMs() + aheadMs,
+  }
+  const clock = createSharedClock(host)
+  const way: { losesAnswers: boolean } = { losesAnswers: false }
+  let losses = 0
+  const connect = async (): Promise<Session> => {
+    const session = await openSession(postgres.address)
+    onTestFinished(() => session.close())
+    return {
+      ...session,
+      async commit(last) {
+        await session.commit(last)
+        if (way.losesAnswers) throw new LostConnection(new Error('the answer was lost'))
+      },
+    }
+  }
+  const onGivenUp = () => {
+    losses += 1
+  }
+  const member = createMember({
+    ...{ connect, place: 'desk', clock, newId: () => 78, failover: 'none', restMs: 0, seen: createSeen(clock) },
+    ...{ ensureLooked: () => true, onGivenUp },
+  })
+  await member.id()
+  await change('UPDATE worker SET fenced_at = clock_timestamp()')
+  aheadMs = LEASE_MS
+  way.losesAnswers = true
+  await expect(member.beat(heartbeatOf('x'))).rejects.toThrow('the answer was lost')
+  way.losesAnswers = false
+  const before = losses
+  await member.beat(heartbeatOf('x'))
+  expect(losses).toBe(before + 1)
+  await member.leave()
 })
 
 test('a worker that another has ended may not send, and begins anew', async () => {

@@ -2,6 +2,8 @@
 // still, or does not say that its standby has a commit. No answer is lost by it, and nothing is said that is not so.
 
 import { expect, onTestFinished, test } from 'vitest'
+import { LostConnection } from '../../../src/ledger/postgres/errors.ts'
+import { quietBy } from '../../../src/ledger/postgres/reads.ts'
 import { migrate } from '../../../src/ledger/postgres/schema.ts'
 import { openSession, type Session } from '../../../src/ledger/postgres/session.ts'
 import { createSessions } from '../../../src/ledger/postgres/sessions.ts'
@@ -176,6 +178,19 @@ test('a reading whose connection was ended while it waited for its turn begins a
   await holder.exec('COMMIT')
   await (await reading).close()
   await (await reader.openReading(batchId, NOW)).close()
+})
+
+test('a snapshot is not believed whose turnstile was lost while it was taken', async () => {
+  const { url, schema } = postgres.address
+  const whenQuiet = quietBy(transactorOfLedger())
+  const holders = `SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted AND classid = 20817001 AND objid = '${schema}'::regnamespace::oid`
+  const taken = whenQuiet(async () => {
+    await query(url, `SELECT pg_terminate_backend(pid) FROM (${holders}) AS holder`)
+    await expect.poll(() => query(url, holders), { timeout: 20_000 }).toEqual([])
+    return 'a snapshot'
+  })
+  await expect(taken).rejects.toThrow(LostConnection)
+  expect(await whenQuiet(async () => 'the next one')).toBe('the next one')
 })
 
 test('a machine that is gone lets go of its locks within half a minute', async () => {

@@ -1,10 +1,15 @@
 // Several workers on one server divide an account: together they never hold more than it allows, whoever comes, goes or falls silent.
 
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import type { Share } from '../../../src/domain/share.ts'
+import { openSession } from '../../../src/ledger/postgres/session.ts'
+import { createSessions } from '../../../src/ledger/postgres/sessions.ts'
+import { createTransactor } from '../../../src/ledger/postgres/transactor.ts'
+import { createShares } from '../../../src/ledger/postgres/work/shares.ts'
 import type { Ledger } from '../../../src/ports/ledger/ledger.ts'
 import { CLERK, claimNamed, NOW, refund, submit } from '../../fixtures/ledgers.ts'
 import { query } from '../../fixtures/postgres.ts'
+import { TRANSACTOR_HERE } from '../../fixtures/postgres-places.ts'
 import { accountId, ledger, postgres, usePostgresLedger } from '../../fixtures/use-ledger.ts'
 
 usePostgresLedger()
@@ -156,6 +161,40 @@ test('a worker that comes back after it was given up begins with nothing', async
     },
   })
   expect(one.share()).toEqual({ ratePerSecond: 0, inFlightMax: 0 })
+})
+
+test('a share that was asked for before it was lost is not used after', async () => {
+  const { schema } = postgres.address
+  const sessions = createSessions(() => openSession(postgres.address))
+  onTestFinished(() => sessions.closeAll())
+  const die = (error: unknown): never => {
+    throw error
+  }
+  const parts = { ...TRANSACTOR_HERE, schema, die, connect: sessions.kept(), reconnect: sessions.open }
+  const transactor = createTransactor(parts)
+  const me = 77
+  await query(
+    postgres.address.url,
+    `INSERT INTO ${schema}.worker (id, place, name, host, pid, command, since, beat_at, activity, lease_until)
+     VALUES ($1, 'b', 'b', 'b', 1, 'worker', 0, 0, 'idle', now() + interval '1 hour')`,
+    [me],
+  )
+  let used: Share | null = null
+  const losing = {
+    ...transactor,
+    write: async (...asked: Parameters<typeof transactor.write>) => {
+      const how = await transactor.write(...asked)
+      shares.lose()
+      return how
+    },
+  }
+  const shares = createShares(losing, { id: async () => me }, () => 0)
+  const use = (next: Share) => {
+    used = next
+  }
+  const asking = shares.takeShare({ accountId, configured: CONFIGURED, rests: false, inFlight: () => 0, use })
+  await expect(asking).rejects.toThrow('lost while it was asked for')
+  expect(used).toEqual({ ratePerSecond: 0, inFlightMax: 0 })
 })
 
 test('the dial that a person turned is what there is to divide', async () => {

@@ -1,6 +1,7 @@
 // Statements that go to the server in one message: none behind one that fails is carried out, a COMMIT least of all, and what is said of a
 // COMMIT is true, however it was sent.
 
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { NotCommitted } from '../../../src/ledger/postgres/errors.ts'
 import { type Asked, openSession, type Session } from '../../../src/ledger/postgres/session.ts'
@@ -129,6 +130,47 @@ test('a COMMIT that is sent with other statements and whose answer is lost count
 test('a COMMIT whose answer does not come at all is asked for', async () => {
   expect(await committing('lose-replies', 300)).toEqual({ written: { kind: 'written' }, reads: 1 })
   expect(await noted()).toEqual(['note-1', 'note-2'])
+})
+
+/** A pooler that tells of a server it lost by an error of its own, in the place of what the server had answered. */
+async function openPooler(path: string) {
+  let isLosing = false
+  const pooler = createServer((client) => {
+    const server = connect({ path })
+    client.pipe(server)
+    server.on('data', (answered) => {
+      if (!isLosing) client.write(answered)
+      else if (answered.includes(READY)) client.end(SERVER_LOST)
+    })
+    for (const one of [client, server]) one.on('error', () => {})
+    client.on('close', () => server.destroy())
+  })
+  await new Promise<void>((resolve) => pooler.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => new Promise<void>((resolve) => pooler.close(() => resolve())))
+  return {
+    port: (pooler.address() as AddressInfo).port,
+    loses: (does: boolean) => {
+      isLosing = does
+    },
+  }
+}
+
+/** What every answer of the server ends with. */
+const READY = Buffer.from('Z\0\0\0\x05')
+const SAID = Buffer.from('SFATAL\0VFATAL\0C08P01\0Mserver closed the connection unexpectedly\0\0')
+const SERVER_LOST = Buffer.concat([Buffer.from('E'), Buffer.from([0, 0, 0, SAID.length + 4]), SAID])
+
+test('a COMMIT of whose server a pooler says that it was lost is asked for, and not made twice', async () => {
+  const folder = new URL(postgres.address.url).searchParams.get('host')
+  const pooler = await openPooler(`${folder}/.s.PGSQL.5432`)
+  const transactor = transactorAt(`postgres://tranche@127.0.0.1:${pooler.port}/postgres`)
+  const written = transactor.writeGroup([noting('note-1')], () => {
+    pooler.loses(true)
+    return [noting('note-2')]
+  })
+  await expect.poll(noted, { timeout: 20_000 }).toEqual(['note-1', 'note-2'])
+  pooler.loses(false)
+  expect(await written).toEqual({ kind: 'written' })
 })
 
 test('a COMMIT that never arrived with what was sent with it counts as not written', async () => {

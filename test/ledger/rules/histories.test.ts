@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import { alarmInHistory, type History, type Testimony } from '../../../src/ledger/rules/histories.ts'
 
-const SERVER = { systemId: '70', timeline: '00000001' }
+const SERVER = { systemId: '70', timeline: '00000001', database: '5.900' }
 const SAID = { ledgerId: 'ours', epochNo: 40, epoch: 'forty', transactorId: 7, commitNo: 12 }
 
 function witnessed(over: Partial<Testimony> = {}, said: Partial<Testimony['said']> = {}): Testimony {
@@ -45,7 +45,7 @@ describe('no alarm', () => {
     ],
     [
       'is raised by a server that tells neither, of a ledger that remembers neither',
-      { server: { systemId: null, timeline: null } },
+      { server: { ...SERVER, systemId: null, timeline: null } },
       { systemId: null, timeline: null },
     ],
   ])('%s', (_what, over, remembered) => {
@@ -63,10 +63,11 @@ describe('an alarm', () => {
     ['older', 'a move was broken off', {}, { unfinished: 'arriving' }],
     ['other', 'this machine worked for another ledger', { testimonies: [witnessed({}, { ledgerId: 'theirs' })] }, {}],
     ['elsewhere', 'the server is another one', { server: { ...SERVER, systemId: '71' } }, {}],
+    ['elsewhere', 'it is in another database of the server', { server: { ...SERVER, database: '6.900' } }, {}],
     [
       'failed-over',
       'this host compares no timeline, and others did',
-      { server: { systemId: null, timeline: null } },
+      { server: { ...SERVER, systemId: null, timeline: null } },
       {},
     ],
     ['failed-over', 'this host compares timelines, and others did not', {}, { systemId: null, timeline: null }],

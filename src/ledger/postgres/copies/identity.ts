@@ -19,6 +19,9 @@ export type Failover = 'none' | 'synchronous' | 'storage'
 
 const TIMELINE = 'substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)'
 
+/** Which database of the server, and which tables in it: a copy beside the ledger, by `createdb -T` or `pg_restore`, has others. */
+export const DATABASE = `(SELECT oid FROM pg_database WHERE datname = current_database()) || '.' || CAST(CAST('meta' AS regclass) AS oid)`
+
 /** A program of before an upgrade knows nothing of what the new tables ask of a claim, such as approvals. */
 const SAME_VERSION = `${VERSION} = (SELECT max(version) FROM migration)`
 
@@ -27,11 +30,17 @@ const SAME_VERSION = `${VERSION} = (SELECT max(version) FROM migration)`
  * remembers a timeline is no ledger for hosts that compare none.
  */
 export function sameHistory(failover: Failover): string {
-  const stays = `NOT EXISTS (SELECT 1 FROM meta WHERE key = 'unfinished') AND ${SAME_VERSION}`
+  const sameDatabase = `EXISTS (SELECT 1 FROM meta WHERE key = 'database' AND value = ${DATABASE})`
+  const stays = `NOT EXISTS (SELECT 1 FROM meta WHERE key = 'unfinished') AND ${SAME_VERSION} AND ${sameDatabase}`
   if (failover === 'storage') return `${stays} AND NOT EXISTS (SELECT 1 FROM meta WHERE key = 'timeline')`
   const sameTimeline = `EXISTS (SELECT 1 FROM meta WHERE key = 'timeline' AND value = ${TIMELINE})`
-  const hasStandby = failover === 'synchronous' ? " AND current_setting('synchronous_standby_names') <> ''" : ''
-  return `${stays} AND ${sameTimeline}${hasStandby}`
+  const waits = failover === 'synchronous' ? " AND current_setting('synchronous_standby_names') <> ''" : ''
+  return `${stays} AND ${sameTimeline}${waits}`
+}
+
+/** What is asked once more when a claim is committed: where the setting is emptied, commits that wait for a standby end as if it had them. */
+export function* hasStandby(): Script<boolean> {
+  return yield* exists("SELECT 1 WHERE current_setting('synchronous_standby_names') <> ''")
 }
 
 /**
@@ -87,30 +96,33 @@ export function whyUnsureOf(failover: Failover, restMs: number): () => Script<Fa
 }
 
 export function* serverIdentity(failover: Failover): Script<ServerIdentity> {
-  if (failover === 'storage') return { systemId: null, timeline: null }
   const found = yield* one<ServerIdentity>(
-    `SELECT CAST((SELECT system_identifier FROM pg_control_system()) AS TEXT) AS "systemId", ${TIMELINE} AS timeline`,
+    failover === 'storage'
+      ? `SELECT ${DATABASE} AS database, NULL AS "systemId", NULL AS timeline`
+      : `SELECT ${DATABASE} AS database, CAST((SELECT system_identifier FROM pg_control_system()) AS TEXT) AS "systemId", ${TIMELINE} AS timeline`,
   )
   return found!
 }
 
 export function* remembered(): Script<Remembered> {
   const found = yield* all<{ key: string; value: string }>(
-    "SELECT key, value FROM meta WHERE key IN ('system_id', 'timeline', 'adopted_at', 'unfinished')",
+    "SELECT key, value FROM meta WHERE key IN ('system_id', 'timeline', 'database', 'adopted_at', 'unfinished')",
   )
   const meta = new Map(found.map(({ key, value }) => [key, value]))
   const epoch = yield* one<{ no: number }>('SELECT coalesce(max(no), 0) AS no FROM epoch')
   return {
     systemId: meta.get('system_id') ?? null,
     timeline: meta.get('timeline') ?? null,
+    database: meta.get('database') ?? null,
     epochNo: epoch!.no,
     adoptedAt: Number(meta.get('adopted_at') ?? 0),
     unfinished: (meta.get('unfinished') as Unfinished | undefined) ?? null,
   }
 }
 
-export function* remember({ systemId, timeline }: ServerIdentity): Script<void> {
+export function* remember({ systemId, timeline, database }: ServerIdentity): Script<void> {
   yield* change("DELETE FROM meta WHERE key IN ('system_id', 'timeline')")
+  if (database !== null) yield* keep('database', database)
   if (systemId !== null) yield* keep('system_id', systemId)
   if (timeline !== null) yield* keep('timeline', timeline)
 }

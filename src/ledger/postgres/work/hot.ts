@@ -29,12 +29,15 @@ export interface HotParts {
   readonly member: Member
   readonly kept: KeptAnswers
   readonly claiming: Claiming
+  /** null: a claim counts without a standby. */
+  readonly hasStandby: (() => Promise<boolean>) | null
   readonly clock: SharedClock
   readonly fullText: string
   readonly turns: Turns
 }
 
-export function createHot({ engine, transactor, member, kept, claiming, clock, fullText, turns }: HotParts): Hot {
+export function createHot(parts: HotParts): Hot {
+  const { engine, transactor, member, kept, claiming, hasStandby, clock, fullText, turns } = parts
   /** Of own claims, by row and attempt, until the row's state is final or it is claimed again: a late answer must still find its claim. */
   const tokens = new Map<string, Token>()
   let lastClaimNo = 0
@@ -115,6 +118,7 @@ export function createHot({ engine, transactor, member, kept, claiming, clock, f
         if (answer.kind !== 'claimed') return answer
         tokens.delete(keyOf(asked.rowId, asked.attempt))
         tokens.set(keyOf(asked.rowId, answer.attempt), { worker, claimNo: work.claimNo })
+        if (hasStandby !== null) await waitForStandby(hasStandby, clock, asked.sendByMs)
         return answer
       }
     },
@@ -137,6 +141,13 @@ export function createHot({ engine, transactor, member, kept, claiming, clock, f
 
     drained: queue.drained,
   }
+}
+
+const STANDBY_AGAIN_AFTER_MS = 500
+
+/** Until the server waits for one, or it is too late to send. */
+async function waitForStandby(hasStandby: () => Promise<boolean>, clock: SharedClock, untilMs: number): Promise<void> {
+  while (clock.nowMs() <= untilMs && !(await hasStandby().catch(() => false))) await clock.sleep(STANDBY_AGAIN_AFTER_MS)
 }
 
 /** Settlements that the script writes before the next claim. */

@@ -162,7 +162,8 @@ export function createMember({
   /** Trusted from when the question began: the server may have written it at once. */
   function trusting(from: Moment, { serverMs, isSame, wasGivenUp, serverStart, restLeftMs }: Renewed): void {
     restsUntilMs = clock.monotonicMs() + restLeftMs
-    if (wasGivenUp === 1) onGivenUp()
+    // Or it was given up, and the answer that said so was lost.
+    if (wasGivenUp === 1 || !trust.holds()) onGivenUp()
     clock.follow(serverMs, from.monotonicMs, clock.monotonicMs())
     if (isSame === 1 && !isPutBack && ensureLooked(serverStart)) trust.renewed(from)
     else trust.withdraw()

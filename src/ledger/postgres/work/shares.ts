@@ -79,12 +79,18 @@ export function createShares(transactor: Transactor, member: Pick<Member, 'id'>,
     return ran
   }
 
+  /** How often all was lost. */
+  let losses = 0
+
+  /** Rejects as well where all was lost meanwhile: what it found is out of date. */
   async function write<T>(script: () => Script<T>): Promise<T> {
     const found: T[] = []
+    const lossesBefore = losses
     const how = await transactor.write('none', async (session) => {
       found.push(await session.run(script()))
     })
-    if (how.kind === 'written') return found.at(-1) as T
+    if (how.kind === 'written' && losses === lossesBefore) return found.at(-1) as T
+    if (how.kind === 'written') throw new Error('the share was lost while it was asked for')
     throw how.kind === 'broke' ? how.error : (how.fault ?? new Error('the share could not be written now'))
   }
 
@@ -106,6 +112,7 @@ export function createShares(transactor: Transactor, member: Pick<Member, 'id'>,
     dividesAccounts: true,
     takeShare: (asked) => inTurn(() => take(asked)),
     lose() {
+      losses += 1
       for (const use of using.values()) use({ ratePerSecond: 0, inFlightMax: 0 })
     },
   }

@@ -3,7 +3,7 @@
 // written down elsewhere, in a log on another machine, then differ.
 
 import { hash } from 'node:crypto'
-import { all, change, one, type Script } from '../script.ts'
+import { all, change, exists, one, type Script } from '../script.ts'
 import { recordedText } from './recorded.ts'
 
 export interface Link {
@@ -111,7 +111,7 @@ const HEAD = `
 
 const ADD = `
     INSERT INTO chain (id, last_move, last_act, last_recorded, hash, form)
-    SELECT :id, :last_move, :last_act, :last_recorded, :hash, ${FORM} WHERE :id > (SELECT max(id) FROM chain)`
+    SELECT :id, :last_move, :last_act, :last_recorded, :hash, ${FORM} WHERE :id > (SELECT max(id) FROM chain) RETURNING id`
 
 type NewLink = Omit<Link, 'form'>
 
@@ -174,9 +174,9 @@ export function* nextLink(): Script<{ readonly link: NewLink; readonly isLast: b
   return link === null ? null : { link, isLast: moves.length < MOVES_PER_LINK }
 }
 
-/** Unless another process was first. */
-export function* addLink(link: NewLink): Script<void> {
-  yield* change(ADD, { ...link })
+/** False: another process was first, with a link that may end earlier. */
+export function* addLink(link: NewLink): Script<boolean> {
+  return yield* exists(ADD, { ...link })
 }
 
 /** `LINK:HASH`. Written down elsewhere, it binds everything up to that commit. */
