@@ -27,6 +27,13 @@ export async function takeWorkerLock(app: App, command: string): Promise<Lock | 
   return takeLock(app.paths.workerLock, holderOf(app, command), SIMULTANEOUS_START_MS)
 }
 
+/** What whoever has the private Redis holds: the worker lock, or with a ledger on a server the first place of this machine. */
+export async function takePrivateRedisLock(app: App, command: string): Promise<Lock | Held> {
+  return app.config.ledgerServer === null
+    ? takeWorkerLock(app, command)
+    : takePlace(app, holderOf(app, command), 'only-first')
+}
+
 /** Whoever holds it may send. */
 export interface SendingLock extends Lock {
   /** Of a worker of a ledger on a server; null: the lock alone keeps others out. */
@@ -48,8 +55,8 @@ export async function takeLedgerLock(
   if (app.config.ledgerServer !== null) {
     await mayLockOut()
     // Whoever has the private Redis works off every batch: a run beside it follows, as with a ledger in a file.
-    const onlyFirst = command === 'run' && app.config.redisUrl === null
-    return takePlace(app, holderOf(app, command), onlyFirst)
+    const which = command === 'run' && app.config.redisUrl === null ? 'only-first' : 'any'
+    return takePlace(app, holderOf(app, command), which)
   }
   const lock = await takeWorkerLock(app, command)
   if (lock.kind === 'held') return lock

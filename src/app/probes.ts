@@ -2,6 +2,7 @@
 
 import type { App } from '../app.ts'
 import type { LedgerServer } from '../config/ledger-server.ts'
+import { messageOf } from '../domain/errors.ts'
 import { Fault } from '../domain/fault.ts'
 import type { Merchant } from '../domain/merchant.ts'
 import type { TlsSeen } from '../domain/tls.ts'
@@ -10,12 +11,28 @@ import { type Text, words } from '../domain/words.ts'
 import type { ServerView } from '../ledger/postgres/inspect.ts'
 import { assertTlsHolds, gatewayOptionsOf } from './gateway.ts'
 import { openFileLedger } from './ledger.ts'
-import { addressOf } from './server-ledger.ts'
+import { addressOf, directAddressOf } from './server-ledger.ts'
 
 /** How the ledger is kept: page by page, or by its server. Faults where that is not sound. */
 export async function inspectLedger(app: App, whole: boolean): Promise<Text> {
   const { ledgerServer: server } = app.config
-  return server === null ? inspectPages(app, whole) : serverText(await lookAtServer(server), server)
+  if (server === null) return inspectPages(app, whole)
+  const view = await lookAtServer(server)
+  if (server.directUrl !== null) await assertSameServer(server, view)
+  return serverText(view, server)
+}
+
+/** What needs a connection of its own must not find another ledger there, or none. */
+async function assertSameServer(server: LedgerServer, { where }: ServerView): Promise<void> {
+  const { inspectServer } = await import('../ledger/postgres/inspect.ts')
+  const direct = await inspectServer(directAddressOf(server), server.failover).catch((error: unknown) => {
+    throw new Fault('config', `TRANCHE_POSTGRES_DIRECT_URL cannot be used: ${messageOf(error)}`, { cause: error })
+  })
+  if (direct.where === where) return
+  throw new Fault(
+    'config',
+    'TRANCHE_POSTGRES_DIRECT_URL reaches another server or database than TRANCHE_LEDGER_URL. Set it to the same one, past the pooler.',
+  )
 }
 
 async function inspectPages(app: App, whole: boolean): Promise<Text> {
@@ -46,16 +63,24 @@ const AFTER_FAILOVER: Readonly<Record<LedgerServer['failover'], string>> = {
 /** What a person should see to although the ledger works; none where it is a file. */
 export async function serverCautions(app: App): Promise<readonly string[]> {
   const { ledgerServer: server } = app.config
-  if (server === null) return []
-  const { LONG_TRANSACTION_S } = await import('../ledger/postgres/inspect.ts')
-  const { standbys, aheadMs, oldestS, fullPageWrites } = await lookAtServer(server)
-  const lagging = standbys.filter(({ waits }) => waits === 'async').map(({ name }) => name)
+  return server === null ? [] : cautionsIn(await lookAtServer(server))
+}
+
+export function cautionsIn(view: Omit<ServerView, 'version' | 'bytes' | 'where'>): readonly string[] {
+  const { standbys, aheadMs, oldestS, fullPageWrites, seesAll, user } = view
+  const namesOf = (waits: string) => standbys.filter((one) => one.waits === waits).map(({ name }) => name)
+  const [lagging, hidden] = [namesOf('async'), namesOf('unknown')]
   return [
     ...(lagging.length > 0
       ? [
           `the server does not wait for its standby ${lagging.join(', ')}: one that takes over by itself may lack what was sent last, and would send it again. Let it take over by hand only, or make it synchronous`,
         ]
       : []),
+    ...(seesAll
+      ? []
+      : [
+          `the PostgreSQL user ${user} cannot see ${hidden.length === 0 ? 'standbys' : `whether the server waits for its standby ${hidden.join(', ')}`}, nor long transactions of other users, so doctor does not warn of them. Let an administrator run: GRANT pg_monitor TO "${user}"`,
+        ]),
     ...(Math.abs(aheadMs) > CLOCK_OFF_MS
       ? [
           `this machine's clock is ${(Math.abs(aheadMs) / 1000).toFixed(1)} s ${aheadMs < 0 ? 'behind' : 'ahead of'} the server's. Set both by NTP`,
@@ -70,6 +95,8 @@ export async function serverCautions(app: App): Promise<readonly string[]> {
   ]
 }
 
+/** Older than any transaction of ours but a reading: it keeps dead rows in the indexes that every look goes through. */
+const LONG_TRANSACTION_S = 600
 const CLOCK_OFF_MS = 2_000
 
 async function lookAtServer(server: LedgerServer): Promise<ServerView> {

@@ -31,7 +31,7 @@ export async function openRedis(
   return { address: { path: redis.path }, close: () => redis.close() }
 }
 
-/** Whether there was one. The caller has made sure that no process holds the worker lock. */
+/** Whether there was one. The caller has the lock of whoever uses it. */
 export async function stopPrivateRedis(app: App): Promise<boolean> {
   const { stopLeftBehind } = await import('../queues/private-redis.ts')
   return stopLeftBehind(app.config.dataDir)

@@ -67,15 +67,15 @@ export interface PlaceTaken extends Lock {
 
 /**
  * The first that no other process of this machine has; before all, one where answers were left that nobody has handed in yet.
- * `onlyFirst`: no other will do.
+ * Held: `only-first`, and another process has that one.
  */
-export async function takePlace(app: App, holder: Holder, onlyFirst = false): Promise<PlaceTaken | Held> {
+export async function takePlace(app: App, holder: Holder, which: 'any' | 'only-first'): Promise<PlaceTaken | Held> {
   const { takeLock } = await import('../files/lock.ts')
   makeDataDir(app)
-  for (const n of onlyFirst ? [1] : placesInTurn(app)) {
+  for (const n of which === 'any' ? placesInTurn(app) : [1]) {
     const lock = takeLock(fileOf(app, n, 'lock'), holder)
     if (lock.kind === 'taken') return { ...lock, place: placeAt(app, n), isFirst: n === 1 }
-    if (onlyFirst) return lock
+    if (which === 'only-first') return lock
   }
   throw new Fault(
     'stopped',

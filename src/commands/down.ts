@@ -1,9 +1,10 @@
 // tranche down: stops a private Redis that a dead worker left behind.
 
 import { hasDataDir } from '../app/data-directory.ts'
-import { takeWorkerLock } from '../app/locks.ts'
+import { takePrivateRedisLock } from '../app/locks.ts'
 import { stopPrivateRedis } from '../app/redis.ts'
 import type { App } from '../app.ts'
+import { isoOf } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import type { Terminal } from './terminal.ts'
@@ -19,11 +20,15 @@ export async function down(app: App, terminal: Terminal): Promise<number> {
 
 /** The lock is held meanwhile: a worker that starts in between must not lose the server it has just started. */
 async function stopUnderLock(app: App): Promise<boolean> {
-  const lock = await takeWorkerLock(app, 'down')
+  const lock = await takePrivateRedisLock(app, 'down')
   if (lock.kind === 'taken') return stopPrivateRedis(app).finally(() => lock.release())
-  const who = lock.heldBy === null ? 'A worker' : `Process ${lock.heldBy.pid} (tranche ${lock.heldBy.command})`
+  const { heldBy } = lock
+  const who =
+    heldBy === null
+      ? 'A worker'
+      : `Process ${heldBy.pid} (tranche ${heldBy.command}), running since ${isoOf(heldBy.startedAtMs)},`
   throw new Fault(
     'stopped',
-    `${who} is working and needs its Redis. Stop it first (SIGTERM); it takes its Redis down itself.`,
+    `${who} may be using the private Redis. Nothing was stopped. Stop that process first (SIGTERM); it takes its Redis down itself.`,
   )
 }

@@ -2,13 +2,14 @@
 
 import { type Dial, dialsIn, findAccount, parseRate, rateProblem } from '../app/dials.ts'
 import { openLedger } from '../app/ledger.ts'
-import { sendsFor, workerNow } from '../app/locks.ts'
+import { workersNow } from '../app/locks.ts'
 import type { App } from '../app.ts'
 import { Fault } from '../domain/fault.ts'
-import type { Holder } from '../files/lock.ts'
+import type { WorkerView } from '../domain/worker.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import { rateText, toJsonDial } from '../present/rates.ts'
 import { toTable } from '../present/text.ts'
+import { workerLines } from '../present/workers.ts'
 import { openLedgerAloud } from './submit.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -62,12 +63,14 @@ async function turn(app: App, merchant: string, to: Turn, terminal: Terminal): P
     await ledger.setRate(await findAccount(app, ledger, merchant), perSecond, app.actor, app.clock.nowMs())
     const configured = app.config.merchants.get(merchant)?.ratePerSecond
     terminal.object(toJsonDial({ merchant, perSecond, configured }))
-    const worker = workerText(await workerNow(app, ledger), merchant)
+    const workers = await workersNow(app, ledger)
+    const takenUp = takenUpText(workers, merchant)
     const here = configured === undefined ? '' : ` (${rateText(configured)} here)`
     terminal.say(
       perSecond === null
-        ? `Merchant ${merchant} goes by its configuration again${here}. ${worker}`
-        : `Merchant ${merchant} now sends at most ${rateText(perSecond)}, whatever is configured${here}. To undo it: tranche rate ${merchant} configured. ${worker}`,
+        ? `Merchant ${merchant} goes by its configuration again${here}. ${takenUp}`
+        : `Merchant ${merchant} now sends at most ${rateText(perSecond)}, whatever is configured${here}. To undo it: tranche rate ${merchant} configured. ${takenUp}`,
+      ...workerLines(workers),
     )
     return EXIT.approved
   } finally {
@@ -75,11 +78,17 @@ async function turn(app: App, merchant: string, to: Turn, terminal: Terminal): P
   }
 }
 
-function workerText(worker: { readonly holder: Holder | null } | null, merchant: string): string {
-  if (worker === null) return 'No worker is running; the next one keeps to it.'
-  return sendsFor(worker.holder, { merchant })
-    ? 'The running worker takes it up at once; its first request at this rate leaves a second later.'
-    : 'The running worker was started without that merchant; the next one that sends for it keeps to it.'
+/** What those that work make of it. One that is lost sends nothing any more. */
+function takenUpText(workers: readonly WorkerView[], merchant: string): string {
+  const working = workers.filter(({ isLost }) => !isLost)
+  if (working.length === 0) return 'No worker is running; the next one keeps to it.'
+  const serving = working.filter(({ merchants }) => merchants?.includes(merchant) ?? true)
+  if (serving.length > 1) return `${serving.length} running workers take it up within seconds, and keep to it together.`
+  if (serving.length === 1)
+    return 'The running worker takes it up at once; its first request at this rate leaves a second later.'
+  return working.length === 1
+    ? 'The running worker was started without that merchant; the next one that sends for it keeps to it.'
+    : 'The running workers were started without that merchant; the next one that sends for it keeps to it.'
 }
 
 function unknownFault(name: string, dials: readonly Dial[]): Fault {

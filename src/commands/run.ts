@@ -26,6 +26,7 @@ import { recordedBeforeLines } from '../present/correction.ts'
 import { EXIT, exitCodeOf } from '../present/exit-codes.ts'
 import { endingLines, outcomeLines, toJsonOutcome } from '../present/outcome.ts'
 import { columnLines, noteLines } from '../present/review.ts'
+import { workerLines } from '../present/workers.ts'
 import { check, refuseWhole } from './check.ts'
 import { parseDurationMs, parseGiveUpAfterMs } from './durations.ts'
 import {
@@ -296,7 +297,7 @@ async function workOff(run: Run, batchId: BatchId, patience: Patience): Promise<
   }
   try {
     const alone = await step()
-    if (!alone && isServed(await viewOf(ledger, batchId))) terminal.say(await followingText(run, batchId))
+    if (!alone && isServed(await viewOf(ledger, batchId))) terminal.say(...(await followingLines(run, batchId)))
     const until = { signal, ...patience, settledAhead: () => settledAhead(app, ledger) }
     const followed = await drawing(app, terminal, ledger, (onLook) =>
       followBatch(batchId, { ...until, ledger, clock: app.clock, step, isServed, onLook }),
@@ -322,10 +323,18 @@ function redisAwayText(error: unknown): string {
   return `Redis cannot be used (${errorText(error)}). What was sent is recorded, and nothing is sent twice. If it is away for more than 5 s, this process takes its rows from the ledger itself; it goes back to Redis when Redis answers. Nothing has to be done for this batch.`
 }
 
-async function followingText({ app, ledger, sends }: Run, batchId: BatchId): Promise<string> {
+/** What works on the batch in the place of this process, and who does. */
+async function followingLines({ app, ledger, sends }: Run, batchId: BatchId): Promise<string[]> {
+  const workers = (await workersNow(app, ledger)).filter(({ isLost }) => !isLost)
   if (sends.held?.heldBy?.command !== 'run')
-    return `A worker is running and does this batch too. Following batch ${batchId}.`
-  const other = (await workersNow(app, ledger)).find(({ command, isLost }) => command === 'run' && !isLost)
-  if (other?.batchId === batchId) return `Another run is working on this batch already. Following batch ${batchId}.`
-  return `Another run is working on this ledger. Batch ${batchId} is recorded${other?.batchId == null ? '; where that run is not working on it, it' : ' and'} begins when that one ends.`
+    return [`A worker is running and does this batch too. Following batch ${batchId}.`, ...workerLines(workers)]
+  const other = workers.find(({ command }) => command === 'run')
+  const where = workerLines(other === undefined ? [] : [other])
+  if (other?.batchId === batchId)
+    return [`Another run is working on this batch already. Following batch ${batchId}.`, ...where]
+  const begins = other?.batchId == null ? '; where that run is not working on it, it' : ' and'
+  return [
+    `Another run is working on this ledger. Batch ${batchId} is recorded${begins} begins when that one ends.`,
+    ...where,
+  ]
 }

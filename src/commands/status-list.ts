@@ -13,7 +13,7 @@ import { attentionText, exitCodeOfAttention, toJsonAttention } from '../present/
 import { toJsonBatch } from '../present/batch.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import { plural, toTable } from '../present/text.ts'
-import { toJsonWorker, workerText } from '../present/workers.ts'
+import { toJsonWorker, workerLines } from '../present/workers.ts'
 import { toJsonAlarm } from './status.ts'
 import { openLedgerAloud } from './submit.ts'
 import type { Terminal } from './terminal.ts'
@@ -160,8 +160,7 @@ function asideLines(app: App, { shown, more, count, workers, attention }: Listed
       : [`${plural(more, 'older batch is', 'older batches are')} not shown (--last ${shown.length + more}).`]
   const none = shown.length > 0 ? [] : [`${count === 0 ? 'No batches yet' : 'No such batches'} in ${app.paths.ledger}.`]
   const waiting = attention.map((one) => `ATTENTION ${attentionText(one, app.paths.ledger).says}`)
-  const alive = workers.filter(({ state }) => state !== 'silent').map((worker) => `Worker: ${workerText(worker)}.`)
-  return [...none, ...left, ...alive, ...waiting]
+  return [...none, ...left, ...workerLines(workers), ...waiting]
 }
 
 /** For scripts: a line for each thing that waits for a person, and the exit code. */

@@ -1,8 +1,9 @@
 // tranche worker: works until SIGTERM, or with --until-idle until nothing can move without a person.
 
+import { hostname } from 'node:os'
 import { assertPolicyAgreed } from '../app/approvals.ts'
 import { openLedger } from '../app/ledger.ts'
-import { type SendingLock, takeLockToSend } from '../app/locks.ts'
+import { type SendingLock, takeLockToSend, workersNow } from '../app/locks.ts'
 import { openRedis } from '../app/redis.ts'
 import { startWork } from '../app/worker.ts'
 import type { App } from '../app.ts'
@@ -11,11 +12,13 @@ import { countIn, type Ending, endingOf, givenUp, settledIn } from '../domain/ba
 import { Fault } from '../domain/fault.ts'
 import type { BatchId } from '../domain/ids.ts'
 import { createPatience } from '../domain/patience.ts'
+import { livingWorkers, workerId } from '../domain/worker.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { EXIT, exitCodeOf } from '../present/exit-codes.ts'
 import { endingLines } from '../present/outcome.ts'
 import { plural } from '../present/text.ts'
 import { countsOf } from '../present/totals.ts'
+import { workerLines } from '../present/workers.ts'
 import { parseGiveUpAfterMs } from './durations.ts'
 import { logEnding, viewOf } from './follow.ts'
 import { answersByMs, awaiting, openInterruption } from './signals.ts'
@@ -108,7 +111,10 @@ async function workUntil(
     const messages = work.takesMessages
       ? `messages are taken from the queue tranche-intake on ${where}`
       : `no messages are taken, because the queue tranche-intake on ${where} belongs to another ledger`
-    terminal.say(`Working off ${app.paths.ledger}; ${messages}. Ctrl-C or SIGTERM ends it gracefully.`)
+    terminal.say(
+      `Working off ${app.paths.ledger}; ${messages}. Ctrl-C or SIGTERM ends it gracefully.`,
+      ...(await otherLines(app, ledger)),
+    )
     terminal.object({ event: 'working', ledger: app.paths.ledger })
     const look = until === null ? async () => null : createEndWatch(ledger, app, until)
     try {
@@ -126,6 +132,15 @@ async function workUntil(
   } finally {
     await redis.close()
   }
+}
+
+/** Of a ledger on a server: who shares the work. */
+async function otherLines(app: App, ledger: Ledger): Promise<string[]> {
+  const here = workerId(hostname(), process.pid)
+  const others = livingWorkers(await workersNow(app, ledger)).filter(({ id }) => id !== here)
+  return others.length === 0
+    ? []
+    : [`${plural(others.length, 'other worker shares', 'other workers share')} the work:`, ...workerLines(others)]
 }
 
 /** Once for each time that a batch has nothing left to send. */

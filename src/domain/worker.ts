@@ -48,7 +48,7 @@ export interface WorkerView {
   readonly merchants: readonly string[] | null
   /** null: none of it is known. */
   readonly lastBeatMs: number | null
-  /** `silent`: it holds the lock, and its heartbeat is missing. */
+  /** `silent`: its heartbeat is missing, and as far as can be told it has not ended. */
   readonly state: Activity | 'silent'
   /** Its lease is over: it sends nothing, and others wait for it no more. What it was sending may still be open. */
   readonly isLost: boolean

@@ -2,7 +2,7 @@
 
 import { isoOf } from '../domain/batch-status.ts'
 import { atTerminal, spell, type Text, words } from '../domain/words.ts'
-import type { WorkerView } from '../domain/worker.ts'
+import { livingWorkers, type WorkerView } from '../domain/worker.ts'
 import { commandLine } from './command-line.ts'
 
 export function toJsonWorker({ id, host, pid, command, sinceMs, batchId, lastBeatMs, state }: WorkerView): object {
@@ -22,11 +22,16 @@ export function workerText(worker: WorkerView): string {
   return spell(workerWords(worker), commandLine)
 }
 
+/** One line for each that is heard from. */
+export function workerLines(workers: readonly WorkerView[]): string[] {
+  return livingWorkers(workers).map((worker) => `Worker: ${workerText(worker)}.`)
+}
+
 /** The same, for a door with a spelling of its own. */
 export function workerWords({ pid, host, command, sinceMs, lastBeatMs, state }: WorkerView): Text {
   const who = pid === null ? 'a process that could not be read' : `process ${pid} on ${host} (tranche ${command})`
   const since = sinceMs === null ? '' : ` since ${isoOf(sinceMs)}`
   if (state !== 'silent') return `${who}${since}, ${state} now`
   const last = lastBeatMs === null ? 'it gave no sign of life' : `its last sign of life was at ${isoOf(lastBeatMs)}`
-  return words`${who} holds the worker lock${since} and is silent: ${last}. ${atTerminal`See whether that process is frozen or its disk is full. If it does not go on, end it and start a worker`}: what it was sending comes into doubt`
+  return words`${who}, at work${since}, is silent: ${last}. ${atTerminal`See whether that process is frozen or its disk is full. If it does not go on, end it and start a worker`}: what it was sending comes into doubt`
 }

@@ -1,6 +1,6 @@
 // A Redis of our own where none is configured: on a socket in the data directory, without a port and without
-// persistence. Only the holder of the worker lock may open it or stop one that is left behind: two servers started on one
-// socket path both live, with two data sets.
+// persistence. One process of a data directory may open it, or stop one that is left behind, and its caller sees to that by a
+// lock: two servers started on one socket path both live, with two data sets.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import {
@@ -56,7 +56,7 @@ interface Places {
   readonly logFile: string
 }
 
-/** Called by the holder of the worker lock alone. Stops what a dead holder left, starts a server, waits until it answers. */
+/** The caller holds the lock. Stops what a dead holder left, starts a server, waits until it answers. */
 export async function openPrivateRedis({ dataDir, log }: Options): Promise<PrivateRedis> {
   const places = placesIn(dataDir)
   const bytes = Buffer.byteLength(places.socket)
@@ -81,8 +81,7 @@ export async function openPrivateRedis({ dataDir, log }: Options): Promise<Priva
 }
 
 /**
- * Stops the server a dead holder left behind. True when there was one. The caller has made sure that no process holds the
- * worker lock, or holds it.
+ * Stops the server that a dead holder left behind. True when there was one. The caller holds the lock.
  */
 export async function stopLeftBehind(dataDir: string): Promise<boolean> {
   const places = placesIn(dataDir)

@@ -15,8 +15,8 @@ beforeEach(() => {
   onTestFinished(() => rmSync(dataDir, { recursive: true }))
 })
 
-async function take(redisUrl: string | null, onlyFirst = false): Promise<string> {
-  const lock = await takePlace({ config: { dataDir, redisUrl } } as unknown as App, HOLDER, onlyFirst)
+async function take(redisUrl: string | null, which: 'any' | 'only-first' = 'any'): Promise<string> {
+  const lock = await takePlace({ config: { dataDir, redisUrl } } as unknown as App, HOLDER, which)
   if (lock.kind === 'held') return 'held'
   onTestFinished(() => lock.release())
   return `${lock.place.answersPath.slice(dataDir.length)}${lock.isFirst ? ', first' : ''}`
@@ -25,7 +25,7 @@ async function take(redisUrl: string | null, onlyFirst = false): Promise<string>
 test('each process has one of its own, the first that is free', async () => {
   expect(await take('redis://shared')).toBe('/worker-1.answers, first')
   expect(await take('redis://shared')).toBe('/worker-2.answers')
-  expect(await take(null, true)).toBe('held')
+  expect(await take(null, 'only-first')).toBe('held')
 })
 
 test('where a dead process left answers, the next one works and hands them in', async () => {

@@ -88,6 +88,9 @@ test('a run works beside a worker, and doctor, status and log tell of both', asy
   expect(doctor.stdout).toMatch(/ok +ledger: 1 batch in postgres:.*; PostgreSQL \d+/)
   expect(doctor.stdout).toContain('when another server takes over, nothing is sent until a person adopts the ledger')
   expect(doctor.stdout).toContain(`process ${worker.pid}`)
+  expect((await office.tranche('status')).stderr).toMatch(
+    new RegExp(`Worker: process ${worker.pid} on .+ since .+, \\w+ now`),
+  )
   const history = await office.tranche('history', refunds(1)[0]!.reference)
   expect(history.stdout).toContain('APPROVED')
   expect((await office.tranche('log')).stdout).toContain('init')
@@ -116,6 +119,7 @@ test('a run beside a worker with a private Redis follows its batch to the end', 
   const ran = await office.tranche('run', input, '--out', out)
   expect(ran.code, ran.stderr).toBe(0)
   expect(ran.stderr).toContain('Following batch')
+  expect(ran.stderr).toContain(`Worker: process ${worker.pid} on `)
   expect(countsIn(out)).toEqual({ APPROVED: 40 })
   expect(compareBooks(await books({ input, out }))).toEqual([])
   worker.kill('SIGTERM')
@@ -146,6 +150,76 @@ async function onlyBatch(): Promise<{ id: string }> {
   const [batch] = await query<{ id: string }>(url, `SELECT id FROM ${schema}.batch`)
   return batch!
 }
+
+test('down stops no Redis that a worker uses', async () => {
+  await openOn()
+  const worker = await office.worker()
+  const refused = await office.tranche('down')
+  expect([refused.code, refused.stderr]).toEqual([6, expect.stringContaining(`Process ${worker.pid} (tranche worker)`)])
+  const { input, out } = await putRefunds(3)
+  expect((await office.tranche('run', input, '--out', out)).code).toBe(0)
+  worker.kill('SIGTERM')
+  await worker.ended
+  expect((await office.tranche('down')).code).toBe(0)
+})
+
+test('a worker says who shares its work, and rate says who takes it up', async () => {
+  const redis = await openRedisServer(`/tmp/te-w-${process.pid}.sock`)
+  onTestFinished(() => redis[Symbol.asyncDispose]())
+  await openOn({ env: { TRANCHE_REDIS_URL: redis.path } })
+  const first = await office.worker()
+  const idle = await office.tranche('worker', '--until-idle')
+  expect([idle.code, idle.stderr]).toEqual([0, expect.stringContaining('1 other worker shares the work:')])
+  expect(idle.stderr).toContain(`Worker: process ${first.pid} on `)
+  const one = await office.tranche('rate', '5/s')
+  expect(one.stderr).toContain('The running worker takes it up at once')
+  expect(one.stderr).toContain(`Worker: process ${first.pid} on `)
+  const second = await office.worker()
+  const two = await office.tranche('rate', '7/s')
+  expect(two.stderr).toContain('2 running workers take it up within seconds')
+  for (const { pid } of [first, second]) expect(two.stderr).toContain(`Worker: process ${pid} on `)
+})
+
+test('a user without the right to make a ledger is told what to grant, and needs it no more once there is one', async () => {
+  const cluster = await sharedCluster()
+  const role = `maker_${newSchemaName()}`
+  await query(cluster.url, `CREATE ROLE ${role} LOGIN`)
+  await query(cluster.url, `CREATE DATABASE ${role} ENCODING 'UTF8' TEMPLATE template0`)
+  const owned = cluster.url.replace('/postgres?', `/${role}?`)
+  onTestFinished(async () => {
+    await query(cluster.url, `DROP DATABASE ${role} WITH (FORCE)`)
+    await query(cluster.url, `DROP ROLE ${role}`)
+  })
+  await openOn({ made: false, env: { TRANCHE_LEDGER_URL: owned.replace('tranche@', `${role}@`) } })
+  const grant = `GRANT CREATE ON DATABASE "${role}" TO "${role}"`
+  const refused = await office.tranche('init')
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(grant)])
+  expect((await office.tranche('doctor')).stdout).toMatch(/FIX +ledger: There is no ledger at .*GRANT CREATE/)
+  await query(owned, grant)
+  expect((await office.tranche('init')).code).toBe(0)
+  await query(owned, `REVOKE CREATE ON DATABASE "${role}" FROM "${role}"`)
+  const doctor = await office.tranche('doctor')
+  expect(doctor.stdout).toContain('ok   ledger: 0 batches in postgres:')
+  expect(doctor.stdout).toMatch(
+    new RegExp(`WARN server: the PostgreSQL user ${role} cannot see standbys, nor .*GRANT pg_monitor TO "${role}"`),
+  )
+  await query(owned, `GRANT pg_monitor TO ${role}`)
+  expect((await office.tranche('doctor')).stdout).not.toContain('pg_monitor')
+  await query(owned, `REVOKE ALL ON SCHEMA ${schema} FROM ${role}; ALTER SCHEMA ${schema} OWNER TO tranche`)
+  const without = await office.tranche('status')
+  expect([without.code, without.stderr]).toEqual([2, expect.stringContaining('must own the schema of the ledger')])
+})
+
+test('doctor tells of an address past the pooler that leads elsewhere, or nowhere', async () => {
+  await openOn()
+  const directly = (address: string) => office.trancheWith({ TRANCHE_POSTGRES_DIRECT_URL: address }, 'doctor')
+  expect((await directly(url)).stdout).toContain('ok   ledger: 0 batches')
+  const elsewhere = await directly(url.replace('/postgres?', '/template1?'))
+  expect(elsewhere.stdout).toMatch(/FIX +ledger: TRANCHE_POSTGRES_DIRECT_URL reaches another server or database/)
+  const nowhere = await directly('postgres://clerk:s3cret-word@127.0.0.1:1/books')
+  expect(nowhere.stdout).toMatch(/FIX +ledger: TRANCHE_POSTGRES_DIRECT_URL cannot be used: .*cannot be reached/)
+  expect(nowhere.stdout).not.toContain('s3cret-word')
+})
 
 test('a second worker on a machine with a private Redis is refused in words', async () => {
   await openOn()

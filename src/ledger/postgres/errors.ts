@@ -66,6 +66,19 @@ export function isTaken(error: unknown): boolean {
   return codeOf(error) === '23505'
 }
 
+/** The user of the connection lacks a right. */
+export function isForbidden(error: unknown): boolean {
+  return codeOf(error) === '42501'
+}
+
+export function forbiddenFault(error: unknown): Fault {
+  return new Fault(
+    'config',
+    `The user that TRANCHE_LEDGER_URL names lacks a right on the PostgreSQL server of the ledger (${messageOf(error)}). Nothing was recorded and nothing was sent. It must own the schema of the ledger and everything in it.`,
+    { cause: error },
+  )
+}
+
 /** What a person is told of what was waited out for as long as a person may be made to wait. */
 export function triedLongFault(error: unknown): Fault {
   return isLost(error) ? unreachableFault(error) : busyFault(error)

@@ -6,9 +6,9 @@ import { words } from '../../domain/words.ts'
 import type { Ledger } from '../../ports/ledger/ledger.ts'
 import { one } from '../texts/script.ts'
 import { beginEpoch, type Failover, keep, remember, remembered, serverIdentity } from './copies/identity.ts'
-import { unreachableFault } from './errors.ts'
+import { forbiddenFault, isForbidden, unreachableFault } from './errors.ts'
 import { type LedgerParts, ledgerOn } from './ledger.ts'
-import { hasTables, migrate } from './schema.ts'
+import { hasTables, migrate, rightsToMake } from './schema.ts'
 import { type Address, openSession, type Session } from './session.ts'
 
 /** Nothing but a person makes one: an address with a mistake must not look like an empty ledger. */
@@ -16,8 +16,7 @@ export async function makeServerLedger(
   address: Address,
   failover: Failover,
 ): Promise<{ readonly ledgerId: string; readonly made: boolean }> {
-  const session = await openFitSession(address, failover)
-  try {
+  return withFitSession(address, failover, async (session) => {
     await migrate(session, address.schema)
     await session.begin('READ COMMITTED', 'SET LOCAL synchronous_commit TO on; LOCK TABLE meta; SELECT 1')
     const made = randomBytes(8).toString('hex')
@@ -29,9 +28,7 @@ export async function makeServerLedger(
     }
     await session.commit()
     return { ledgerId: known ?? made, made: known === null }
-  } finally {
-    await session.close()
-  }
+  })
 }
 
 export type OpenOptions = Omit<LedgerParts, 'ledgerId'>
@@ -39,9 +36,9 @@ export type OpenOptions = Omit<LedgerParts, 'ledgerId'>
 /** Faults where there is no ledger, or where the server is not fit. An older one is brought up to this program's version. */
 export async function openServerLedger(options: OpenOptions): Promise<Ledger> {
   const { address, name, failover } = options
-  const session = await openFitSession(address, failover)
-  try {
-    if (!(await hasTables(session, address.schema))) throw noLedgerFault(name)
+  return withFitSession(address, failover, async (session) => {
+    if (!(await hasTables(session, address.schema)))
+      throw noLedgerFault(name, (await rightsToMake(session, address.schema)).lacks?.remedy)
     await migrate(session, address.schema)
     await session.begin('READ COMMITTED')
     if ((await session.run(remembered())).unfinished === 'arriving') throw arrivingFault(name)
@@ -49,6 +46,19 @@ export async function openServerLedger(options: OpenOptions): Promise<Ledger> {
     if (ledgerId === null) throw noLedgerFault(name)
     await tellTime(session, options)
     return ledgerOn({ ...options, ledgerId })
+  })
+}
+
+async function withFitSession<T>(
+  address: Address,
+  failover: Failover,
+  use: (session: Session) => Promise<T>,
+): Promise<T> {
+  const session = await openFitSession(address, failover)
+  try {
+    return await use(session)
+  } catch (error) {
+    throw isForbidden(error) ? forbiddenFault(error) : error
   } finally {
     await session.close()
   }
@@ -105,10 +115,12 @@ function arrivingFault(name: string): Fault {
   )
 }
 
-function noLedgerFault(name: string): Fault {
+/** `remedy`: what must be done before one can be made. */
+function noLedgerFault(name: string, remedy?: string): Fault {
+  const first = remedy === undefined ? '' : `${remedy}; then: `
   return new Fault(
     'config',
-    words`There is no ledger at ${name}. Nothing was recorded and nothing was sent. If it should be there, check TRANCHE_LEDGER_URL and TRANCHE_LEDGER_SCHEMA; if this is the first time: ${{ act: 'init' }}`,
+    words`There is no ledger at ${name}. Nothing was recorded and nothing was sent. If it should be there, check TRANCHE_LEDGER_URL and TRANCHE_LEDGER_SCHEMA; if this is the first time: ${first}${{ act: 'init' }}`,
   )
 }
 

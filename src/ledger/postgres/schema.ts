@@ -32,11 +32,17 @@ export async function migrate(session: Session, schema: string): Promise<void> {
 
 async function migrateNow(session: Session, schema: string): Promise<void> {
   const name = quoteName(schema)
-  await session.exec(`
-    BEGIN; SELECT pg_advisory_xact_lock(${LOCKS.migrating}, hashtext('${schema.replaceAll("'", "''")}'));
-    CREATE SCHEMA IF NOT EXISTS ${name}; SET LOCAL search_path TO ${name};
-    CREATE TABLE IF NOT EXISTS migration (version BIGINT PRIMARY KEY, at TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp())`)
+  await session.exec(
+    `BEGIN; SELECT pg_advisory_xact_lock(${LOCKS.migrating}, hashtext('${schema.replaceAll("'", "''")}'))`,
+  )
   try {
+    if (!(await hasTables(session, schema))) {
+      const { exists } = await assertMayMake(session, schema)
+      await session.exec(`
+        ${exists ? '' : `CREATE SCHEMA ${name};`}
+        CREATE TABLE ${name}.migration (version BIGINT PRIMARY KEY, at TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp())`)
+    }
+    await session.exec(`SET LOCAL search_path TO ${name}`)
     const [found] = await session.exec('SELECT coalesce(max(version), 0) AS version FROM migration')
     const { version } = found as { version: number }
     if (version > VERSION) throw newerFault()
@@ -57,6 +63,41 @@ export async function hasTables(session: Session, schema: string): Promise<boole
   const table = `${quoteName(schema)}.migration`.replaceAll("'", "''")
   const [found] = await session.exec(`SELECT to_regclass('${table}') IS NOT NULL AS has`)
   return (found as { has: boolean }).has
+}
+
+/** Faults where the user of the session may not make a ledger there. Changes nothing. */
+export async function assertMayMake(session: Session, schema: string): Promise<{ readonly exists: boolean }> {
+  const { exists, lacks } = await rightsToMake(session, schema)
+  if (lacks === null) return { exists }
+  throw new Fault('config', `${lacks.what}. Nothing was changed. ${lacks.remedy}`)
+}
+
+interface Rights {
+  /** The schema is there. */
+  readonly exists: boolean
+  /** null: nothing. In sentences. */
+  readonly lacks: { readonly what: string; readonly remedy: string } | null
+}
+
+export async function rightsToMake(session: Session, schema: string): Promise<Rights> {
+  const name = quoteName(schema)
+  const [found] = await session.exec(`
+    SELECT current_user AS "user", current_database() AS database, to_regnamespace('${name}') IS NOT NULL AS exists,
+      CASE WHEN to_regnamespace('${name}') IS NULL THEN has_database_privilege(current_database(), 'CREATE')
+        ELSE has_schema_privilege(to_regnamespace('${name}'), 'USAGE')
+          AND has_schema_privilege(to_regnamespace('${name}'), 'CREATE') END AS may`)
+  const { user, database, exists, may } = found as { user: string; database: string; exists: boolean; may: boolean }
+  if (may) return { exists, lacks: null }
+  const [what, grant] = exists
+    ? [`tables in the schema ${schema}`, `USAGE, CREATE ON SCHEMA ${name}`]
+    : [`a schema in the database ${database}`, `CREATE ON DATABASE ${quoteName(database)}`]
+  return {
+    exists,
+    lacks: {
+      what: `The PostgreSQL user ${user} may not make ${what}, which a ledger needs`,
+      remedy: `Let the owner of the database run: GRANT ${grant} TO ${quoteName(user)}`,
+    },
+  }
 }
 
 /** In a transaction: another host may have been upgraded since this process opened the ledger. */

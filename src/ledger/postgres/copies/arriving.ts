@@ -7,7 +7,7 @@ import { copyTables } from '../../copy-tables.ts'
 import { recordAct } from '../../texts/record/acts.ts'
 import { all, change, one, type Script } from '../../texts/script.ts'
 import { TABLES, type TableStore } from '../../texts/tables.ts'
-import { hasTables, type LastIds, makeRoomUpTo, migrate } from '../schema.ts'
+import { assertMayMake, hasTables, type LastIds, makeRoomUpTo, migrate } from '../schema.ts'
 import { quoteName, type Session } from '../session.ts'
 import { beginEpoch, type Failover, keep, remember, serverIdentity } from './identity.ts'
 import { tablesOf } from './tables.ts'
@@ -47,15 +47,8 @@ export async function lookAtTarget(session: Session, schema: string, moving: Mov
     await session.rollback()
     return target
   }
-  const [found] = await session.exec(
-    "SELECT has_database_privilege(current_database(), 'CREATE') AS may, current_user AS user, current_database() AS database",
-  )
-  const { may, user, database } = found as { may: boolean; user: string; database: string }
-  if (may) return 'nothing'
-  throw new Fault(
-    'config',
-    `The user ${user} may not make a schema in the database ${database}. Nothing was changed. Let its owner: GRANT CREATE ON DATABASE "${database}" TO "${user}"`,
-  )
+  await assertMayMake(session, schema)
+  return 'nothing'
 }
 
 export interface Arrival {
