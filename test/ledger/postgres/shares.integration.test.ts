@@ -197,6 +197,20 @@ test('a share that was asked for before it was lost is not used after', async ()
   expect(used).toEqual({ ratePerSecond: 0, inFlightMax: 0 })
 })
 
+test('what workers held that an adoption ended, and nobody knows any more, is there for the next one', async () => {
+  const one = workerAt('a')
+  await one.ask()
+  expect(one.share()).toEqual(CONFIGURED)
+  const { url, schema } = postgres.address
+  await query(url, `UPDATE ${schema}.worker SET lease_until = now() - interval '1 s'`)
+  await ledger.adopt('moved', 'another server', CLERK, NOW)
+  await query(url, `UPDATE ${schema}.worker SET ended_at = now() - interval '31 days'`)
+  await ageFreed()
+  const next = workerAt('b')
+  await askInTurn([next], 3)
+  expect(next.share()).toEqual(CONFIGURED)
+})
+
 test('the dial that a person turned is what there is to divide', async () => {
   const workers = [workerAt('a'), workerAt('b')]
   await askInTurn(workers, 2)

@@ -207,7 +207,5 @@ export function* freeSharesOfGone(): Script<void> {
       )
   }
   yield* change("DELETE FROM freed WHERE until < clock_timestamp() - interval '1 day'")
-  yield* change(
-    'DELETE FROM share s USING worker w WHERE w.id = s.worker AND (w.ended_at IS NOT NULL OR w.fenced_at IS NOT NULL)',
-  )
+  yield* change(`DELETE FROM share s WHERE NOT EXISTS (SELECT 1 FROM worker w WHERE w.id = s.worker AND ${IS_ALIVE})`)
 }
