@@ -118,6 +118,65 @@ describe('the environment', () => {
     expect(Object.isFrozen(merchant)).toBe(true)
   })
 
+  describe('a PostgreSQL server for the ledger', () => {
+    const SERVER = { ...GATEWAY, TRANCHE_LEDGER_URL: 'postgres://clerk:s3cret@db.example/books' }
+    const serverOf = async (env: NodeJS.ProcessEnv) => (await loadConfig({ ...SERVER, ...env }, HOME)).ledgerServer
+
+    test('is reached with TLS, and named without its password', async () => {
+      const server = await serverOf({})
+      expect(server).toMatchObject({ schema: 'tranche', failover: 'none', tls: { ca: null }, directUrl: null })
+      expect(server?.name).toBe('postgres://db.example/books (schema tranche)')
+      expect(server?.url.reveal()).toBe('postgres://clerk:s3cret@db.example/books')
+      expect(JSON.stringify(server)).not.toContain('s3cret')
+    })
+
+    test('may be named in a file, with a schema, a failover mode, an authority and a way past its pooler', async () => {
+      const [url, ca] = [join(dir, 'ledger_url'), join(dir, 'ca.pem')]
+      writeFileSync(url, 'postgres://clerk:from-a-file@db.example/books\n', { mode: 0o600 })
+      writeFileSync(ca, AUTHORITY)
+      const server = await serverOf({
+        TRANCHE_LEDGER_URL: undefined,
+        TRANCHE_LEDGER_URL_FILE: url,
+        TRANCHE_LEDGER_SCHEMA: 'shop_2',
+        TRANCHE_POSTGRES_FAILOVER: 'synchronous',
+        TRANCHE_POSTGRES_CA_FILE: ca,
+        TRANCHE_POSTGRES_DIRECT_URL: 'postgres://clerk@db.example:6432/books',
+      })
+      expect(server).toMatchObject({ schema: 'shop_2', failover: 'synchronous', tls: { ca: AUTHORITY } })
+      expect(server?.url.reveal()).toContain('from-a-file')
+      expect(server?.directUrl?.reveal()).toContain(':6432/')
+    })
+
+    test.each([
+      'postgres://clerk@127.0.0.1/books',
+      'postgres://clerk@localhost/books',
+      'postgres:///books?host=/run/pg',
+    ])('on this machine needs no TLS: %s', async (address) =>
+      expect((await serverOf({ TRANCHE_LEDGER_URL: address }))?.tls).toBe(null),
+    )
+
+    test('is spoken to in the clear only where a person says so', async () => {
+      expect((await serverOf({ TRANCHE_POSTGRES_PLAINTEXT: 'yes' }))?.tls).toBe(null)
+    })
+
+    test.each([
+      [{ TRANCHE_LEDGER_URL: 'mysql://clerk:s3cret@db.example/books' }, 'must be an address such as'],
+      [{ TRANCHE_LEDGER_URL: 'postgres://clerk:s3cret@db.example' }, 'must name the database'],
+      [{ TRANCHE_LEDGER_URL: `${SERVER.TRANCHE_LEDGER_URL}?sslmode=disable` }, 'must not say sslmode'],
+      [{ TRANCHE_LEDGER_SCHEMA: 'Shop; DROP' }, 'must be of small letters'],
+      [{ TRANCHE_POSTGRES_FAILOVER: 'sometimes' }, 'TRANCHE_POSTGRES_FAILOVER'],
+      [{ TRANCHE_POSTGRES_CA_FILE: '/nowhere/ca.pem' }, 'TRANCHE_POSTGRES_CA_FILE'],
+      [
+        { TRANCHE_LEDGER_URL: undefined, TRANCHE_POSTGRES_DIRECT_URL: 'postgres://clerk@db.example/books' },
+        'is set without TRANCHE_LEDGER_URL',
+      ],
+    ])('is refused where its settings are wrong: %o', async (wrong, says) => {
+      const mistakes = (await mistakesOf({ ...SERVER, ...wrong })).join('; ')
+      expect(mistakes).toContain(says)
+      expect(mistakes).not.toContain('s3cret')
+    })
+  })
+
   test('every setting is taken from its variable', async () => {
     const config = await loadConfig(
       {
