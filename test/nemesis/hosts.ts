@@ -140,14 +140,14 @@ export async function openHosts({ count, mode, policy }: HostsOptions): Promise<
         break
       case 'freeze':
         await host.worker?.freeze()
-        await sleep(forMs)
+        await sleep(dice.from(1_000, 4_000, 16_000, 40_000)) // the longest outlasts lease and answer-by: its rows are swept meanwhile
         host.worker?.kill('SIGCONT')
         break
       case 'cut from the database':
         await cut(host.database, dice.from('lose-replies', 'lose-requests', 'hang', 'reset', 'reset-on-reply'), forMs)
         break
       case 'cut from Redis':
-        await cut(host.redis, dice.from('hang', 'reset', 'lose-replies'), Math.min(forMs, 4_000))
+        await cut(host.redis, dice.from('hang', 'reset', 'lose-replies'), Math.min(forMs, 8_000)) // from 5 s on it feeds itself
         break
       case 'connections ended':
         await query(cluster.url, 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()')
@@ -162,7 +162,7 @@ export async function openHosts({ count, mode, policy }: HostsOptions): Promise<
         break
       case 'Redis killed':
         await redis.kill()
-        await sleep(Math.min(forMs, 4_000))
+        await sleep(Math.min(forMs, 8_000))
         await redis.start()
         break
       case 'cut from the gateway':
