@@ -32,8 +32,19 @@ export async function openOnServer(
     ...{ filePath: app.paths.ledgerFile, openTemporaryFolder: () => openTemporaryFolder('tranche-record-') },
     onKeepingFailed: (error) =>
       app.log.error({ err: error }, 'an answer could not be written down; it is lost if the server stays away'),
+    onUnknownAnswer: ({ row, rowId, attempt, to, facts }, keptIn) =>
+      app.log.error(
+        {
+          ...{ merchant: row?.merchant, batch: row?.batchId, row: row?.rowNo, reference: row?.reference, id: rowId },
+          ...{ attempt, outcome: to, transaction: facts?.transactionId, file: keptIn },
+        },
+        UNKNOWN_ANSWER,
+      ),
   })
 }
+
+const UNKNOWN_ANSWER =
+  'the gateway answered a request that this ledger does not know: its server was put back to before it was recorded. APPROVED: money moved. The answer is kept in the file. Look the transaction up at the gateway before you hand the instruction in again'
 
 export async function existsOnServer(server: LedgerServer): Promise<boolean> {
   const { serverLedgerExists } = await import('../ledger/postgres/open.ts')
@@ -88,7 +99,8 @@ function placesInTurn({ config: { dataDir, redisUrl } }: App): readonly number[]
   const all = Array.from({ length: MOST_PLACES }, (_, i) => i + 1)
   if (redisUrl === null) return all
   const names = readdirSync(dataDir)
-  const hasLeft = (n: number) => names.some((name) => name.startsWith(`worker-${n}.answers.`))
+  const hasLeft = (n: number) =>
+    names.some((name) => name.startsWith(`worker-${n}.answers.`) && !name.endsWith('.unknown'))
   return [...all.filter(hasLeft), ...all.filter((n) => !hasLeft(n))]
 }
 

@@ -2,7 +2,7 @@
 
 import type { Outcome } from '../domain/outcome.ts'
 import type { Verdict } from '../domain/verdict.ts'
-import type { DueRow, Settlement } from '../ports/ledger/work.ts'
+import type { DueRow, RowName, Settlement } from '../ports/ledger/work.ts'
 import { REFUSALS_BEFORE_GIVING_UP, type Refused } from '../throttle/refusals.ts'
 
 interface Attempted {
@@ -29,7 +29,7 @@ const WAIT_APART_MS = 60_000
 
 export function settlementOf(row: DueRow, attempted: Attempted): Written {
   const { attempt, outcome, verdict, atMs } = attempted
-  const seen = { ...seenIn(outcome), rowId: row.rowId, attempt, atMs, dueAtMs: atMs }
+  const seen = { ...seenIn(outcome), rowId: row.rowId, row: nameOf(row), attempt, atMs, dueAtMs: atMs }
   switch (verdict.kind) {
     case 'approved': {
       const { facts, warnings } = verdict
@@ -58,6 +58,10 @@ export function settlementOf(row: DueRow, attempted: Attempted): Written {
     case 'forbidden':
       return forbiddenOf(row, { ...seen, reason: verdict.reason, forbidden: true }, attempted.refused ?? 'wait')
   }
+}
+
+function nameOf({ merchant, batchId, rowNo, instruction: { reference } }: DueRow): RowName {
+  return { merchant, batchId, rowNo, reference }
 }
 
 function goesOn(settlement: Settlement): Written {
@@ -93,7 +97,7 @@ function givenUp({ everInDoubt }: DueRow, seen: Refusal): Settlement {
 /** What the attempt showed, whatever it means. */
 function seenIn(
   outcome: Outcome,
-): Omit<Settlement, 'rowId' | 'attempt' | 'to' | 'cause' | 'atMs' | 'dueAtMs' | 'reason'> {
+): Omit<Settlement, 'rowId' | 'row' | 'attempt' | 'to' | 'cause' | 'atMs' | 'dueAtMs' | 'reason'> {
   const nothing = { facts: null, warning: null, warnsOfMoney: false, forbidden: false, askedToWaitUntilMs: null }
   switch (outcome.kind) {
     case 'unsent':

@@ -35,6 +35,11 @@ test('where a dead process left answers, the next one works and hands them in', 
   expect(await take('redis://shared')).toBe('/worker-3.answers')
 })
 
+test('answers that are set aside for a person lead nobody to their place', async () => {
+  writeFileSync(join(dataDir, 'worker-2.answers.abc.unknown'), '')
+  expect(await take('redis://shared')).toBe('/worker-1.answers, first')
+})
+
 test('without a shared Redis the first place comes first, for who has it has the private one', async () => {
   writeFileSync(join(dataDir, 'worker-2.answers.abc'), '')
   expect(await take(null)).toBe('/worker-1.answers, first')

@@ -7,7 +7,7 @@ import { WHOLE } from '../../src/domain/part.ts'
 import { openLedger } from '../../src/ledger/sqlite/ledger.ts'
 import type { Fence, Gateway, Reached } from '../../src/ports/gateway.ts'
 import type { Ledger } from '../../src/ports/ledger/ledger.ts'
-import type { ClaimAnswer, Settled } from '../../src/ports/ledger/work.ts'
+import type { ClaimAnswer, RowName, Settled } from '../../src/ports/ledger/work.ts'
 import { type AccountLane, executeSlice, type SliceParts } from '../../src/processors/execute-slice.ts'
 import { type AccountLimiter, createLimiter } from '../../src/throttle/limiter.ts'
 import { bodyOf } from '../fixtures/bodies.ts'
@@ -492,6 +492,17 @@ describe('while a settlement is written', () => {
     written.resolve()
     expect(await slice).toBe(2)
     expect(settledAs).toEqual(['A APPROVED', 'B APPROVED'])
+  })
+
+  test('it names its row as every history of the ledger knows it', async () => {
+    const batchId = await batchOf('A')
+    let named: RowName | undefined
+    const settle: Ledger['settle'] = (settlement) => {
+      named = settlement.row
+      return ledger.settle(settlement)
+    }
+    await run(batchId, { ledger: { ...ledger, settle } })
+    expect(named).toEqual({ merchant: 'default', batchId, rowNo: 1, reference: 'A' })
   })
 
   test('there are never more claims without a settlement than requests may be open', async () => {

@@ -45,7 +45,7 @@ import { lockSubmit } from './submit-lock.ts'
 import { createTransactor, type TransactorParts } from './transactor.ts'
 import { createClaiming } from './work/claims.ts'
 import { createDueFrom } from './work/due-from.ts'
-import { createHot } from './work/hot.ts'
+import { createHot, type OnUnknownAnswer } from './work/hot.ts'
 import { createKeptAnswers } from './work/kept-answers.ts'
 import { createMember, heartbeatsOn } from './work/member.ts'
 import { createShares } from './work/shares.ts'
@@ -72,6 +72,7 @@ export interface LedgerParts extends Pick<ToFileParts, 'filePath' | 'openTempora
   readonly witnessFiles: () => readonly string[]
   /** An answer could not be written down: it is lost if this process dies before the server takes it. */
   readonly onKeepingFailed: (error: unknown) => void
+  readonly onUnknownAnswer: OnUnknownAnswer
 }
 
 /** One process at a time has it. */
@@ -93,6 +94,7 @@ export function ledgerOn({
   machine: { connect, turns, newBatchId, newId } = THIS_MACHINE,
   place,
   onKeepingFailed,
+  onUnknownAnswer,
   failover,
   restMs = REST_MS,
   ...of
@@ -128,7 +130,7 @@ export function ledgerOn({
     },
   })
   const hot = createHot({
-    ...{ engine, transactor: hotTransactor, member, clock, fullText: FULL_TEXT, turns },
+    ...{ engine, transactor: hotTransactor, member, clock, fullText: FULL_TEXT, turns, onUnknownAnswer },
     kept: createKeptAnswers(place === null ? null : `${place.answersPath}.${ledgerId}`, clock, onKeepingFailed),
     claiming: createClaiming(failover, restMs),
     hasStandby: failover === 'synchronous' ? () => reads.readOften(hasStandby) : null,

@@ -15,6 +15,7 @@ export interface DueRow {
   readonly rowId: RowId
   readonly batchId: BatchId
   readonly accountId: AccountId
+  readonly merchant: string
   readonly rowNo: number
   /** Attempts so far; the claim makes it one more. */
   readonly attempt: number
@@ -40,9 +41,19 @@ export type ClaimAnswer =
   /** The claim could not be written. Nothing is claimed; `full` is a disk without space. */
   | { readonly kind: 'not-written'; readonly why: 'full' | 'busy' }
 
+/** By which a row is known in every history of the ledger: where an older state was put back, its id may be another row's. */
+export interface RowName {
+  readonly merchant: string
+  readonly batchId: BatchId
+  readonly rowNo: number
+  readonly reference: string
+}
+
 /** What became of a claimed attempt. */
 export interface Settlement {
   readonly rowId: RowId
+  /** Absent where an earlier version wrote it down: the row is known by its id alone. */
+  readonly row?: RowName
   /** The attempt that the claim answered with. A settlement changes nothing when the row has moved on. */
   readonly attempt: number
   readonly to: 'APPROVED' | 'DECLINED' | 'FAILED' | 'IN_DOUBT' | 'READY'

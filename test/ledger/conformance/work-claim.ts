@@ -272,6 +272,11 @@ export function describeClaim(): void {
       expect(await ledger.workable(NOW, 2)).toMatchObject([{ batchId: second }])
     })
 
+    test('a row carries the merchant that it is of', async () => {
+      const batchId = await submit(ledger, await openAccount(ledger, 'second'), [refund('A')])
+      expect(await dueIn(ledger, batchId)).toMatchObject([{ merchant: 'second' }])
+    })
+
     test('a row carries how often it was refused and whether it was ever in doubt', async () => {
       const batchId = await submit(ledger, accountId, [refund('A'), refund('B')])
       await work(ledger, batchId, 'A', 'READY', { forbidden: true })

@@ -3,6 +3,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import type { Instruction } from '../../../src/domain/instruction.ts'
 import {
   beginEpoch,
   keep,
@@ -18,10 +19,12 @@ import { type Address, openSession } from '../../../src/ledger/postgres/session.
 import type { Token } from '../../../src/ledger/postgres/work/kept-answers.ts'
 import { LEASE_MS, MARGIN_MS } from '../../../src/ledger/rules/trust.ts'
 import type { Ledger } from '../../../src/ports/ledger/ledger.ts'
+import type { Settlement } from '../../../src/ports/ledger/work.ts'
 import {
   CLERK,
   type Claimed,
   claim,
+  claimed,
   claimNamed,
   dueIn,
   dueRow,
@@ -29,6 +32,7 @@ import {
   NOW,
   openAccount,
   refund,
+  rowIn,
   settle,
   settlementOf,
   statesIn,
@@ -475,6 +479,99 @@ test.each(['READY', 'DECLINED'] as const)(
     expect(await statesIn(next, batchId)).toEqual(['IN_DOUBT'])
   },
 )
+
+describe('an answer that was kept of a row that is lost', () => {
+  let kept: Settlement
+  let told: [Settlement, string][]
+  const KEPT_IN = () => `${place.answersAt('desk')}.unknown`
+
+  /** An approved payment of a batch that came after the backup. Its id is the next one again. */
+  async function loseRow(reference: string, merchant = 'default'): Promise<void> {
+    await ledger.renewEpoch()
+    const known = await submit(ledger, await openAccount(ledger), [refund('before')])
+    const copy = copyOf(cluster)
+    const batchId = await submit(ledger, await openAccount(ledger, merchant), [refund(reference)])
+    const due = await dueRow(ledger, batchId, reference)
+    const row = { merchant, batchId, rowNo: due.rowNo, reference }
+    kept = settlementOf(await claimed(ledger, due), 'APPROVED', { row, facts: factsWith('51') })
+    putBack(cluster, copy)
+    ledger = await adoptRestored()
+    expect(await statesIn(ledger, known)).toEqual(['IN_DOUBT'])
+    await inDatabase(`SELECT setval('instruction_id', ${kept.rowId - 1})`)
+  }
+
+  async function submitAgain(merchant: string, ...rows: readonly Instruction[]) {
+    const batchId = await submit(ledger, await openAccount(ledger, merchant), rows)
+    expect((await dueIn(ledger, batchId)).map(({ rowId }) => rowId)).toContain(kept.rowId)
+    return batchId
+  }
+
+  async function handInKept(settlement = kept): Promise<void> {
+    told = []
+    const token = { worker: 1, claimNo: 1 }
+    writeFileSync(place.answersAt('desk'), `${JSON.stringify({ settlement, token })}\n`)
+    const onUnknownAnswer = (...one: [Settlement, string]) => void told.push(one)
+    await place.openAt(cluster.url, {}, 'desk', { onUnknownAnswer }).sweep(NOW)
+    expect(existsSync(place.answersAt('desk'))).toBe(false)
+  }
+
+  test('says nothing of the row that has its id now, and is kept for a person', async () => {
+    await loseRow('A')
+    const batchId = await submitAgain('default', refund('B'))
+    await handInKept()
+    expect(await rowIn(ledger, batchId, 'B')).toMatchObject({ state: 'READY', warning: null })
+    expect(told).toEqual([[kept, KEPT_IN()]])
+    expect(JSON.parse(readFileSync(KEPT_IN(), 'utf8')).settlement).toEqual(kept)
+  })
+
+  test('nor of one of another merchant that has its reference besides', async () => {
+    await loseRow('A', 'second')
+    const batchId = await submitAgain('third', refund('A'))
+    await handInKept()
+    expect(await rowIn(ledger, batchId, 'A')).toMatchObject({ state: 'READY', warning: null })
+    expect(told).toEqual([[kept, KEPT_IN()]])
+  })
+
+  test('is kept where no row has its id, one after the other, and proof that nothing was sent is not', async () => {
+    await loseRow('A')
+    const { row, ...old } = kept
+    await handInKept(old)
+    await handInKept()
+    await handInKept({ ...kept, to: 'READY', facts: null })
+    expect(told).toEqual([])
+    const lines = readFileSync(KEPT_IN(), 'utf8').trimEnd().split('\n')
+    expect(lines.map((line) => JSON.parse(line).settlement)).toEqual([old, kept])
+  })
+
+  test.each(['in its place', 'in another'])('stops the instruction where it was handed in again, %s', async (where) => {
+    await loseRow('A')
+    const rows = where === 'in its place' ? [refund('A'), refund('B')] : [refund('B'), refund('A')]
+    const batchId = await submitAgain('default', ...rows)
+    await handInKept()
+    expect(await rowIn(ledger, batchId, 'A')).toMatchObject({
+      ...{ state: 'IN_DOUBT', warning: expect.stringContaining('was answered APPROVED (transaction id 51)') },
+    })
+    expect(await rowIn(ledger, batchId, 'B')).toMatchObject({ state: 'READY', warning: null })
+    expect([told, existsSync(KEPT_IN())]).toEqual([[], false])
+  })
+
+  test('and is kept where its instruction is only on its way in', async () => {
+    await loseRow('A')
+    await submitAgain('default', refund('A'))
+    await inDatabase(
+      `UPDATE batch SET stage = 'draft' WHERE id = (SELECT batch_id FROM instruction WHERE id = ${kept.rowId})`,
+    )
+    await handInKept()
+    expect(told).toEqual([[kept, KEPT_IN()]])
+  })
+
+  test('is written to no other row by the worker that has it yet', async () => {
+    await loseRow('A')
+    const batchId = await submitAgain('default', refund('B'))
+    await expect(place.openAt(cluster.url).settle(kept)).rejects.toThrow('which is not in the ledger')
+    expect(await rowIn(ledger, batchId, 'B')).toMatchObject({ state: 'READY', warning: null })
+  })
+})
 
 test('an epoch that another machine wrote in the Redis that they share is known', async () => {
   const register = createMemoryRegister()

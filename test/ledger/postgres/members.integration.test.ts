@@ -324,4 +324,5 @@ test('an answer for another ledger, or for a row that is not there any more, set
   expect(await next.sweep(NOW)).toBe(1)
   expect(await statesIn(next, batchId)).toEqual(['IN_DOUBT'])
   expect([existsSync(own), existsSync(others)]).toEqual([false, true])
+  expect(linesIn(`${own}.unknown`)).toBe(1)
 })

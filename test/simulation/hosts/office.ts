@@ -169,6 +169,7 @@ export class HostsOffice {
       ...{ die, clock, place: isWorker ? host.place : null, name: 'the ledger', failover: 'none' },
       witnessFiles: () => host.witnessFiles(),
       onKeepingFailed: die,
+      onUnknownAnswer: () => {},
       filePath: join(host.dir, 'ledger.db'),
       openTemporaryFolder: () => openTemporaryFolder('tranche-record-'),
       machine: {

@@ -1,11 +1,13 @@
 // The way of a row that goes well: claims and plain settlements, in groups, beside those of other workers. What is not plain goes to the
 // script, and no later claim of this worker is written before it.
 
+import { assert } from '../../../domain/fault.ts'
+import type { RowId } from '../../../domain/ids.ts'
 import { isFinal } from '../../../domain/states.ts'
 import type { SharedClock } from '../../../ports/clock.ts'
 import type { Claim, ClaimAnswer, Settled, Settlement, WorkLedger } from '../../../ports/ledger/work.ts'
 import { type Engine, KEPT, type Mode } from '../../texts/engine.ts'
-import { exists, type Script } from '../../texts/script.ts'
+import { exists, one, type Script } from '../../texts/script.ts'
 import { settle } from '../../texts/work/settle.ts'
 import { createWriteQueue, type Entry, type Transacted, type Turns } from '../../write-queue.ts'
 import { RESTORED_AFTER } from '../copies/identity.ts'
@@ -13,7 +15,7 @@ import { isTaken, whyNotWritten } from '../errors.ts'
 import type { Transactor } from '../transactor.ts'
 import type { Claiming } from './claims.ts'
 import { type Claimed, groupOf, LATER, type Work } from './group.ts'
-import type { KeptAnswers, Token } from './kept-answers.ts'
+import type { KeptAnswer, KeptAnswers, Token } from './kept-answers.ts'
 import type { Member } from './member.ts'
 import { plainOf } from './settlements.ts'
 
@@ -34,10 +36,14 @@ export interface HotParts {
   readonly clock: SharedClock
   readonly fullText: string
   readonly turns: Turns
+  readonly onUnknownAnswer: OnUnknownAnswer
 }
 
+/** Told of an answer to a request of a row that this ledger does not have. `keptIn`: the file that has it now. */
+export type OnUnknownAnswer = (settlement: Settlement, keptIn: string) => void
+
 export function createHot(parts: HotParts): Hot {
-  const { engine, transactor, member, kept, claiming, hasStandby, clock, fullText, turns } = parts
+  const { engine, transactor, member, kept, claiming, hasStandby, clock, fullText, turns, onUnknownAnswer } = parts
   /** Of own claims, by row and attempt, until the row's state is final or it is claimed again: a late answer must still find its claim. */
   const tokens = new Map<string, Token>()
   let lastClaimNo = 0
@@ -84,7 +90,9 @@ export function createHot(parts: HotParts): Hot {
   /** By the script, before every claim that is asked for from now on. It is counted already. */
   function settleBegun(settlement: Settlement, token: Token | null): Promise<Settled> {
     const written = engine.write(function* (book) {
-      return yield* settle(book, settlement, yield* isAnothers(settlement, token))
+      const meant = yield* rowMeant(settlement)
+      assert(meant !== null, `settling row ${settlement.rowId}, which is not in the ledger`)
+      return yield* settle(book, meant, yield* isAnothers(meant, token))
     }, KEPT)
     return written.finally(exclusive.end)
   }
@@ -100,6 +108,13 @@ export function createHot(parts: HotParts): Hot {
     const work = { kind: 'settle', settlement: plain, worker: token.worker } as const
     const written = (await queue.write(work, KEPT)) as Settled | typeof LATER
     return written === LATER ? settleBegun(settlement, token) : written
+  }
+
+  /** They are all that tells of requests that were sent. */
+  function setAside(unknown: readonly KeptAnswer[]): void {
+    if (unknown.length === 0) return
+    const keptIn = kept.setAside(unknown)
+    for (const { settlement } of unknown) onUnknownAnswer(settlement, keptIn)
   }
 
   return {
@@ -132,10 +147,14 @@ export function createHot(parts: HotParts): Hot {
     },
 
     async settleLeft() {
-      for (const { settlement, token } of kept.left()) {
-        const isOver = await engine.read(() => isRecordedOrGone(settlement))
-        if (!isOver) await settleExclusively(settlement, token)
+      const unknown: KeptAnswer[] = []
+      for (const answer of kept.left()) {
+        const { settlement, token } = answer
+        const meant = await engine.read(() => rowMeant(settlement))
+        if (meant === null) unknown.push(answer)
+        else if (!(await engine.read(() => isRecorded(meant)))) await settleExclusively(meant, token)
       }
+      setAside(unknown.filter(({ settlement }) => settlement.to !== 'READY')) // of that, nothing was sent
       kept.forgetLeft()
     },
 
@@ -185,11 +204,29 @@ function* isAnothers({ rowId, attempt }: Settlement, token: Token | null): Scrip
   return token === null || !(yield* exists(CLAIMED, { rowId, attempt, ...token }))
 }
 
-const RECORDED = `
-  SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM instruction WHERE id = :rowId) OR EXISTS (
-    SELECT 1 FROM move WHERE row_id = :rowId AND attempt = :attempt AND to_state = :to AND at = :atMs AND cause <> 'resolve')`
+const BY_ID = 'SELECT id FROM instruction WHERE id = :rowId'
+const BY_NAME = `
+  SELECT i.id FROM instruction i JOIN account a ON a.id = i.account_id JOIN batch b ON b.id = i.batch_id
+  WHERE a.name = :merchant AND i.reference = :reference AND b.stage = 'open' AND (i.id = :rowId OR i.holds_reference = 1)
+  ORDER BY CASE WHEN i.id = :rowId THEN 0 ELSE 1 END LIMIT 1`
 
-/** It settled the row, and the process died before it knew; or the server was put back to when there was no such row. */
-function* isRecordedOrGone({ rowId, attempt, to, atMs }: Settlement): Script<boolean> {
+/**
+ * The settlement of the row that it is of; null: there is none. A server that was put back gives the ids of what it lost to other rows. A
+ * reference names the same instruction for ever: also where it was handed in again since, under another id.
+ */
+function* rowMeant(settlement: Settlement): Script<Settlement | null> {
+  const { rowId, row } = settlement
+  const found =
+    row === undefined
+      ? yield* one<{ id: RowId }>(BY_ID, { rowId })
+      : yield* one<{ id: RowId }>(BY_NAME, { rowId, merchant: row.merchant, reference: row.reference })
+  return found === undefined ? null : { ...settlement, rowId: found.id }
+}
+
+const RECORDED = `
+  SELECT 1 FROM move WHERE row_id = :rowId AND attempt = :attempt AND to_state = :to AND at = :atMs AND cause <> 'resolve'`
+
+/** It settled the row, and the process died before it knew. */
+function* isRecorded({ rowId, attempt, to, atMs }: Settlement): Script<boolean> {
   return yield* exists(RECORDED, { rowId, attempt, to, atMs })
 }

@@ -1,7 +1,7 @@
 // Answers that the ledger does not take yet, in a file of this machine: the server may be away for longer than this process lives, and
 // an answer that is lost is a doubt. They are as masked as the ledger has them. Whoever comes next to the place hands them in.
 
-import { closeSync, fsyncSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { syncDirectorySync } from '../../../files/durable.ts'
 import type { Clock } from '../../../ports/clock.ts'
@@ -24,6 +24,8 @@ export interface KeptAnswers {
   until<T>(settling: Promise<T>, answer: KeptAnswer): Promise<T>
   /** What an earlier process left. */
   left(): readonly KeptAnswer[]
+  /** Keeps them in a file of their own, for a person. Answers with its path; they are durable then. */
+  setAside(answers: readonly KeptAnswer[]): string
   /** What was left is settled. */
   forgetLeft(): void
 }
@@ -55,15 +57,9 @@ export function createKeptAnswers(
 
   function write(path: string, answer: KeptAnswer): void {
     try {
-      const handle = openSync(path, 'a', 0o600)
-      try {
-        writeSync(handle, `${JSON.stringify(answer)}\n`)
-        fsyncSync(handle)
-        if (!isWritten) syncDirectorySync(dirname(path))
-        isWritten = true
-      } finally {
-        closeSync(handle)
-      }
+      append(path, [answer])
+      if (!isWritten) syncDirectorySync(dirname(path))
+      isWritten = true
     } catch (error) {
       onFailed(error)
     }
@@ -118,9 +114,25 @@ export function createKeptAnswers(
       }
     },
     left: () => (path === null ? [] : parse(path)),
+    setAside(answers) {
+      const aside = `${path}.unknown`
+      append(aside, answers)
+      syncDirectorySync(dirname(aside))
+      return aside
+    },
     forgetLeft() {
       if (path !== null) rmSync(path, { force: true })
     },
+  }
+}
+
+function append(path: string, answers: readonly KeptAnswer[]): void {
+  const handle = openSync(path, 'a', 0o600)
+  try {
+    writeFileSync(handle, answers.map((answer) => `${JSON.stringify(answer)}\n`).join(''))
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
   }
 }
 

@@ -67,7 +67,8 @@ export interface DueFrom {
 const FROM_THE_FIRST: DueFrom = { of: () => null, found: () => {} }
 
 const ROWS = `
-    SELECT id, batch_id, account_id, row_no, attempt, ever_in_doubt, forbidden_count, ${INSTRUCTION_COLUMNS}
+    SELECT id, batch_id, account_id, (SELECT a.name FROM account a WHERE a.id = account_id) AS merchant, row_no, attempt,
+      ever_in_doubt, forbidden_count, ${INSTRUCTION_COLUMNS}
     FROM instruction WHERE id IN (SELECT CAST(e.value AS BIGINT) FROM json_each(:ids) e)`
 
 export function dueRowsOn(
@@ -113,6 +114,7 @@ interface DueColumns extends InstructionColumns {
   readonly id: RowId
   readonly batch_id: BatchId
   readonly account_id: AccountId
+  readonly merchant: string
   readonly row_no: number
   readonly attempt: number
   readonly ever_in_doubt: number
@@ -124,6 +126,7 @@ function toDueRow(row: DueColumns): DueRow {
     rowId: row.id,
     batchId: row.batch_id,
     accountId: row.account_id,
+    merchant: row.merchant,
     rowNo: row.row_no,
     attempt: row.attempt,
     everInDoubt: row.ever_in_doubt === 1,
