@@ -28,8 +28,9 @@ export function mayBeMoved({ kind }: Alarm): boolean {
   return kind !== 'older' && kind !== 'other' && kind !== 'moved-away'
 }
 
-export function stoppedBy(alarm: Alarm, ledgerPath: string): Fault {
-  return new Fault('stopped', words`${sayAlarm(alarm, ledgerPath)} Nothing was sent.`)
+/** `told`: what did not happen for it. */
+export function stoppedBy(alarm: Alarm, ledgerPath: string, told = 'Nothing was sent.'): Fault {
+  return new Fault('stopped', words`${sayAlarm(alarm, ledgerPath)} ${told}`)
 }
 
 export function sayAlarm(alarm: Alarm, ledgerPath: string): Words {

@@ -162,6 +162,27 @@ describe('the ledger that it remembers to be', () => {
     })
   })
 
+  test('of an older state no finding is recorded, through whichever door', async () => {
+    let batchId: BatchId | undefined
+    await closed(async (ledger) => {
+      await ledger.renewEpoch()
+      batchId = await submit(ledger, await openAccount(ledger), [refund('A')])
+      await work(ledger, batchId, 'A', 'IN_DOUBT')
+    })
+    copyFile(place.path, within('kept.db'))
+    await closed((ledger) => ledger.renewEpoch())
+    copyFile(within('kept.db'), place.path)
+    await closed(async (ledger) => {
+      const request = { holder: 'k', target: 'POST /v1/x', key: 'one', sha256: 'ab'.repeat(32), nowMs: NOW }
+      for (const door of [ledger, ledger.once(request)])
+        await expect(door.resolve(findingOn('A'), CLERK, NOW)).rejects.toThrow(
+          /may not be the one that sent last.* Nothing was recorded: what you found may be of an earlier request/s,
+        )
+      expect(await statesIn(ledger, batchId!)).toEqual(['IN_DOUBT'])
+      expect(await ledger.keptRequest(request)).toBeNull()
+    })
+  })
+
   test('an older state is known for one in another file, too', async () => {
     await closed((ledger) => ledger.renewEpoch())
     copyFile(place.path, within('kept.db'))

@@ -7889,6 +7889,20 @@ export const GUARDS: readonly Guard[] = [
     tests: [COPIES],
   },
   {
+    name: 'no finding about an older state is recorded',
+    file: 'src/ledger/texts/work/doubts.ts',
+    guard: '      await assertNewest(NOT_RECORDED)\n',
+    without: '',
+    tests: [COPIES, 'test/ledger/postgres/copies.integration.test.ts'],
+  },
+  {
+    name: 'postgres: no finding is recorded before all that live have looked',
+    file: 'src/ledger/texts/work/doubts.ts',
+    guard: 'return (yield* whyUnsure()) ?? (yield* resolve(book, setForward, resolution, actor, nowMs))',
+    without: 'return yield* resolve(book, setForward, resolution, actor, nowMs)',
+    tests: ['test/ledger/postgres/server-trouble.integration.test.ts'],
+  },
+  {
     name: 'nothing of an older state is approved',
     file: 'src/ledger/texts/approving/approvals.ts',
     guard: 'async approve(decision) {\n      await assertNewest()\n',

@@ -176,7 +176,7 @@ export function ledgerOn({
     dividesAccounts: shares.dividesAccounts,
     takeShare: shares.takeShare,
     beat: member.beat,
-    ...doubtsOn(engine, noSteps),
+    ...doubtsOn(engine, noSteps, looks),
     ...intakeOn(engine, intake),
     ...keysOn(engine),
     ...peopleOn(engine),

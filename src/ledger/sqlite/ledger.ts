@@ -148,7 +148,7 @@ export function openLedgerOn(parts: LedgerParts): Ledger {
   }
   return {
     ledgerId,
-    ...doubtsOn(engine, setForward),
+    ...doubtsOn(engine, setForward, looks),
     ...intakeOn(engine, intake),
     ...keysOn(engine),
     ...peopleOn(engine),

@@ -26,9 +26,11 @@ import {
   claim,
   claimed,
   claimNamed,
+  DAY_MS,
   dueIn,
   dueRow,
   factsWith,
+  findingOn,
   NOW,
   openAccount,
   refund,
@@ -74,6 +76,21 @@ test('a server that was put back to an older state is known by the machine that 
   expect(await statesIn(next, batchId)).toEqual(['IN_DOUBT', 'IN_DOUBT'])
   expect(await kindOf(next)).toBe(null)
   await next.renewEpoch()
+})
+
+test('no finding about a server that was put back is recorded before it is taken over', async () => {
+  await ledger.renewEpoch()
+  const batchId = await submit(ledger, await openAccount(ledger), [refund('A')])
+  await settle(ledger, await claimNamed(ledger, batchId, 'A'), 'IN_DOUBT')
+  const copy = copyOf(cluster)
+  await beatUntilHeard(ledger)
+  await ledger.resolve(findingOn('A', { finding: 'send-again', attempt: 1 }), CLERK, NOW + DAY_MS)
+  await claimNamed(ledger, batchId, 'A', NOW + DAY_MS)
+  putBack(cluster, copy)
+  const next = place.open()
+  const yesterdays = findingOn('A', { finding: 'not-executed', attempt: 1 })
+  await expect(next.resolve(yesterdays, CLERK, NOW + DAY_MS)).rejects.toThrow('Nothing was recorded: what you found')
+  expect(await statesIn(next, batchId)).toEqual(['IN_DOUBT'])
 })
 
 test('a server that was put back under workers that live hands nothing out: whoever saw more says so to all', async () => {

@@ -16,11 +16,13 @@ import {
   claimNamed,
   dueIn,
   factsWith,
+  findingOn,
   NOW,
   refund,
   settle,
   statesIn,
   submit,
+  work,
 } from '../../fixtures/ledgers.ts'
 import { freePort } from '../../fixtures/ports.ts'
 import { openCluster, query } from '../../fixtures/postgres.ts'
@@ -270,6 +272,15 @@ test('nothing is called cancelled while it is not known what a server lacks that
   expect((await ledger.batch(batchId))?.hold).toBe('none')
   await young.pause(batchId, 'look first', CLERK, NOW)
   expect((await ledger.batch(batchId))?.hold).toBe('paused')
+})
+
+test('no finding is recorded while it is not known what a server lacks that was started a moment ago', async () => {
+  const batchId = await submit(ledger, accountId, [refund('A')])
+  await work(ledger, batchId, 'A', 'IN_DOUBT')
+  const young = postgres.openAt(postgres.address.url, {}, 'desk', { restMs: 9_000_000_000 })
+  await expect(young.resolve(findingOn('A'), CLERK, NOW)).rejects.toMatchObject({ code: 'stopped' })
+  expect(await statesIn(ledger, batchId)).toEqual(['IN_DOUBT'])
+  expect(await ledger.resolve(findingOn('A'), CLERK, NOW)).toMatchObject({ kind: 'resolved' })
 })
 
 test('a worker asks for nothing while the server rests after its start, says so, and goes on when that is over', async () => {

@@ -27,6 +27,7 @@ export function requestsOn(engine: Engine, { looks, setForward, intake, ledgerId
     keptRequest: (request) => engine.read(() => keptOf(request)),
     once(request): OnceLedger {
       const control = () => controlOn(noting(engine, request), looks)
+      const doubts = () => doubtsOn(noting(engine, request), setForward, looks)
       const endpoints = () => endpointsOn(noting(engine, request), ledgerId)
       return {
         pause: (...asked) => control().pause(...asked),
@@ -34,8 +35,8 @@ export function requestsOn(engine: Engine, { looks, setForward, intake, ledgerId
         cancel: (...asked) => control().cancel(...asked),
         resumeAccount: (...asked) => control().resumeAccount(...asked),
         setRate: (...asked) => control().setRate(...asked),
-        resolve: (...asked) => doubtsOn(noting(engine, request), setForward).resolve(...asked),
-        refuseProposal: (...asked) => doubtsOn(noting(engine, request), setForward).refuseProposal(...asked),
+        resolve: (...asked) => doubts().resolve(...asked),
+        refuseProposal: (...asked) => doubts().refuseProposal(...asked),
         addKey: (...asked) => keysOn(noting(engine, request)).addKey(...asked),
         addEndpoint: (...asked) => endpoints().addEndpoint(...asked),
         removeEndpoint: (...asked) => endpoints().removeEndpoint(...asked),

@@ -8,6 +8,7 @@ import {
   type Resolution,
   type Resolved,
 } from '../../../domain/doubt.ts'
+import { Fault } from '../../../domain/fault.ts'
 import type { AccountId, RowId } from '../../../domain/ids.ts'
 import type { Operation } from '../../../domain/instruction.ts'
 import type { DoubtLedger } from '../../../ports/ledger/doubts.ts'
@@ -43,6 +44,7 @@ import type { Counted } from '../record/tally.ts'
 import { recordedOddly } from '../review/odd-references.ts'
 import { all, change, type Script } from '../script.ts'
 import { pauseAlike } from './alike-waiting.ts'
+import type { Looks } from './looks.ts'
 import { settledBy } from './taken.ts'
 
 /**
@@ -57,12 +59,21 @@ const LEFT_BY = `@greatest(
 /** By how much the wall clock was set forward since that row came into doubt. */
 export type SetForward = (rowId: number) => Script<number>
 
-export function doubtsOn(engine: Engine, setForward: SetForward): DoubtLedger {
+const NOT_RECORDED = 'Nothing was recorded: what you found may be of an earlier request than the last.'
+
+/** Attempts are numbered anew where an older state was put back: before a finding is recorded, the ledger is looked at. */
+export function doubtsOn(engine: Engine, setForward: SetForward, { assertNewest, whyUnsure }: Looks): DoubtLedger {
   return {
     doubts: () => engine.read(() => doubtsIn(setForward)),
     foresee: (resolutions, actor, nowMs) => engine.read(() => foresee(setForward, resolutions, actor, nowMs)),
-    resolve: (resolution, actor, nowMs) =>
-      engine.write((book) => resolve(book, setForward, resolution, actor, nowMs), FAULTING),
+    async resolve(resolution, actor, nowMs) {
+      await assertNewest(NOT_RECORDED)
+      const resolved = await engine.write(function* (book) {
+        return (yield* whyUnsure()) ?? (yield* resolve(book, setForward, resolution, actor, nowMs))
+      }, FAULTING)
+      if (resolved instanceof Fault) throw resolved
+      return resolved
+    },
     proposals: (nowMs) => engine.read(() => standingProposals(nowMs)),
     refuseProposal: (refusal, actor, nowMs) => engine.write(() => refuseProposal(refusal, actor, nowMs), FAULTING),
   }

@@ -6,8 +6,8 @@ import type { CopyLedger } from '../../../ports/ledger/copies.ts'
 import type { Script } from '../script.ts'
 
 export interface Looks {
-  /** Faults where the ledger may not be the one that sent last: nobody knows what was sent since. */
-  readonly assertNewest: () => Promise<void>
+  /** Faults where the ledger may not be the one that sent last: nobody knows what was sent since. `told`: what did not happen for it. */
+  readonly assertNewest: (told?: string) => Promise<void>
   /** In the transaction of the decision: whether the ledger may lack what was sent, as far as its own engine can tell. */
   readonly whyUnsure: () => Script<Fault | null>
   /** In that transaction: whether somebody works off rows. */
@@ -27,9 +27,9 @@ export function looksBy(
   { whyUnsure = nothing, whyAtWork = nothing }: Partial<Omit<Looks, 'assertNewest'>> = {},
 ): Looks {
   return {
-    async assertNewest() {
+    async assertNewest(told) {
       const found = await alarm()
-      if (found !== null) throw stoppedBy(found, name)
+      if (found !== null) throw stoppedBy(found, name, told)
     },
     whyUnsure,
     whyAtWork,
