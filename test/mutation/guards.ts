@@ -6066,6 +6066,13 @@ export const GUARDS: readonly Guard[] = [
     tests: ['test/ledger/postgres/members.integration.test.ts'],
   },
   {
+    name: 'postgres: a sweep moves what is being sent, whatever the claims say',
+    file: 'src/ledger/postgres/work/sweep.ts',
+    guard: " AND i.state = 'SENDING' JOIN",
+    without: ' JOIN',
+    tests: ['test/ledger/postgres/members.integration.test.ts'],
+  },
+  {
     name: 'postgres: an answer settles its own claim only',
     file: 'src/ledger/postgres/work/hot.ts',
     guard: 'yield* isAnothers(settlement, token)',

@@ -232,6 +232,21 @@ test('a claim that no worker is known for comes into doubt', async () => {
   expect(await at('another desk').sweepLost(NOW)).toBe(1)
 })
 
+test('a claim that another program put on a row that is not being sent stops no sweep', async () => {
+  const batchId = await batchOf('A', 'B', 'C')
+  await claimNamed(ledger, batchId, 'A')
+  await settle(ledger, await claimNamed(ledger, batchId, 'B'), 'APPROVED', { facts: factsWith('51') })
+  await change(`
+    INSERT INTO claim (row_id, account_id, order_key, worker, claim_no, answer_by)
+    SELECT id, account_id, order_key || id, 404, 1, clock_timestamp() FROM instruction WHERE state IN ('READY', 'APPROVED')`)
+  await silence()
+  await answersOver()
+  const other = at('another desk')
+  expect(await other.sweepLost(NOW)).toBe(1)
+  expect(await statesIn(ledger, batchId)).toEqual(['IN_DOUBT', 'APPROVED', 'READY'])
+  expect(await other.sweepLost(NOW)).toBe(0)
+})
+
 test('workers are told of while they are alive, and the dead while a row of theirs is open', async () => {
   const batchId = await batchOf('A')
   const other = at('another desk')

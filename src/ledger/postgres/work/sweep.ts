@@ -14,8 +14,9 @@ import { again } from '../reads.ts'
 import type { Member } from './member.ts'
 import { freeSharesOfGone } from './shares.ts'
 
+/** A claim that another program put on a row which is not being sent is `doctor --deep`'s to tell of: nothing can be made of it here. */
 const CLAIMED = `
-  SELECT ${SENDING_ROW} FROM claim c JOIN instruction i ON i.id = c.row_id JOIN batch b ON b.id = i.batch_id LEFT JOIN worker w ON w.id = c.worker`
+  SELECT ${SENDING_ROW} FROM claim c JOIN instruction i ON i.id = c.row_id AND i.state = 'SENDING' JOIN batch b ON b.id = i.batch_id LEFT JOIN worker w ON w.id = c.worker`
 const OF_PREDECESSORS = `${CLAIMED} WHERE w.place = :place AND w.id <> :me LIMIT ${ROWS_PER_STEP}`
 const FORGOTTEN = `${CLAIMED} WHERE w.id = :me AND i.answer_by < :nowMs`
 const IS_GIVEN_UP = '(w.id IS NULL OR w.ended_at IS NOT NULL OR w.fenced_at IS NOT NULL)'
