@@ -6333,6 +6333,13 @@ export const GUARDS: readonly Guard[] = [
     tests: ['test/ledger/postgres/server-trouble.integration.test.ts'],
   },
   {
+    name: 'postgres: a server that lacks memory is waited for, and told as no full disk',
+    file: 'src/ledger/postgres/errors.ts',
+    guard: '|53200|',
+    without: '|',
+    tests: ['test/ledger/postgres/errors.test.ts'],
+  },
+  {
     name: 'postgres: a transaction that stood still is made again',
     file: 'src/ledger/postgres/errors.ts',
     guard: '|25P0[34]',

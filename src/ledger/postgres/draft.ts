@@ -10,7 +10,7 @@ import { lineOf } from '../texts/tables.ts'
 import type { Turns } from '../write-queue.ts'
 import { copyIn } from './copy-in.ts'
 import { engineOn, FULL_TEXT } from './engine.ts'
-import { LostConnection, whyNotWritten } from './errors.ts'
+import { LostConnection, throwAsFault, whyNotWritten } from './errors.ts'
 import { inSnapshot, type Reads, type WhenQuiet } from './reads.ts'
 import { type Session, toParameter } from './session.ts'
 import { createTransactor, type TransactorParts } from './transactor.ts'
@@ -52,7 +52,7 @@ export async function draftEngineOn(
 
 function throwAsDraftFault(error: unknown): never {
   if (error instanceof LostConnection) throw lostFault(error)
-  if (whyNotWritten(error) !== 'full') throw error
+  if (whyNotWritten(error) !== 'full') throwAsFault(error)
   throw new Fault('full', FULL_TEXT, { cause: error })
 }
 

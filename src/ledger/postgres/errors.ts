@@ -45,14 +45,14 @@ function codeOf(error: unknown): string {
   return error instanceof DatabaseError ? (error.code ?? '') : ''
 }
 
-/** Another transaction was in the way, or the server is set to write nothing now: this one did nothing, and may be run again. */
-const BUSY = /^(40001|40P01|55P03|53400|57014|25006|57P0)/
+/** Another transaction was in the way, the server lacks memory or is set to write nothing now: this one did nothing, and may be run again. */
+const BUSY = /^(40001|40P01|55P03|53200|53400|57014|25006|57P0)/
 
 /** What can be waited out; null for everything else. */
 export function whyNotWritten(error: unknown): 'full' | 'busy' | null {
   if (isLost(error) || error instanceof UnsureCommit) return 'busy'
   const code = codeOf(error)
-  if (code === '53100' || code === '53200') return 'full'
+  if (code === '53100') return 'full'
   return BUSY.test(code) ? 'busy' : null
 }
 
@@ -92,7 +92,7 @@ export function throwAsFault(error: unknown): never {
 function busyFault(error: unknown): Fault {
   return new Fault(
     'unavailable',
-    words`The PostgreSQL server of the ledger was busy with other work for too long (${messageOf(error)}). Nothing was recorded and nothing was sent. Try again; if it stays so, look for a long transaction there: ${{ act: 'diagnose', look: 'usual' }}`,
+    words`The PostgreSQL server of the ledger was busy with other work for too long (${messageOf(error)}). Nothing was recorded and nothing was sent. Try again; if it stays so, look there for a long transaction, or for what takes its memory: ${{ act: 'diagnose', look: 'usual' }}`,
     { cause: error },
   )
 }

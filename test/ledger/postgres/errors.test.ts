@@ -7,6 +7,7 @@ import {
   isLost,
   isTaken,
   LostConnection,
+  throwAsFault,
   UnsureCommit,
   whyNotWritten,
 } from '../../../src/ledger/postgres/errors.ts'
@@ -27,12 +28,25 @@ test.each([
   expect([isLost(errorWith(code)), whyNotWritten(errorWith(code))]).toEqual([true, 'busy'])
 })
 
-test.each(['40001', '40P01', '55P03', '57014', '25006'])('%s is waited out, and the connection stays', (code) => {
-  expect([isLost(errorWith(code)), whyNotWritten(errorWith(code))]).toEqual([false, 'busy'])
-})
+test.each(['40001', '40P01', '55P03', '53200', '57014', '25006'])(
+  '%s is waited out, and the connection stays',
+  (code) => {
+    expect([isLost(errorWith(code)), whyNotWritten(errorWith(code))]).toEqual([false, 'busy'])
+  },
+)
 
 test('a full disk is told as one', () => {
   expect(whyNotWritten(errorWith('53100'))).toBe('full')
+})
+
+test('a server that lacks memory is told as a busy one, in its own words', () => {
+  const lacking = Object.assign(new DatabaseError('out of memory', 4, 'error'), { code: '53200' })
+  expect(() => throwAsFault(lacking)).toThrow(
+    expect.objectContaining({
+      code: 'unavailable',
+      message: expect.stringContaining('(out of memory). Nothing was recorded'),
+    }),
+  )
 })
 
 test('what has no answer is lost, and a commit that a standby may not have is asked for again', () => {
