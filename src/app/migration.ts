@@ -12,10 +12,12 @@ import type { Held } from '../files/lock.ts'
 import type { Target } from '../ledger/postgres/copies/arriving.ts'
 import type { Session } from '../ledger/postgres/session.ts'
 import type { MovedTo } from '../ledger/rules/alarming.ts'
+import type { FileLedger } from '../ports/ledger/file.ts'
 import { systemClock } from './clock.ts'
 import { ledgerExists } from './data-directory.ts'
 import { openFileLedger } from './ledger.ts'
 import { takeLockToSend } from './locks.ts'
+import { openRegister } from './redis.ts'
 import { directAddressOf } from './server-ledger.ts'
 import { witnessDirsOf } from './witness.ts'
 
@@ -93,6 +95,7 @@ export async function moveLedger(app: App, server: LedgerServer, onStep: (step: 
     try {
       const submitting = await lockSubmit(app)
       try {
+        await renewEpoch(app, ledger)
         const inDoubt = await ledger.sweep(app.clock.nowMs())
         await copyAndRetire(app, server, ledger.ledgerId, onStep)
         return { inDoubt }
@@ -104,6 +107,16 @@ export async function moveLedger(app: App, server: LedgerServer, onStep: (step: 
     }
   } finally {
     await ledger.close()
+  }
+}
+
+/** A copy that was made while nobody worked has the epoch that the last worker left: put back later, it would pass for the ledger itself. */
+async function renewEpoch(app: App, ledger: FileLedger): Promise<void> {
+  const register = await openRegister(app, ledger)
+  try {
+    await ledger.renewEpoch(register)
+  } finally {
+    register?.close()
   }
 }
 
@@ -146,16 +159,20 @@ async function copyAndRetire(
 
 /** The ledger that was moved there sends from now on. */
 export async function wakeMoved(app: App, server: LedgerServer): Promise<void> {
-  const { whereMoved } = await import('../ledger/sqlite/copies/moving.ts')
+  const { disownCopies, whereMoved } = await import('../ledger/sqlite/copies/moving.ts')
   const { wake } = await import('../ledger/postgres/copies/arriving.ts')
   const moved = whereMoved(app.paths.ledger)
   if (moved === null) throw new Error('bug: it has not been moved')
   const { actor, clock, paths } = app
   const ledger = await openFileLedger(app)
+  const register = await openRegister(app, ledger)
   try {
-    const waking = { ledgerId: ledger.ledgerId, token: moved.token, from: paths.ledger, actor, nowMs: clock.nowMs() }
+    const moving = { ledgerId: ledger.ledgerId, token: moved.token }
+    await disownCopies(paths.ledger, { ...moving, witnessDirs: await witnessDirsOf(app), register })
+    const waking = { ...moving, from: paths.ledger, actor, nowMs: clock.nowMs() }
     await atServer(app, server, (session) => wake(session, waking))
   } finally {
+    register?.close()
     await ledger.close()
   }
 }

@@ -2,6 +2,7 @@
 
 import type { App } from '../app.ts'
 import { Fault } from '../domain/fault.ts'
+import type { Ledger } from '../ports/ledger/ledger.ts'
 import type { RedisAddress } from '../queues/connection.ts'
 import type { SendingLock } from './locks.ts'
 
@@ -29,6 +30,13 @@ export async function openRedis(
   const { openPrivateRedis } = await import('../queues/private-redis.ts')
   const redis = await openPrivateRedis({ dataDir: app.config.dataDir, log: app.log })
   return { address: { path: redis.path }, close: () => redis.close() }
+}
+
+/** A private Redis lies in the data directory and would be copied with it: only a shared one tells anything. */
+export async function openRegister({ config }: App, { ledgerId }: Pick<Ledger, 'ledgerId'>) {
+  if (config.redisUrl === null) return null
+  const { openSharedRegister } = await import('../queues/shared-register.ts')
+  return openSharedRegister({ url: config.redisUrl.reveal() }, config.redisPrefix, ledgerId)
 }
 
 /** Whether there was one. The caller has the lock of whoever uses it. */

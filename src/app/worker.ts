@@ -18,6 +18,7 @@ import { type MerchantLane, openLanes } from './lanes.ts'
 import { openWorkingLedger } from './ledger.ts'
 import type { SendingLock } from './locks.ts'
 import { messageAccountOf } from './message-door.ts'
+import { openRegister } from './redis.ts'
 import { type WatchedWork, watchWork } from './watched-work.ts'
 
 /** What a person watching wants to hear while rows are worked off. */
@@ -183,13 +184,6 @@ function identityOf({ config }: App, { lock, only }: WorkOptions): Omit<Heartbea
     batchId: only,
     ...(only === null && { merchants: [...config.merchants.keys()] }),
   }
-}
-
-/** A private Redis lies in the data directory and would be copied with it: only a shared one tells anything. */
-async function openRegister({ config }: App, ledger: Ledger) {
-  if (config.redisUrl === null) return null
-  const { openSharedRegister } = await import('../queues/shared-register.ts')
-  return openSharedRegister({ url: config.redisUrl.reveal() }, config.redisPrefix, ledger.ledgerId)
 }
 
 async function openIntake(

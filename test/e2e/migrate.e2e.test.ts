@@ -1,13 +1,19 @@
 // A ledger in a file, moved to a server: whatever breaks off, it sends from one place.
 
-import { spawnSync } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { nextEpoch } from '../../src/ledger/sqlite/copies/epoch-file.ts'
 import { TABLES } from '../../src/ledger/texts/tables.ts'
+import { openSharedRegister } from '../../src/queues/shared-register.ts'
 import { booksOf, compareBooks, readCsv } from '../fixtures/books.ts'
+import { standsStill } from '../fixtures/children.ts'
 import { type Office, openOffice, until } from '../fixtures/cli.ts'
 import { type FileRow, mixedFile, preparationFor, refunds, toCsv } from '../fixtures/files.ts'
 import { newSchemaName, query, sharedCluster } from '../fixtures/postgres.ts'
+import { openRedisServer, type RedisServer } from '../fixtures/redis.ts'
 
 let office: Office
 let url: string
@@ -20,6 +26,7 @@ beforeEach(async () => {
 })
 afterEach(() => office.close())
 
+const CHILD = fileURLToPath(new URL('../fixtures/child-migrate.ts', import.meta.url))
 const move = () => office.tranche('migrate', '--to', url)
 const receivedRows = () => office.sandbox.received()
 
@@ -106,8 +113,7 @@ test('broken off at any step and run again, all of it arrives; in between nothin
   const input = await put('in.csv', rows)
   await office.tranche('submit', input)
   const diesAt = (step: string) => {
-    const child = fileURLToPath(new URL('../fixtures/child-migrate.ts', import.meta.url))
-    return spawnSync(process.execPath, [child, url, step], { env: office.settings, encoding: 'utf8' }).signal
+    return spawnSync(process.execPath, [CHILD, url, step], { env: office.settings, encoding: 'utf8' }).signal
   }
   for (const { name } of TABLES) {
     expect([name, diesAt(name)]).toEqual([name, 'SIGKILL'])
@@ -169,4 +175,131 @@ test('a place that is taken is left alone', async () => {
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('There is a ledger at')])
   expect(await query(url, `SELECT count(*) AS n FROM ${there.TRANCHE_LEDGER_SCHEMA}.instruction`)).toEqual([{ n: '0' }])
   expect((await office.tranche('status')).stderr).not.toContain('moved')
+})
+
+/** Makes the copy at a moment at which the server has half of it. */
+async function moveAndCopyMeanwhile(env: NodeJS.ProcessEnv = {}): Promise<void> {
+  const child = spawn(process.execPath, [CHILD, url, 'move', 'SIGSTOP'], { env: { ...office.settings, ...env } })
+  const ended = once(child, 'close')
+  await until('the move stands still', () => standsStill(child.pid as number))
+  shell('cp -a d d.bak')
+  child.kill('SIGCONT')
+  expect((await ended)[0]).toBe(0)
+  const finished = await office.trancheWith(env, 'migrate', '--to', url)
+  expect(finished.code, finished.stderr).toBe(0)
+}
+
+const shell = (script: string) => execFileSync('sh', ['-ec', script], { cwd: office.dir })
+
+describe.each([
+  ['with a witness outside the folder', {}],
+  ['where no witness can be kept', { TRANCHE_WITNESS_DIR: 'none' }],
+])('a copy of the folder that is put back over the retired file, %s,', (_where, env) => {
+  beforeEach(async () => {
+    await office.close()
+    office = await openOffice({ env: { ...env, TRANCHE_LEDGER_SCHEMA: there.TRANCHE_LEDGER_SCHEMA } })
+  })
+
+  const staysStill = async () => {
+    const woken = await office.tranche('worker', '--until-idle')
+    expect([woken.code, woken.stderr]).toEqual([6, expect.stringContaining('may not be the one that sent last')])
+  }
+
+  test('sends nothing, made before the move', async () => {
+    const input = await put('in.csv', refunds(6))
+    expect((await office.tranche('submit', input)).code).toBe(0)
+    expect((await office.tranche('worker', '--until-idle')).code).toBe(0)
+    const more = await put('more.csv', refunds(5, 100))
+    expect((await office.tranche('submit', more)).code).toBe(0)
+    shell('cp -a d d.bak')
+    expect((await move()).code).toBe(0)
+    shell('cp -a d.bak/. d/')
+    await staysStill()
+    expect(receivedRows()).toBe(6)
+    expect((await office.trancheWith(there, 'worker', '--until-idle')).code).toBe(0)
+    await staysStill()
+    expect(receivedRows()).toBe(11)
+  })
+
+  test('sends nothing, made while it was moved', async () => {
+    const input = await put('in.csv', refunds(6))
+    expect((await office.tranche('submit', input)).code).toBe(0)
+    await moveAndCopyMeanwhile()
+    shell('cp -a d.bak/. d/')
+    await staysStill()
+    expect(receivedRows()).toBe(0)
+  })
+})
+
+test('a copy from before the move is taken over as an older state only', async () => {
+  const input = await put('in.csv', refunds(2))
+  expect((await office.tranche('submit', input)).code).toBe(0)
+  shell('cp -a d d.bak')
+  expect((await move()).code).toBe(0)
+  shell('cp -a d.bak/. d/')
+  const moved = await office.tranche('adopt', '--moved', '--reason', 'x')
+  expect([moved.code, moved.stderr]).toEqual([6, expect.stringContaining('It cannot be the newest state')])
+  const restored = await office.tranche('adopt', '--restored', '--reason', 'the server burnt down', '--json')
+  expect([restored.code, restored.last.in_doubt]).toEqual([0, 2])
+})
+
+describe('where hosts share a Redis', () => {
+  let redis: RedisServer
+  let shared: NodeJS.ProcessEnv
+  beforeEach(async () => {
+    redis = await openRedisServer(office.path('s'))
+    shared = { TRANCHE_REDIS_URL: redis.path }
+  })
+  afterEach(() => redis.kill())
+
+  /** Another host renews the epoch of its copy once, with the whole machine as it was. */
+  async function renewElsewhere(): Promise<void> {
+    const [ledgerId = '', epoch = ''] = readFileSync(office.path('d/ledger.epoch'), 'utf8').trim().split(' ')
+    const register = openSharedRegister({ path: redis.path }, 'bull', ledgerId)
+    const newest = await register.newest()
+    expect(await register.replace(newest, nextEpoch([epoch]))).toBe(true)
+    register.close()
+  }
+
+  test('an older state by one epoch, of a machine that was rolled back, is not moved', async () => {
+    const input = await put('in.csv', refunds(2))
+    expect((await office.trancheWith(shared, 'submit', input)).code).toBe(0)
+    expect((await office.trancheWith(shared, 'worker', '--until-idle')).code).toBe(0)
+    await renewElsewhere()
+    const moved = await office.trancheWith(shared, 'migrate', '--to', url)
+    expect([moved.code, moved.stderr]).toEqual([6, expect.stringContaining('Redis records later work')])
+    expect((await office.trancheWith({ ...shared, ...there }, 'status')).code).toBe(2)
+    expect((await office.tranche('status')).stderr).not.toContain('moved')
+  })
+
+  test('the server does not wake where a copy has worked since the file was retired', async () => {
+    const input = await put('in.csv', refunds(2))
+    expect((await office.trancheWith(shared, 'submit', input)).code).toBe(0)
+    const env = { ...office.settings, ...shared }
+    expect(spawnSync(process.execPath, [CHILD, url, 'retired'], { env }).signal).toBe('SIGKILL')
+    await renewElsewhere()
+    const moved = await office.trancheWith(shared, 'migrate', '--to', url)
+    expect([moved.code, moved.stderr]).toEqual([6, expect.stringContaining('Redis records later work')])
+    expect((await office.trancheWith({ ...shared, ...there }, 'worker', '--until-idle')).stderr).toContain(
+      'has not arrived yet',
+    )
+    await redis.flush() // that copy was none
+    expect((await office.trancheWith(shared, 'migrate', '--to', url)).code).toBe(0)
+    expect((await office.trancheWith({ ...shared, ...there }, 'worker', '--until-idle')).code).toBe(0)
+    expect(receivedRows()).toBe(2)
+  })
+
+  test('once the server is awake, no copy that was made meanwhile works on another host', async () => {
+    const input = await put('in.csv', refunds(2))
+    expect((await office.trancheWith(shared, 'submit', input)).code).toBe(0)
+    await moveAndCopyMeanwhile(shared)
+    const host = { ...shared, TRANCHE_DATA_DIR: office.path('d.bak'), TRANCHE_WITNESS_DIR: office.path('w.bak') }
+    shell('mv w w.gone') // it is on the other host
+    expect((await office.trancheWith(host, 'adopt', '--moved', '--reason', 'x')).code).toBe(0)
+    const woken = await office.trancheWith(host, 'worker', '--until-idle')
+    expect([woken.code, woken.stderr]).toEqual([6, expect.stringContaining('Redis records later work')])
+    expect(receivedRows()).toBe(0)
+    expect((await office.trancheWith({ ...shared, ...there }, 'worker', '--until-idle')).code).toBe(0)
+    expect(receivedRows()).toBe(2)
+  })
 })

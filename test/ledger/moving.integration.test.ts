@@ -6,7 +6,8 @@ import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import { fillServer, lookAtTarget, wake } from '../../src/ledger/postgres/copies/arriving.ts'
 import { migrate } from '../../src/ledger/postgres/schema.ts'
 import { type Address, openSession, type Session } from '../../src/ledger/postgres/session.ts'
-import { holdLedger, whereMoved } from '../../src/ledger/sqlite/copies/moving.ts'
+import { disownCopies, holdLedger, whereMoved } from '../../src/ledger/sqlite/copies/moving.ts'
+import type { SharedRegister } from '../../src/ports/ledger/copies.ts'
 import type { FileLedger } from '../../src/ports/ledger/file.ts'
 import type { Ledger } from '../../src/ports/ledger/ledger.ts'
 import { deathOf } from '../fixtures/deaths.ts'
@@ -188,4 +189,22 @@ test('a shared Redis that knows the epochs of the file raises no alarm there', a
   const there = await move()
   await there.renewEpoch(register)
   expect(await there.alarm()).toBe(null)
+})
+
+test('it is not woken where another host is first with an epoch, and may be woken again and again by the same token', async () => {
+  const register = createMemoryRegister()
+  await here.renewEpoch(register)
+  const token = await fill()
+  retire(token)
+  const disown = (at: SharedRegister) =>
+    disownCopies(file.path, { ledgerId: here.ledgerId, token, witnessDirs: [], register: at })
+  const before = register.held
+  register.held = '2-of-another-host'
+  await expect(disown({ ...register, newest: async () => before })).rejects.toThrow('Redis records later work')
+  expect(register.held).toBe('2-of-another-host')
+  register.held = before
+  await disown(register)
+  const after = register.held
+  await disown(register)
+  expect([after, register.held]).toEqual([expect.stringContaining(token), after])
 })

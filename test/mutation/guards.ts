@@ -7063,6 +7063,42 @@ export const GUARDS: readonly Guard[] = [
     tests: ['test/ledger/moving.integration.test.ts'],
   },
   {
+    name: 'migrate: what another host registered stops the move',
+    file: 'src/app/migration.ts',
+    guard: 'ledger.renewEpoch(register)',
+    without: 'ledger.renewEpoch()',
+    tests: ['test/e2e/migrate.e2e.test.ts'],
+  },
+  {
+    name: 'migrate: a copy that was made during the move is an older state',
+    file: 'src/ledger/sqlite/copies/moving.ts',
+    guard: '    witness.testify(over, prepareProgress(db)())\n',
+    without: '',
+    tests: ['test/e2e/migrate.e2e.test.ts'],
+  },
+  {
+    name: 'migrate: the server sleeps on where a copy has worked since',
+    file: 'src/ledger/sqlite/copies/moving.ts',
+    guard:
+      '    if (newest !== null && isUnknownSince(newest, [...known, over])) throw stoppedBy(WORKED_ELSEWHERE, path)\n',
+    without: '',
+    tests: ['test/e2e/migrate.e2e.test.ts'],
+  },
+  {
+    name: 'migrate: the shared Redis knows of the move before the server wakes',
+    file: 'src/ledger/sqlite/copies/moving.ts',
+    guard: '(await register?.replace(newest, over)) === false',
+    without: 'false',
+    tests: ['test/e2e/migrate.e2e.test.ts'],
+  },
+  {
+    name: 'migrate: the server sleeps on where another host was first',
+    file: 'src/ledger/sqlite/copies/moving.ts',
+    guard: 'over)) === false) throw',
+    without: 'over)) === null) throw',
+    tests: ['test/ledger/moving.integration.test.ts'],
+  },
+  {
     name: 'migrate: it sleeps on the server until the file is retired',
     file: 'src/ledger/postgres/copies/arriving.ts',
     guard: "  yield* keep('unfinished', 'arriving')\n",

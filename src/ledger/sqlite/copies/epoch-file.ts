@@ -15,8 +15,8 @@ export function epochFileOf(ledgerPath: string): FileIdentity | null {
 }
 
 /** Later than all of `before`: which number, and a word that no copy can guess. */
-export function nextEpoch(before: readonly string[]): string {
-  return `${Math.min(Math.max(0, ...before.map(generationOf)) + 1, LAST_GENERATION)}-${randomBytes(12).toString('hex')}`
+export function nextEpoch(before: readonly string[], word = randomBytes(12).toString('hex')): string {
+  return `${Math.min(Math.max(0, ...before.map(generationOf)) + 1, LAST_GENERATION)}-${word}`
 }
 
 /** No ledger comes to it by itself. Another epoch that has it counts as later, so that nothing is sent. */
