@@ -8,6 +8,7 @@ import { type Words, words } from './words.ts'
  * - `backup`: it is a copy that was made as a backup
  * - `older`: work went on since this state was written
  * - `other`: another ledger stood here before
+ * - `restoring`: it is taken over as an older state, and what has not come into doubt yet would be sent
  * - `elsewhere`: the same state in another file, or on another machine
  * - `touched`: something else wrote to its directory, and no witness outside tells what
  * - `failed-over`: another server took the place of the one that it was on
@@ -15,7 +16,16 @@ import { type Words, words } from './words.ts'
  * - `unmarked`: the file with the epoch is missing, so that nothing shows whether work went on since
  */
 export interface Alarm {
-  readonly kind: 'backup' | 'older' | 'other' | 'elsewhere' | 'touched' | 'failed-over' | 'moved-away' | 'unmarked'
+  readonly kind:
+    | 'backup'
+    | 'older'
+    | 'other'
+    | 'restoring'
+    | 'elsewhere'
+    | 'touched'
+    | 'failed-over'
+    | 'moved-away'
+    | 'unmarked'
   /** For people, the middle of a sentence. */
   readonly noticed: string
 }
@@ -23,9 +33,9 @@ export interface Alarm {
 /** How a person takes such a ledger over: as the newest state there is, or as an older one. */
 export type Adoption = 'moved' | 'restored'
 
-/** Where it is proven that work went on without this ledger, it cannot be the newest state. */
+/** Where it is proven that work went on without this ledger, or a person has begun to say so, it cannot be the newest state. */
 export function mayBeMoved({ kind }: Alarm): boolean {
-  return kind !== 'older' && kind !== 'other' && kind !== 'moved-away'
+  return kind !== 'older' && kind !== 'other' && kind !== 'restoring' && kind !== 'moved-away'
 }
 
 /** `told`: what did not happen for it. */

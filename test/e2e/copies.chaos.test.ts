@@ -4,11 +4,14 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
 import { afterEach, expect, test } from 'vitest'
 import { openSandbox } from '../../src/sandbox/server.ts'
 import { booksOf, compareBooks, countsIn, query, recordedIn } from '../fixtures/books.ts'
 import { type Office, openOffice, until } from '../fixtures/cli.ts'
 import { preparationFor, refunds, toCsv } from '../fixtures/files.ts'
+
+const DYING = pathToFileURL(join(import.meta.dirname, '../fixtures/child-dying.ts')).href
 
 const closing: (() => Promise<unknown>)[] = []
 afterEach(async () => {
@@ -371,4 +374,29 @@ test('a ledger that is removed under an idle worker ends it, and no new one is m
   expect([made.code, made.stderr]).toEqual([2, expect.stringContaining('No new one was made')])
   expect(existsSync(office.ledgerPath)).toBe(false)
   expect(office.sandbox.received()).toBe(2)
+})
+
+test('of a ledger that is half taken over as an older state nothing is sent, wherever that was broken off, until it is taken over whole', async () => {
+  const office = await open()
+  const rows = 1_200 // some steps
+  await submitted(office, rows)
+  const doubts = () => statesOf(office).filter((state) => state === 'IN_DOUBT').length
+  const restore = (dieAt: number) =>
+    office.trancheWith(
+      { NODE_OPTIONS: `--import=${DYING}`, DIE_IN: '/nowhere', DIE_AT: String(dieAt) },
+      ...['adopt', '--restored', '--reason', 'the whole machine was rolled back', '--json'],
+    )
+  const halves = new Set<number>()
+  for (let dieAt = 1; (await restore(dieAt)).code !== 0; dieAt++) {
+    if (doubts() === 0) continue
+    halves.add(doubts())
+    const worker = await office.tranche('worker', '--until-idle')
+    expect([worker.code, worker.stderr]).toEqual([6, expect.stringContaining('has not come to its end')])
+    const moved = await office.tranche('adopt', '--moved', '--reason', 'x')
+    expect([moved.code, moved.stderr]).toEqual([6, expect.stringContaining('It cannot be the newest state')])
+  }
+  expect([...halves].filter((half) => half < rows).length).toBeGreaterThan(0)
+  expect(doubts()).toBe(rows)
+  expect((await office.tranche('worker', '--until-idle')).code).toBe(0)
+  expect(office.sandbox.received()).toBe(0)
 })

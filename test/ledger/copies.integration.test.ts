@@ -667,10 +667,14 @@ describe('adopting', () => {
     await adopter.kill()
     const before = await count()
     expect(before).toBeLessThan(rows)
-    expect((await ledger.alarm())?.kind).toBe('unmarked')
+    expect(await ledger.alarm()).toMatchObject({ kind: 'restoring' })
+    await ledger.backup(within('half.db'), NOW)
     expect(await ledger.adopt('restored', 'once more', CLERK, NOW)).toBe(rows - before)
     expect((await ledger.batch(batchId))?.counts).toEqual({ IN_DOUBT: rows })
     expect(await ledger.alarm()).toBeNull()
+    mkdirSync(within('new'))
+    copyFile(within('half.db'), within('new/ledger.db'))
+    expect(await alarmIn(within('new'))).toBe('restoring') // a copy of what is half done is half done
   })
 
   test('as restored waits for a submit that is under way, and brings its rows into doubt as well', async () => {

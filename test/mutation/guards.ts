@@ -2095,6 +2095,27 @@ export const GUARDS: readonly Guard[] = [
     tests: [COPIED],
   },
   {
+    name: 'an older state that is half taken over sends nothing',
+    file: 'src/ledger/sqlite/copies/adopt.ts',
+    guard: '        await engine.write(() => change(BEGIN_RESTORING), FAULTING)\n',
+    without: '',
+    tests: [COPIES, COPIED],
+  },
+  {
+    name: 'a ledger that is half taken over raises the alarm',
+    file: 'src/ledger/rules/alarming.ts',
+    guard: '  if (traces.restoring) return HALF_RESTORED\n',
+    without: '',
+    tests: [ALARMING],
+  },
+  {
+    name: 'what is half taken over as an older state is no newest state',
+    file: 'src/domain/alarm.ts',
+    guard: " && kind !== 'restoring'",
+    without: '',
+    tests: [COPIED],
+  },
+  {
     name: 'a restored row that had ended does not run again without a question',
     file: 'src/ledger/texts/review/review.ts',
     guard: '  yield* findLost(header)\n',

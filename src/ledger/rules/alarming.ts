@@ -45,6 +45,8 @@ export interface Traces {
   readonly witnessInside: string
   /** Where it was moved; null: nowhere. */
   readonly movedTo: MovedTo | null
+  /** It is being taken over as an older state: some of its open rows have come into doubt, and others have not. */
+  readonly restoring: boolean
   /** When it was made as a backup; null: it is none, or was adopted. */
   readonly copiedAtMs: number | null
   /** It remembers another machine. */
@@ -60,6 +62,7 @@ export function alarmIn(traces: Traces): Alarm | null {
   const { beside, epochFile, movedTo } = traces
   if (movedTo !== null) return movedAway(movedTo)
   if (beside !== null && beside.ledgerId !== traces.ledgerId) return otherLedger(epochFile)
+  if (traces.restoring) return HALF_RESTORED
   const against = traces.overtakenBy ?? witnessAgainst(traces)
   if (against !== null) return overtaken(against)
   if (traces.copiedAtMs !== null) return copyOf(traces.copiedAtMs)
@@ -144,6 +147,11 @@ function touched(): Alarm {
     noticed:
       'something other than this program wrote to its directory, or changed an owner or a mode there: an older state may have been copied over it, and there is no witness to show whether one was (TRANCHE_WITNESS_DIR)',
   }
+}
+
+const HALF_RESTORED: Alarm = {
+  kind: 'restoring',
+  noticed: 'taking it over as an older state has not come to its end',
 }
 
 /** What the register of another host's Redis shows. */

@@ -14,7 +14,7 @@ import { given } from './given.ts'
 const QUIET: Traces = {
   ...{ ledgerId: 'l1', epochFile: 'ledger.epoch', beside: { ledgerId: 'l1', epoch: '7-a' }, epochs: ['7-a'] },
   ...{ progress: 10, overtakenBy: null, testimonies: [], witnessInside: '/data/l1.witness', copiedAtMs: null },
-  ...{ movedTo: null, otherMachine: false, otherFiles: false, touched: false },
+  ...{ movedTo: null, restoring: false, otherMachine: false, otherFiles: false, touched: false },
 }
 const said = (over: Partial<Testimony> = {}): Testimony => ({
   ...{ file: '/var/l1.witness', ledgerPath: '/data/ledger.db', epoch: '7-a', progress: 10 },
@@ -52,6 +52,8 @@ describe('a ledger', () => {
     ['that a witness knows further', { testimonies: [said({ progress: 11 })] }, 'older'],
     ['that a witness knows less far', { testimonies: [said({ progress: 9 })] }, null],
     ['that something spoke against before', { overtakenBy: said(), copiedAtMs: 1 }, 'older'],
+    ['that is taken over as an older state', { restoring: true }, 'restoring'],
+    ['that is taken over as an older state, made as a copy', { restoring: true, copiedAtMs: 1 }, 'restoring'],
     ['whose other copy has worked', { testimonies: [said({ epoch: '7-b', progress: 1 })] }, 'older'],
     ['whose earlier copy has worked', { testimonies: [said({ epoch: '6-b', progress: 99 })] }, null],
     [
@@ -69,6 +71,7 @@ describe('a ledger', () => {
     [{ beside: { ledgerId: 'l2', epoch: '' } }, /^ledger.epoch beside it belongs to another ledger/],
     [{ overtakenBy: said() }, /^\/var\/l1.witness records later work by this ledger in \/data\/ledger.db/],
     [{ copiedAtMs: 0 }, /a backup, made at 1970-01-01T00:00:00.000Z$/],
+    [{ restoring: true }, /^taking it over as an older state has not come to its end$/],
     [{ beside: null }, /^ledger.epoch, which belongs beside it, is missing$/],
     [{ epochs: [] }, /an older state that was put back$/],
     [{ otherMachine: true }, /moved from another machine$/],

@@ -3,7 +3,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Adoption } from '../../../domain/alarm.ts'
 import type { CopyLedger } from '../../../ports/ledger/copies.ts'
-import type { Engine } from '../../texts/engine.ts'
+import { type Engine, FAULTING } from '../../texts/engine.ts'
 import { deleteDrafts } from '../../texts/intake/drafts.ts'
 import { lastRecordAtMs } from '../../texts/reading/last-record.ts'
 import { recordAct } from '../../texts/record/acts.ts'
@@ -19,6 +19,10 @@ export interface AdoptingParts extends EpochParts {
   /** Keeps every submit out until it is called again. */
   readonly lockSubmit: () => Promise<() => void>
 }
+
+/** From here on nothing is sent, whatever raised the alarm or whether anything did, and `--moved` is refused: broken off, it must be finished. */
+const BEGIN_RESTORING = "INSERT INTO meta VALUES ('restoring', '1') ON CONFLICT DO NOTHING"
+const END_RESTORING = "DELETE FROM meta WHERE key = 'restoring'"
 
 export function createAdopting(
   db: DatabaseSync,
@@ -41,10 +45,12 @@ export function createAdopting(
       // A file recorded between the last step and the adoption would be READY, and may be one that was sent since.
       const release = await parts.lockSubmit()
       try {
+        await engine.write(() => change(BEGIN_RESTORING), FAULTING)
         await deleteDrafts(engine)
         const inDoubt = await doubtOpenRows(engine, { actor, why: reason, nowMs, dueBeforeMs })
         const also = () => {
           run(change(END_CANARIES))
+          run(change(END_RESTORING))
           keep('restored')
         }
         await replaceEpoch({ restored: true, also })

@@ -171,6 +171,7 @@ function lookForAlarm(db: DatabaseSync, path: string, ledgerId: string, witness:
     overtakenBy: overtakenBy(db),
     testimonies,
     witnessInside: inside,
+    restoring: metaIn(db).has('restoring'),
     copiedAtMs: copiedAtMs(db),
     movedTo: prepareMovedTo(db)(),
     ...filesDiffer(path, ledgerId, { identity, mark: mark?.file ?? null, inside }),
