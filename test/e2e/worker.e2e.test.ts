@@ -1,5 +1,6 @@
 // Submitting, working and watching as three processes, and what people decide while rows are on their way.
 
+import { DatabaseSync } from 'node:sqlite'
 import { afterEach, expect, test } from 'vitest'
 import { booksOf, compareBooks, countsIn, recordedIn } from '../fixtures/books.ts'
 import { type Office, openOffice, until } from '../fixtures/cli.ts'
@@ -291,4 +292,23 @@ test('told to end twice, a worker leaves at once and says how many rows that lea
   await office.tranche('cancel', batch, '--reason', 'no more of it')
   expect((await office.tranche('worker', '--until-idle')).code).toBe(5)
   expect(compareBooks(booksOf(office))).toEqual([])
+})
+
+test('a worker under which a newer version changes the ledger keeps what it is answered, sends nothing more and says why', async () => {
+  office = await openOffice({ latencyMs: 100, env: { TRANCHE_IN_FLIGHT: '1' } })
+  await submitted(refunds(400))
+  const worker = await office.worker()
+  await until('the batch is under way', () => office.sandbox.received() >= 3, worker)
+  const db = new DatabaseSync(office.ledgerPath, { timeout: 10_000 })
+  db.exec('PRAGMA user_version = 999')
+  db.close()
+  const sent = office.sandbox.received()
+  const says = () => worker.saidAside().some((line) => line.includes('written by a newer version of tranche'))
+  await until('the worker says why', says, worker) // at the next renewal of the epoch
+  expect(office.sandbox.received()).toBeLessThanOrEqual(sent + 1) // it was claimed already
+  worker.kill('SIGTERM')
+  await worker.ended
+  const states = recordedIn(office).map(({ state }) => state)
+  expect(states.filter((state) => state === 'APPROVED')).toHaveLength(office.sandbox.received())
+  expect(states.filter((state) => state === 'READY')).toHaveLength(400 - office.sandbox.received())
 })

@@ -2095,6 +2095,20 @@ export const GUARDS: readonly Guard[] = [
     tests: [COPIED],
   },
   {
+    name: 'a worker of before an upgrade of the file claims nothing after it',
+    file: 'src/ledger/sqlite/commit.ts',
+    guard: "mode.kind === 'kept' ? work : checked",
+    without: 'mode === undefined ? checked : work',
+    tests: [LEDGER],
+  },
+  {
+    name: 'what was sent before an upgrade of the file is recorded after it',
+    file: 'src/ledger/sqlite/commit.ts',
+    guard: "mode.kind === 'kept' ? work : checked",
+    without: 'mode === undefined ? work : checked',
+    tests: [LEDGER],
+  },
+  {
     name: 'an older state that is half taken over sends nothing',
     file: 'src/ledger/sqlite/copies/adopt.ts',
     guard: '        await engine.write(() => change(BEGIN_RESTORING), FAULTING)\n',

@@ -4,6 +4,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Mode } from '../texts/engine.ts'
 import { createWriteQueue, type Turns } from '../write-queue.ts'
 import { type Boot, systemBoot } from './clock-steps.ts'
+import { prepareOwnVersion } from './schema.ts'
 import { createTransactions, NO_PLACE, type Place } from './transaction.ts'
 
 export interface Committer {
@@ -42,13 +43,21 @@ export function createCommitter(
   place: Pick<Place, 'begun' | 'committed'> = NO_PLACE,
 ): Committer {
   const { transact, endings, rollbacks } = createTransactions(db, die, place)
+  const assertOwnVersion = prepareOwnVersion(db)
   const queue = createWriteQueue<() => unknown>(
     (entries, ended) => ended(entries.length === 0 ? { kind: 'written' } : transact(entries)),
     FULL,
     timing,
   )
   return {
-    write: <T>(work: () => T, mode: Mode<T>) => queue.write(work, mode as Mode<unknown>) as Promise<T>,
+    write<T>(work: () => T, mode: Mode<T>) {
+      const checked = () => {
+        assertOwnVersion()
+        return work()
+      }
+      // What was sent is recorded all the same, and nothing else.
+      return queue.write(mode.kind === 'kept' ? work : checked, mode as Mode<unknown>) as Promise<T>
+    },
     beforeCommit: (run) => void endings.push(run),
     afterRollback: (run) => void rollbacks.push(run),
     drained: queue.drained,

@@ -133,6 +133,7 @@ export function openLedgerOn(parts: LedgerParts): Ledger {
   const { beat, heartbeats } = heartbeatsOn(engine)
   const working: WorkLedger & Pick<ControlLedger, 'controls'> = {
     ...work,
+    claim: claimingOn(work.claim),
     async workable(...asked) {
       lookAt(place, die) // the tick asks this: an idle worker notices as well
       return work.workable(...asked)
@@ -177,6 +178,18 @@ export function openLedgerOn(parts: LedgerParts): Ledger {
       place.close()
       db.close()
     },
+  }
+}
+
+/** Of tables that a newer program has changed nothing is claimed. The renewal of the epoch says so, every 30 s. */
+function claimingOn(claim: WorkLedger['claim']): WorkLedger['claim'] {
+  return async (asked) => {
+    try {
+      return await claim(asked)
+    } catch (error) {
+      if (error instanceof Fault && error.code === 'config') return { kind: 'not-free' }
+      throw error
+    }
   }
 }
 

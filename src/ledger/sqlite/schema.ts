@@ -9,12 +9,7 @@ import { registerAsRead } from './odd-references.ts'
 export function migrate(db: DatabaseSync, to = MIGRATIONS.length): void {
   const { user_version: version } = db.prepare('PRAGMA user_version').get() as { user_version: number }
   if (version === to) return
-  if (version > to) {
-    throw new Fault(
-      'config',
-      'The ledger was written by a newer version of tranche. Nothing was changed. Use that version.',
-    )
-  }
+  if (version > to) throw newerFault()
   registerAsRead(db)
   db.exec('BEGIN IMMEDIATE')
   try {
@@ -26,4 +21,20 @@ export function migrate(db: DatabaseSync, to = MIGRATIONS.length): void {
     if (db.isTransaction) db.exec('ROLLBACK')
     throw error
   }
+}
+
+/** Inside a transaction: another program may have brought the tables up to its own version since this one opened them. */
+export function prepareOwnVersion(db: DatabaseSync): () => void {
+  const read = db.prepare('PRAGMA user_version')
+  return () => {
+    const { user_version: version } = read.get() as { user_version: number }
+    if (version > MIGRATIONS.length) throw newerFault()
+  }
+}
+
+function newerFault(): Fault {
+  return new Fault(
+    'config',
+    'The ledger was written by a newer version of tranche. Nothing was changed. Use that version.',
+  )
 }

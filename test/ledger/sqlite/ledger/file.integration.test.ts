@@ -85,6 +85,13 @@ describe('a SQLite file', () => {
   })
 
   /** Reads the file as it is on the disk, past the ledger's own connection. */
+  /** As a newer program does it. */
+  function upgrade(): void {
+    const db = new DatabaseSync(sqlite.path)
+    db.exec('PRAGMA user_version = 999')
+    db.close()
+  }
+
   function readFile<T>(sql: string): T {
     const db = new DatabaseSync(sqlite.path, { readOnly: true })
     try {
@@ -162,11 +169,23 @@ describe('a SQLite file', () => {
 
   test('of a newer program is refused and not touched', async () => {
     await ledger.close()
-    const db = new DatabaseSync(sqlite.path)
-    db.exec('PRAGMA user_version = 999')
-    db.close()
+    upgrade()
     expect(() => place.open()).toThrow(expect.objectContaining({ name: 'Fault', code: 'config' }))
     expect(readFile('PRAGMA user_version')).toEqual({ user_version: 999 })
+  })
+
+  test('that a newer program brings to its version under a worker gives it no claim and records what it is answered, and nothing else', async () => {
+    const batchId = await submit(ledger, accountId, [refund('A'), refund('B')])
+    const row = await claimed(ledger, await dueRow(ledger, batchId, 'A'))
+    const next = await dueRow(ledger, batchId, 'B')
+    upgrade()
+    expect(await claim(ledger, next)).toEqual({ kind: 'not-free' })
+    const newer = { code: 'config', message: expect.stringContaining('newer version') }
+    await expect(ledger.renewEpoch()).rejects.toMatchObject(newer)
+    await expect(ledger.pause(batchId, 'wait', CLERK, NOW)).rejects.toMatchObject(newer)
+    const [settled, again] = await Promise.all([settle(ledger, row, 'APPROVED'), claim(ledger, next)]) // in one commit
+    expect([settled.state, again.kind]).toEqual(['APPROVED', 'not-free'])
+    expect(await statesIn(ledger, batchId)).toEqual(['APPROVED', 'READY'])
   })
 
   test.each([
