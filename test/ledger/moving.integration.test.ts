@@ -1,6 +1,8 @@
 // A ledger in a file that moves to a server: one of the two sends, at any moment, and all that counts is known there.
 
 import { randomBytes } from 'node:crypto'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import { fillServer, lookAtTarget, wake } from '../../src/ledger/postgres/copies/arriving.ts'
@@ -122,6 +124,22 @@ test('the file tells that it was moved, and whoever had it open before writes no
   expect(await deathOf()).toMatchObject({
     message: expect.stringContaining('was moved to postgres://there a moment ago'),
   })
+})
+
+test('whoever opened the file under an alarm, before it was taken over and moved, writes nothing more in it', async () => {
+  const batchId = await submit(here, await openAccount(here), [refund('A')])
+  await here.close()
+  rmSync(join(file.dir, 'ledger.epoch'))
+  const served = file.open()
+  expect(await served.alarm()).toMatchObject({ kind: 'unmarked' })
+  await served.pause(batchId, 'wait', CLERK, NOW)
+  here = file.open()
+  await here.adopt('moved', 'a new disk', CLERK, NOW)
+  await served.resume(batchId, 'go', CLERK, NOW)
+  retire(await fill())
+  void served.pause(batchId, 'wait', CLERK, NOW)
+  expect(await deathOf()).toMatchObject({ message: expect.stringContaining('was moved to postgres://there') })
+  expect(await file.open().batch(batchId)).toMatchObject({ hold: 'none' })
 })
 
 test('nobody writes in the file while it is copied', async () => {

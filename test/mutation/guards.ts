@@ -7086,8 +7086,15 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'migrate: whoever had it open before writes nothing in it',
     file: 'src/ledger/sqlite/copies/place.ts',
-    guard: 'const moved = alarmed ? null : movedTo()',
-    without: 'const moved = null as { name: string } | null',
+    guard: '      if (moved !== null && moved.token !== movedBefore?.token) throw movedFault(path, moved.name)\n',
+    without: '',
+    tests: ['test/ledger/moving.integration.test.ts'],
+  },
+  {
+    name: 'migrate: nor does whoever had it open under an alarm',
+    file: 'src/ledger/sqlite/copies/place.ts',
+    guard: '      const moved = movedTo()\n',
+    without: '      const moved = alarmed ? null : movedTo()\n',
     tests: ['test/ledger/moving.integration.test.ts'],
   },
   {

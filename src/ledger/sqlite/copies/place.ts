@@ -37,6 +37,7 @@ export function openPlace({ db, path, ledgerId, witness, alarmed, openReader }: 
   const continuity = openContinuity(db, openReader)
   const progress = prepareProgress(db)
   const movedTo = prepareMovedTo(db)
+  const movedBefore = movedTo() // whoever takes over a retired file writes in it
   let written = lookAt(path)?.mtimeNs
   let epochFile = epochFileOf(path)
 
@@ -78,8 +79,8 @@ export function openPlace({ db, path, ledgerId, witness, alarmed, openReader }: 
 
   return {
     begun() {
-      const moved = alarmed ? null : movedTo()
-      if (moved !== null) throw movedFault(path, moved.name)
+      const moved = movedTo()
+      if (moved !== null && moved.token !== movedBefore?.token) throw movedFault(path, moved.name)
       if (!continuity.advance()) throw setBack(FORGOTTEN)
       const ahead = witness.fileAhead(progress())
       if (ahead !== null) throw setBack(`${ahead} records more than is in it`)
