@@ -1,5 +1,6 @@
 // Through BullMQ: jobs of the queue tranche-intake, and a queue of one's own for outcomes.
 
+import { randomUUID } from 'node:crypto'
 import { type ConnectionOptions, DelayedError, type Job, Queue, QueueEvents, Worker } from 'bullmq'
 import { RefusedError, UnsureError } from './errors.ts'
 import type { Listening, OutcomeEvent, OutcomeHandler } from './event.ts'
@@ -39,7 +40,8 @@ export function openQueueTransport(options: QueueOptions): Transport {
       ...(replyTo !== null && name === 'instruction' && { reply_to: replyTo }),
     }
     const until = Date.now() + withinMs
-    const job = await inTime(queue.add(name, data), withinMs).catch((error: unknown) => {
+    // BullMQ counts in Redis: were this job lost with the count, another service's would get its number, and ours that one's answer.
+    const job = await inTime(queue.add(name, data, { jobId: randomUUID() }), withinMs).catch((error: unknown) => {
       throw new UnsureError('It could not be handed in for certain', { cause: error })
     })
     try {

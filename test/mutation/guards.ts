@@ -3864,6 +3864,13 @@ export const GUARDS: readonly Guard[] = [
     tests: [TAKING],
   },
   {
+    name: 'a job that is handed in has an id that no other job gets',
+    file: 'src/client/queue.ts',
+    guard: 'queue.add(name, data, { jobId: randomUUID() })',
+    without: 'queue.add(name, data)',
+    tests: ['test/client/queue.integration.test.ts'],
+  },
+  {
     name: 'a job whose id or name holds a card number is taken out of Redis',
     file: 'src/queues/intake.ts',
     guard: 'job.opts.removeOnFail = true',
