@@ -52,7 +52,7 @@ export async function openMessageDoor(app: App, ledger: Ledger): Promise<Message
     schema: instructionMessageJsonSchema(),
     async take(payload, sourceId, recording, sees) {
       const taken = await takeMessage('instruction', payload, sourceId, {
-        ...{ ledger: recording, clock, log, parse: parseMessage, batches: null },
+        ...{ ledger: recording, clock, log, parse: parseMessage, batches: null, comesAgain: false },
         accountOf: (name) => (sees(name) ? (accounts.get(name) ?? null) : null),
       })
       if ('rows' in taken) throw new Error('bug: an instruction was taken as a batch')

@@ -11,6 +11,7 @@ import type { Ledger } from '../ports/ledger/ledger.ts'
 import type { DueRow, Settled } from '../ports/ledger/work.ts'
 import type { CardFile } from '../processors/execute-slice.ts'
 import type { Narrator } from '../processors/narrate.ts'
+import type { BatchParts } from '../processors/take-batch.ts'
 import type { Work } from '../processors/work-off.ts'
 import type { RedisAddress } from '../queues/connection.ts'
 import type { SlicesOptions } from '../queues/slices.ts'
@@ -188,7 +189,7 @@ function identityOf({ config }: App, { lock, only }: WorkOptions): Omit<Heartbea
 
 async function openIntake(
   app: App,
-  ledger: Pick<Ledger, 'queueOwner' | 'keepQueueOwner' | 'ledgerId' | 'namedBatch' | 'openDraft'>,
+  ledger: Pick<Ledger, 'queueOwner' | 'keepQueueOwner' | 'ledgerId'> & BatchParts['ledger'],
   recording: Pick<Ledger, 'recordMessage' | 'recordRefusal'>,
   lanes: ReadonlyMap<AccountId, MerchantLane>,
   address: RedisAddress,
@@ -216,6 +217,7 @@ async function openIntake(
     parse: parseMessage,
     batches: { parse: parseBatch, ledger, actor: app.actor, turns: createTurns() },
     accountOf: (name: string) => accounts.get(name) ?? null,
+    comesAgain: true,
   }
   return openIntakeQueue({
     address,

@@ -4,16 +4,17 @@ import type { Actor } from '../domain/actor.ts'
 import type { Lookalike } from '../domain/draft.ts'
 import { assert, Fault } from '../domain/fault.ts'
 import { MESSAGE_FIELDS } from '../domain/instruction.ts'
-import type { MessageResult, ParsedBatch, TakenBatch } from '../domain/message.ts'
+import type { MessageResult, ParsedBatch, RefusedMessage, TakenBatch } from '../domain/message.ts'
 import type { InstructionFile, Refusal, Reviewed, SubmitRequest } from '../domain/submission.ts'
-import type { IntakeLedger } from '../ports/ledger/intake.ts'
+import { visible } from '../domain/visible.ts'
+import type { IntakeLedger, RefusedPayload } from '../ports/ledger/intake.ts'
 import { reviewFile } from './submit-file.ts'
 import type { MessageAccount } from './take-message.ts'
 
 export interface BatchParts {
   readonly parse: (payload: unknown, accountKeyOf: (merchant: string) => string | null) => ParsedBatch
   /** Of this process: a draft stays on its connection. */
-  readonly ledger: Pick<IntakeLedger, 'namedBatch' | 'openDraft'>
+  readonly ledger: Pick<IntakeLedger, 'namedBatch' | 'openDraft' | 'refusedBefore' | 'recordRefusal'>
   /** Of the worker. The batch is nobody's: it was handed in by messages. */
   readonly actor: Actor
   readonly turns: Turns
@@ -48,36 +49,62 @@ type Batch = Exclude<ParsedBatch, { kind: 'refused' }>
 export async function takeBatch(
   batch: Batch,
   { accountId, lookalikeDays, xtlOrderIdOf }: MessageAccount,
-  nowMs: number,
+  { ifRefused, nowMs }: { readonly ifRefused: RefusedPayload; readonly nowMs: number },
   { ledger, actor, turns }: BatchParts,
 ): Promise<MessageResult> {
-  const known = await knownUnder(batch, accountId, ledger)
+  const lookBefore = () => answeredBefore(batch, accountId, ifRefused, ledger)
+  const known = await lookBefore()
   if (known !== null) return known
   const request: SubmitRequest = {
     ...{ accountId, runKey: batch.runKey, fingerprint: '', sandbox: false, retry: [], lookalikeDays },
     ...{ allowLookalikes: batch.allowLookalikes, skipInvalid: false, expectCount: null, expectTotals: [] },
     ...{ canaryRows: null, maxDeclinedPercent: null, nowMs },
   }
-  return turns(() => record(batch, request, { ledger, actor, xtlOrderIdOf }))
+  return turns(() => record(batch, request, { ledger, actor, xtlOrderIdOf, ifRefused, lookBefore }))
 }
 
-interface RecordParts extends Pick<BatchParts, 'ledger' | 'actor'>, Pick<MessageAccount, 'xtlOrderIdOf'> {}
+interface RecordParts extends Pick<BatchParts, 'ledger' | 'actor'>, Pick<MessageAccount, 'xtlOrderIdOf'> {
+  readonly ifRefused: RefusedPayload
+  /** What it was answered, or another one of its name; null: nothing. */
+  readonly lookBefore: () => ReturnType<typeof answeredBefore>
+}
 
 async function record(
   batch: Batch,
   request: SubmitRequest,
-  { ledger, actor, xtlOrderIdOf }: RecordParts,
+  { ledger, actor, xtlOrderIdOf, ifRefused, lookBefore }: RecordParts,
 ): Promise<MessageResult> {
   const waiting = { signal: AbortSignal.timeout(SUBMIT_WAIT_MS) }
   const reviewed = await reviewFile(fileOf(batch, xtlOrderIdOf), request, ledger, false, waiting)
-  // Only now no other submit is under way: one of the same name may have ended in the meantime.
-  const recordedMeanwhile = await knownUnder(batch, request.accountId, ledger)
-  const refused = reviewed.refusals.length > 0
-  if (recordedMeanwhile !== null || refused) await reviewed.draft.discard()
-  if (recordedMeanwhile !== null) return recordedMeanwhile
-  if (refused) return { kind: 'refused', reasons: reasonsOf(reviewed), withheld: null }
-  const batchId = await reviewed.draft.record(actor)
-  return { kind: 'recorded', batchId, rows: batch.rows.length }
+  try {
+    // Only now no other submit is under way: one of the same name may have ended in the meantime, or this very one elsewhere.
+    const answeredMeanwhile = await lookBefore()
+    if (answeredMeanwhile !== null) return answeredMeanwhile
+    if (reviewed.refusals.length > 0) {
+      const reasons = reasonsOf(reviewed)
+      // As long as no other worker that has this batch in hand can record it.
+      await ledger.recordRefusal({ ...ifRefused, reasons: reasons.map(visible), nowMs: request.nowMs })
+      return { kind: 'refused', reasons, withheld: null }
+    }
+    const batchId = await reviewed.draft.record(actor)
+    return { kind: 'recorded', batchId, rows: batch.rows.length }
+  } finally {
+    await reviewed.draft.discard()
+  }
+}
+
+type Answered = TakenBatch | RefusedMessage
+
+/** What was refused under its source stays refused; null: it was not answered before. */
+async function answeredBefore(
+  batch: Batch,
+  accountId: MessageAccount['accountId'],
+  { sourceId }: RefusedPayload,
+  ledger: BatchParts['ledger'],
+): Promise<Answered | null> {
+  const reasons = await ledger.refusedBefore(sourceId)
+  if (reasons !== null) return { kind: 'refused', reasons, withheld: null }
+  return knownUnder(batch, accountId, ledger)
 }
 
 /** One name is one batch. */
@@ -85,7 +112,7 @@ async function knownUnder(
   { name, sha256 }: Batch,
   accountId: MessageAccount['accountId'],
   ledger: BatchParts['ledger'],
-): Promise<TakenBatch | Extract<MessageResult, { kind: 'refused' }> | null> {
+): Promise<Answered | null> {
   const known = await ledger.namedBatch(accountId, name)
   if (known === null) return null
   const { batchId, rows, contentSha256 } = known

@@ -12,7 +12,7 @@ import {
 } from '../domain/message.ts'
 import { visible, visibleJson } from '../domain/visible.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { IntakeLedger } from '../ports/ledger/intake.ts'
+import type { IntakeLedger, RefusedPayload } from '../ports/ledger/intake.ts'
 import type { Log } from '../ports/log.ts'
 import { type BatchParts, takeBatch } from './take-batch.ts'
 
@@ -36,6 +36,8 @@ export interface MessageParts {
   readonly parse: (payload: unknown, accountKeyOf: (merchant: string) => string | null) => ParsedMessage
   /** null: batches are not taken. */
   readonly batches: BatchParts | null
+  /** Whether a message may come again by itself, under the same `sourceId`: then its first refusal stands. */
+  readonly comesAgain: boolean
 }
 
 /** The names of the jobs that are taken. */
@@ -58,6 +60,7 @@ export async function takeMessage(
   unread: RefusedMessage | null = null,
 ): Promise<MessageResult> {
   const { ledger, clock, log } = parts
+  const kept = (withheld: string | null) => keptOf({ jobName, payload, sourceId, withheld }, parts)
   // Not known until it has been searched.
   let withheld: string | null = 'it could not be looked through for card data'
   let taken: MessageResult
@@ -68,7 +71,7 @@ export async function takeMessage(
     if (holdsCardData(sourceId)) taken = { kind: 'refused', reasons: [CARD_IN_ID], withheld }
     else
       taken = [MESSAGE_JOB, BATCH_JOB].includes(jobName)
-        ? await tryToTake(parsed, parts)
+        ? await tryToTake(parsed, kept(withheld), parts)
         : unknownJob(jobName, withheld)
   } catch (error) {
     if (error instanceof Fault) throw error
@@ -77,29 +80,36 @@ export async function takeMessage(
     taken = { kind: 'refused', reasons: [reason], withheld }
   }
   if (taken.kind !== 'refused') return taken
-  const text =
-    taken.withheld === null
-      ? visibleJson(String(JSON.stringify(jobName === BATCH_JOB ? outlineOf(payload) : payload)).slice(0, 4_000))
-      : `withheld: ${taken.withheld}`
-  const accountName = merchantNamedIn(payload, parts)
-  const nowMs = clock.nowMs()
-  const cards = holdsCardData(sourceId) ? 'its job id held a card number' : taken.withheld
-  await ledger.recordRefusal({
-    sourceId: visible(maskCardData(sourceId)),
-    accountName,
-    reasons: taken.reasons.map(visible),
-    text,
-    cards,
-    ...askedBy(payload, taken),
-    nowMs,
-  })
+  const reasons = taken.reasons.map(visible)
+  await ledger.recordRefusal({ ...kept(taken.withheld), reasons, nowMs: clock.nowMs() })
   return taken
+}
+
+interface Handed {
+  readonly jobName: string
+  readonly payload: unknown
+  readonly sourceId: string
+  readonly withheld: string | null
+}
+
+function keptOf({ jobName, payload, sourceId, withheld }: Handed, parts: MessageParts): RefusedPayload {
+  const text =
+    withheld === null
+      ? visibleJson(String(JSON.stringify(jobName === BATCH_JOB ? outlineOf(payload) : payload)).slice(0, 4_000))
+      : `withheld: ${withheld}`
+  return {
+    sourceId: visible(maskCardData(sourceId)),
+    accountName: merchantNamedIn(payload, parts),
+    text,
+    cards: holdsCardData(sourceId) ? 'its job id held a card number' : withheld,
+    ...askedBy(payload, withheld),
+  }
 }
 
 const REFERENCE_CHARACTERS = 255
 
 /** Of what may not be kept nothing is. */
-function askedBy(payload: unknown, { withheld }: RefusedMessage): { reference: string | null; replyTo: string | null } {
+function askedBy(payload: unknown, withheld: string | null): Pick<RefusedPayload, 'reference' | 'replyTo'> {
   const { reference, reply_to: replyTo } = Object(payload) as { reference?: unknown; reply_to?: unknown }
   const isKept = withheld === null && typeof reference === 'string' && reference.length <= REFERENCE_CHARACTERS
   return {
@@ -116,7 +126,8 @@ function outlineOf(payload: unknown): unknown {
 
 async function tryToTake(
   parsed: ParsedMessage | ParsedBatch,
-  { ledger, clock, accountOf, batches }: MessageParts,
+  ifRefused: RefusedPayload,
+  { ledger, clock, accountOf, batches, comesAgain }: MessageParts,
 ): Promise<MessageResult> {
   if (parsed.kind === 'refused') return parsed
   const account = accountOf(parsed.merchant)
@@ -124,7 +135,7 @@ async function tryToTake(
   const nowMs = clock.nowMs()
   if (parsed.kind === 'batch') {
     assert(batches !== null, 'a batch was understood where none is taken')
-    return takeBatch(parsed, account, nowMs, batches)
+    return takeBatch(parsed, account, { ifRefused, nowMs }, batches)
   }
   const { instruction, runKey, allowLookalike, batchName, replyTo, cells } = parsed
   const { accountId, lookalikeDays } = account
@@ -137,6 +148,7 @@ async function tryToTake(
     into: batchName === null ? account.into : { name: batchName },
     cells,
     replyTo,
+    ...(comesAgain && { ifRefused }),
     nowMs,
   })
   return answer.kind === 'refused' ? { kind: 'refused', reasons: [answer.reason], withheld: null } : answer

@@ -67,7 +67,7 @@ export async function openIntakeQueue(options: IntakeOptions): Promise<Intake | 
       prefix,
       connection: ours.connection,
       concurrency: AT_ONCE,
-      // Taking a message twice is harmless, it is known by its reference: so one whose taker died is soon taken again.
+      // Taking a message twice is harmless, it is known by its reference, and a refused one by its job: so one whose taker died is soon taken again.
       lockDuration: TAKEN_FOR_DEAD_MS,
       stalledInterval: TAKEN_FOR_DEAD_MS,
       maxStalledCount: 1_000_000,

@@ -216,6 +216,38 @@ test('a batch is taken whole, known by its name, and sent', async () => {
   expect((await office.tranche('messages', 'failed', '--json')).last).toMatchObject({ messages: [{ batch: 'b-1' }] })
 })
 
+test('a job that was refused stays refused when it is delivered again, whatever became of what it looked like', async () => {
+  office = await openOffice()
+  prepareOrders(1)
+  const worker = await office.worker()
+  const queue = openQueue({ path: office.redisSocket })
+  const later = new Date(Date.now() + 7 * 86_400_000).toISOString()
+  const first = await over(queue, await queue.add('instruction', message(1, { execute_at: later })))
+  const { batch } = first.returnvalue as { batch: string }
+  const { schema_version, ...second } = message(1, { reference: 'msg-2' })
+  const refused = [
+    await over(queue, await queue.add('instruction', { schema_version, ...second })),
+    await over(queue, await queue.add('batch', { schema_version, batch: 'b-1', instructions: [second] })),
+  ]
+  const reasons = [/^refused: it looks like msg-1/, /^refused: instructions\.0: msg-2 looks like msg-1/]
+  for (const [n, job] of refused.entries()) expect(job.failedReason).toMatch(reasons[n] as RegExp)
+  await office.tranche('cancel', batch, '--reason', 'wrong')
+  for (const [n, job] of refused.entries()) {
+    const tried = Number(job.attemptsStarted)
+    await job.retry()
+    await until('it was delivered again', async () => {
+      const { attemptsStarted, finishedOn } = (await queue.getJob(job.id as string)) as Job
+      return attemptsStarted > tried && finishedOn !== undefined
+    })
+    expect((await over(queue, job)).failedReason).toMatch(reasons[n] as RegExp)
+  }
+  expect(recordedIn(office).map(({ reference, state }) => [reference, state])).toEqual([['msg-1', 'CANCELLED']])
+  expect(query(office, 'SELECT * FROM refusal')).toHaveLength(2)
+  worker.kill('SIGTERM')
+  await worker.ended
+  expect(office.sandbox.received()).toBe(0)
+})
+
 test('messages that come while workers end and begin are neither lost nor doubled', async () => {
   const { port } = await openRedisServer()
   office = await openOffice({ latencyMs: 20, env: { TRANCHE_REDIS_URL: `redis://127.0.0.1:${port}` } })

@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { parseBatch } from '../../src/ingest/batch-message.ts'
 import { parseMessage } from '../../src/ingest/message.ts'
 import type { Ledger } from '../../src/ports/ledger/ledger.ts'
-import { createTurns } from '../../src/processors/take-batch.ts'
+import { type BatchParts, createTurns } from '../../src/processors/take-batch.ts'
 import { type MessageParts, takeMessage } from '../../src/processors/take-message.ts'
 import { ManualClock } from '../fixtures/clock.ts'
 import { CLERK, NOW, openAccount, rowsIn, sqlitePlaceInMemory } from '../fixtures/ledgers.ts'
@@ -24,6 +24,7 @@ beforeEach(async () => {
     parse: parseMessage,
     batches: { parse: parseBatch, ledger, actor: CLERK, turns: createTurns() },
     accountOf: (merchant) => (merchant === 'default' ? { ...account, into: 'day' } : null),
+    comesAgain: true,
   }
   return () => place.remove()
 })
@@ -52,6 +53,49 @@ const reasonsOf = async (payload: unknown) => {
   if (taken.kind !== 'refused') throw new Error(`${taken.kind}`)
   return taken.reasons
 }
+
+describe('a batch that was refused', () => {
+  const hand = (over: Partial<MessageParts> = {}) =>
+    takeMessage('batch', batch(), 'tranche-intake/same/1', { ...parts, ...over })
+  async function fill(): Promise<() => Promise<void>> {
+    const first = await take(
+      batch({ batch: 'first', instructions: [instruction(9, { request_ref_po_id: '700001', amount: '1.50' })] }),
+    )
+    if (first.kind !== 'recorded') throw new Error(first.kind)
+    return async () => {
+      await ledger.cancel(first.batchId, 'wrong', CLERK, NOW)
+    }
+  }
+
+  test('stays refused when the same job comes again, and is judged anew in a job of its own', async () => {
+    const cancelFirst = await fill()
+    const refused = await hand()
+    expect(refused).toMatchObject({
+      kind: 'refused',
+      reasons: [expect.stringContaining('R-1 looks like R-9'), expect.anything()],
+    })
+    await cancelFirst()
+    expect(await hand()).toEqual(refused)
+    expect(await ledger.batches()).toHaveLength(1)
+    expect(await take(batch())).toMatchObject({ kind: 'recorded' })
+  })
+
+  test('is kept as refused before another submit may begin', async () => {
+    await fill()
+    const known: unknown[] = []
+    const openDraft: Ledger['openDraft'] = async (...asked) => {
+      const draft = await ledger.openDraft(...asked)
+      const discard = async () => {
+        known.push(await ledger.refusedBefore('tranche-intake/same/1'))
+        await draft.discard()
+      }
+      return { ...draft, discard }
+    }
+    const batches = { ...(parts.batches as BatchParts), ledger: { ...ledger, openDraft } }
+    const refused = await hand({ batches })
+    expect(known).toEqual([refused.kind === 'refused' ? refused.reasons : null])
+  })
+})
 
 describe('a batch', () => {
   test('is one batch of its own, with its defaults in every instruction that names no other', async () => {

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { Fault } from '../../src/domain/fault.ts'
+import type { BatchId } from '../../src/domain/ids.ts'
 import { parseBatch } from '../../src/ingest/batch-message.ts'
 import { parseMessage } from '../../src/ingest/message.ts'
 import { openLedger } from '../../src/ledger/sqlite/ledger.ts'
@@ -56,6 +57,7 @@ beforeEach(async () => {
     ...{ clock: new ManualClock(NOW), log, parse: parseMessage },
     batches: { parse: parseBatch, ledger, actor: CLERK, turns: createTurns() },
     accountOf: (merchant) => (merchant === 'default' ? { ...SHOP, accountId } : null),
+    comesAgain: true,
   }
   return () => ledger.close()
 })
@@ -131,6 +133,37 @@ describe('a refusal is kept', () => {
   test('under no merchant that is not configured', async () => {
     await take({ ...REFUND, merchant: 'somebody' })
     expect(kept).toMatchObject([{ accountName: 'unknown', reasons: ['merchant: is not in the configuration'] }])
+  })
+})
+
+describe('a message that was refused', () => {
+  const second = { ...REFUND, reference: 'msg-2' }
+  const closeFirst = async () => {
+    const [day] = await ledger.batches()
+    await ledger.cancel(day?.batchId as BatchId, 'wrong', CLERK, NOW)
+  }
+
+  test('is refused again when it comes again, for the same reasons and once', async () => {
+    await takeMessage('instruction', REFUND, 'queue/first', parts)
+    const refused = await take(second)
+    expect(refused).toMatchObject({ kind: 'refused', reasons: [expect.stringContaining('looks like msg-1')] })
+    await closeFirst()
+    expect(await take(second)).toEqual(refused)
+    expect(await ledger.refusals({ sinceMs: null, merchant: null, most: 10 })).toMatchObject({ count: 1 })
+    expect(await ledger.batches()).toHaveLength(1)
+  })
+
+  test('is judged anew where it cannot come again by itself', async () => {
+    await takeMessage('instruction', REFUND, 'queue/first', parts)
+    expect(await take(second, { comesAgain: false })).toMatchObject({ kind: 'refused' })
+    await closeFirst()
+    expect(await take(second, { comesAgain: false })).toMatchObject({ kind: 'accepted' })
+  })
+
+  test('by a merchant that was not configured yet stays refused', async () => {
+    const refused = await take(REFUND, { accountOf: () => null })
+    expect(refused).toMatchObject({ kind: 'refused' })
+    expect(await take(REFUND)).toEqual(refused)
   })
 })
 

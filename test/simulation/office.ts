@@ -75,6 +75,8 @@ export class Office {
   readonly promised = new Map<BatchId, readonly (readonly string[])[]>()
   /** References of messages that were acknowledged, by account. */
   readonly taken = new Set<string>()
+  /** Messages by their id: what was refused once stays refused. */
+  readonly #refused = new Set<string>()
   readonly #unanswered = new Map<string, KeptFile>()
   /** Files with card details, by name: who knows that one was not finished runs it again. */
   readonly cardFiles = new Map<string, KeptFile>()
@@ -235,12 +237,14 @@ export class Office {
         into: 'day' as const,
         xtlOrderIdOf: (reference: string) => reference,
       }),
+      comesAgain: true,
     }
     return this.#parts.redis.openIntake(life, async (payload, id) => {
       const taken = await takeMessage('instruction', payload, id, parts)
       const { merchant, instruction } = this.#messages.get(payload as string) as UnderstoodMessage
       life.say(() => `message ${instruction.reference}: ${taken.kind}`)
-      if (taken.kind === 'refused') return
+      if (taken.kind === 'refused') return void this.#refused.add(id)
+      if (this.#refused.has(id)) this.#parts.world.fail(`message ${id} was taken after it had been refused`)
       if (payload === POISON) this.#parts.world.fail('a message was taken whose write throws')
       this.taken.add(`${accounts[Number(merchant)]}/${instruction.reference}`)
     })

@@ -19,7 +19,21 @@ export interface IntakeMessage {
   readonly cells: Readonly<Record<string, string>>
   /** The queue that is told what becomes of it. Absent or null: none asked. */
   readonly replyTo?: string | null
+  /** As it is kept if it is refused. Absent: its refusal is not final, who hands it in again is judged anew. */
+  readonly ifRefused?: RefusedPayload
   readonly nowMs: number
+}
+
+/** What is kept of a message that was not taken, beside the reasons. */
+export interface RefusedPayload {
+  readonly sourceId: string
+  readonly accountName: string
+  readonly text: string
+  /** What it held, or may have held, of cards: an act tells of it. null: nothing. */
+  readonly cards: string | null
+  /** What its producer calls it, and the queue that is told. Absent or null: it did not say. */
+  readonly reference?: string | null
+  readonly replyTo?: string | null
 }
 
 /** A batch that other services named. */
@@ -55,23 +69,19 @@ export interface IntakeLedger {
     batchId: BatchId,
     asked: Pick<DraftHeader, 'canaryRows' | 'maxDeclinedPercent'>,
   ): Promise<readonly Brake[]>
-  /** Into the queue batch that it names, or that of the day or hour. Idempotent by account and reference. Durable when it resolves. */
+  /**
+   * Into the queue batch that it names, or that of the day or hour. Idempotent by account and reference. Durable when it resolves.
+   * With `ifRefused` a refusal is kept in the transaction that decides it, and is the answer whenever the message comes again.
+   */
   recordMessage(message: IntakeMessage): Promise<IntakeAnswer>
   /** The batch of the account that has this name, whatever became of it; null: none has. */
   namedBatch(accountId: AccountId, name: string): Promise<NamedBatch | null>
   /** Keeps a message that was not taken, with the reasons. Idempotent by `sourceId`. */
-  recordRefusal(refusal: {
-    sourceId: string
-    accountName: string
-    reasons: readonly string[]
-    text: string
-    /** What it held, or may have held, of cards: an act tells of it. null: nothing. */
-    cards: string | null
-    /** What its producer calls it, and the queue that is told. Absent or null: it did not say. */
-    reference?: string | null
-    replyTo?: string | null
-    nowMs: number
-  }): Promise<void>
+  recordRefusal(
+    refusal: RefusedPayload & { readonly reasons: readonly string[]; readonly nowMs: number },
+  ): Promise<void>
+  /** Why the message was refused when it came before; null: it was not. */
+  refusedBefore(sourceId: string): Promise<readonly string[] | null>
   /** Which ledger had the queue when this one looked last; null: it never looked. */
   queueOwner(queue: string): Promise<string | null>
   keepQueueOwner(queue: string, ledgerId: string): Promise<void>

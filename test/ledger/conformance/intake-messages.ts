@@ -153,6 +153,57 @@ export function describeMessages(): void {
     })
   })
 
+  describe('recordMessage: a message that may come again by itself', () => {
+    const source = (sourceId: string) => ({
+      ifRefused: { sourceId, accountName: 'default', text: '{}', cards: null, reference: 'B' },
+    })
+    const hand = (one = ledger, over: Partial<IntakeMessage> = source('queue/1')) =>
+      one.recordMessage(messageOf(accountId, sale('B', '7'), over))
+    const kept = async () => (await ledger.refusals({ sinceMs: null, merchant: null, most: 10 })).refusals
+
+    test('and was refused stays refused, whatever became of what it looked like; handed in anew it is judged anew', async () => {
+      const file = await submit(ledger, accountId, [sale('A', '7')])
+      const refused = await hand()
+      expect(refused).toEqual({ kind: 'refused', reason: expect.stringContaining('it looks like A') })
+      await work(ledger, file, 'A', 'DECLINED')
+      expect(await hand(place.open())).toEqual(refused)
+      expect((await ledger.batches()).map(({ rows }) => rows)).toEqual([1])
+      expect(await hand(ledger, source('queue/2'))).toMatchObject({ kind: 'accepted' })
+      expect(await hand()).toEqual(refused)
+      expect(await ledger.refusedBefore('queue/2')).toBe(null)
+    })
+
+    test('is refused and kept in one step, once, with the reason', async () => {
+      await submit(ledger, accountId, [sale('A', '7')])
+      const other = place.open()
+      const answers = await Promise.all([hand(), hand(other), hand(), hand(other)])
+      const [reason] = answers.map((answer) => (answer.kind === 'refused' ? answer.reason : ''))
+      expect(answers).toEqual(Array(4).fill({ kind: 'refused', reason }))
+      expect(await kept()).toEqual([
+        { sourceId: 'queue/1', merchant: 'default', reasons: [reason], text: '{}', atMs: NOW },
+      ])
+    })
+
+    test('stays refused also where something else was said of it, and where a purge took what was said', async () => {
+      const refusal = { ...source('queue/1').ifRefused, reasons: ['amount: is missing', 'not known'], nowMs: NOW }
+      await ledger.recordRefusal(refusal)
+      expect(await hand()).toEqual({ kind: 'refused', reason: 'amount: is missing; not known' })
+      await ledger.recordRefusal({ ...refusal, sourceId: 'queue/2', reasons: [] })
+      expect(await hand(ledger, source('queue/2'))).toEqual({
+        kind: 'refused',
+        reason: expect.stringMatching(/^it was refused before, .*nothing of it was recorded/),
+      })
+      expect(await ledger.batches()).toEqual([])
+    })
+
+    test('and that nobody refused is a duplicate when it comes again', async () => {
+      const first = await hand()
+      expect(first).toMatchObject({ kind: 'accepted' })
+      expect(await hand()).toEqual({ ...first, kind: 'duplicate' })
+      expect(await kept()).toEqual([])
+    })
+  })
+
   describe('recordMessage: an enormous amount', () => {
     const MOST = 999_999_999_999_999n
 

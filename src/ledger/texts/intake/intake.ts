@@ -1,6 +1,5 @@
 // What comes in: accounts, submits one at a time, messages of other services.
 
-import { hash } from 'node:crypto'
 import type { Draft, DraftHeader } from '../../../domain/draft.ts'
 import { Fault } from '../../../domain/fault.ts'
 import type { AccountId, BatchId } from '../../../domain/ids.ts'
@@ -9,11 +8,11 @@ import type { IntakeLedger, WaitingToSubmit } from '../../../ports/ledger/intake
 import { type Account, identifyAccount } from '../../rules/accounts.ts'
 import { accountsLike } from '../accounts.ts'
 import { type Engine, FAULTING } from '../engine.ts'
-import { recordAct } from '../record/acts.ts'
-import { all, change, one, type Script } from '../script.ts'
+import { change, one, type Script } from '../script.ts'
 import { isCanaryOf } from './canary.ts'
 import { deleteDrafts } from './drafts.ts'
 import { type NewBatchId, namedBatch, recordMessage } from './messages.ts'
+import { recordRefusal, refusedBefore } from './refusals.ts'
 
 export interface IntakeParts {
   /** Makes the id of a new batch. */
@@ -59,40 +58,10 @@ export function intakeOn(engine: Engine, { newBatchId, lockSubmit, openDraft }: 
 
     namedBatch: (accountId, name) => engine.read(() => namedBatch(accountId, name)),
     recordRefusal: (refusal) => engine.write(() => recordRefusal(refusal), FAULTING),
+    refusedBefore: (sourceId) => engine.read(() => refusedBefore(sourceId)),
 
     ...queueOwnersOn(engine),
   }
-}
-
-const REFUSE = `
-    INSERT INTO refusal (source_id, account_name, reasons, text, at)
-    VALUES (:sourceId, :accountName, :reasonsText, :text, :nowMs) ON CONFLICT DO NOTHING RETURNING source_id`
-
-/** The order in which it is told of. */
-const REFUSED = 'INSERT INTO refused (source_id, reference, reply_to) VALUES (:sourceId, :reference, :replyTo)'
-
-function* recordRefusal(refusal: Parameters<IntakeLedger['recordRefusal']>[0]): Script<void> {
-  const { sourceId, accountName, reasons, text, cards, nowMs } = refusal
-  const kept = yield* all(REFUSE, {
-    sourceId: keyOf(sourceId),
-    accountName,
-    reasonsText: JSON.stringify(reasons),
-    text,
-    nowMs,
-  })
-  if (kept.length === 0) return
-  const { reference = null, replyTo = null } = refusal
-  yield* change(REFUSED, { sourceId: keyOf(sourceId), reference, replyTo })
-  if (cards === null) return
-  const details = { source: 'message', message: sourceId, merchant: accountName }
-  yield* recordAct({ what: 'card-refused', atMs: nowMs, actor: null, reason: cards, details })
-}
-
-/** A key has room for no more. */
-const LONGEST_KEY = 500
-
-function keyOf(sourceId: string): string {
-  return sourceId.length <= LONGEST_KEY ? sourceId : hash('sha256', sourceId)
 }
 
 function queueOwnersOn(engine: Engine): Pick<IntakeLedger, 'queueOwner' | 'keepQueueOwner'> {

@@ -5,6 +5,7 @@ import type { AccountId, BatchId } from '../../../domain/ids.ts'
 import { MESSAGE_FIELDS, type Operation } from '../../../domain/instruction.ts'
 import type { IntakeAnswer } from '../../../domain/message.ts'
 import type { Currency } from '../../../domain/money.ts'
+import { visible } from '../../../domain/visible.ts'
 import type { IntakeMessage, NamedBatch } from '../../../ports/ledger/intake.ts'
 import { hourBefore, noteArrival } from '../../rules/arrivals.ts'
 import {
@@ -36,6 +37,7 @@ import { recordedOddly } from '../review/odd-references.ts'
 import { refundBeyondSale, refundsBefore } from '../review/refunds.ts'
 import { xtlTaken } from '../review/xtl-order-ids.ts'
 import { all, change, one, type Script } from '../script.ts'
+import { recordRefusal, refusedBefore } from './refusals.ts'
 
 export type NewBatchId = (nowMs: number) => BatchId
 
@@ -53,6 +55,21 @@ const INSERT = `
     VALUES (:batchId, :accountId, :rowNo, :rowNo, :cells, 'READY', 1, :runKey, :dueAtMs, :arrivedAtMs, ${INSTRUCTION_PARAMETERS})`
 
 export function* recordMessage(
+  book: Book,
+  newBatchId: NewBatchId,
+  message: IntakeMessage,
+): Script<IntakeAnswer | 'held-by-draft'> {
+  const { ifRefused, nowMs } = message
+  const before = ifRefused === undefined ? null : yield* refusedBefore(ifRefused.sourceId)
+  if (before !== null) return { kind: 'refused', reason: before.join('; ') }
+  const answer = yield* judgeMessage(book, newBatchId, message)
+  // In this transaction: another worker that has the message in hand as well would find it free, and record it.
+  if (answer !== 'held-by-draft' && answer.kind === 'refused' && ifRefused !== undefined)
+    yield* recordRefusal({ ...ifRefused, reasons: [visible(answer.reason)], nowMs })
+  return answer
+}
+
+function* judgeMessage(
   book: Book,
   newBatchId: NewBatchId,
   message: IntakeMessage,

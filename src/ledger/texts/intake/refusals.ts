@@ -1,0 +1,49 @@
+// Messages that were not taken: each is refused once, under what names it, and stays refused.
+
+import { hash } from 'node:crypto'
+import type { IntakeLedger } from '../../../ports/ledger/intake.ts'
+import { recordAct } from '../record/acts.ts'
+import { all, change, one, type Script } from '../script.ts'
+
+const REFUSE = `
+    INSERT INTO refusal (source_id, account_name, reasons, text, at)
+    VALUES (:sourceId, :accountName, :reasonsText, :text, :nowMs) ON CONFLICT DO NOTHING RETURNING source_id`
+
+/** The order in which it is told of. */
+const REFUSED = 'INSERT INTO refused (source_id, reference, reply_to) VALUES (:sourceId, :reference, :replyTo)'
+
+export function* recordRefusal(refusal: Parameters<IntakeLedger['recordRefusal']>[0]): Script<void> {
+  const { sourceId, accountName, reasons, text, cards, nowMs } = refusal
+  const kept = yield* all(REFUSE, {
+    sourceId: keyOf(sourceId),
+    accountName,
+    reasonsText: JSON.stringify(reasons),
+    text,
+    nowMs,
+  })
+  if (kept.length === 0) return
+  const { reference = null, replyTo = null } = refusal
+  yield* change(REFUSED, { sourceId: keyOf(sourceId), reference, replyTo })
+  if (cards === null) return
+  const details = { source: 'message', message: sourceId, merchant: accountName }
+  yield* recordAct({ what: 'card-refused', atMs: nowMs, actor: null, reason: cards, details })
+}
+
+const REASONS = 'SELECT reasons FROM refusal WHERE source_id = :sourceId'
+const PURGED =
+  'it was refused before, and why was purged since: nothing of it was recorded. Hand it in again as a new job'
+
+/** Its producer was told, or will be: whatever has changed since, it is not taken any more. */
+export function* refusedBefore(sourceId: string): Script<readonly string[] | null> {
+  const found = yield* one<{ reasons: string }>(REASONS, { sourceId: keyOf(sourceId) })
+  if (found === undefined) return null
+  const reasons = JSON.parse(found.reasons) as string[]
+  return reasons.length === 0 ? [PURGED] : reasons
+}
+
+/** A key has room for no more. */
+const LONGEST_KEY = 500
+
+function keyOf(sourceId: string): string {
+  return sourceId.length <= LONGEST_KEY ? sourceId : hash('sha256', sourceId)
+}
