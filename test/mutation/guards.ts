@@ -6513,6 +6513,20 @@ export const GUARDS: readonly Guard[] = [
     tests: ['test/ledger/postgres/copies.integration.test.ts'],
   },
   {
+    name: 'postgres: a message asks in its own transaction whether its server goes on',
+    file: 'src/ledger/texts/intake/intake.ts',
+    guard: 'if (assertGoesOn !== undefined) yield* assertGoesOn()',
+    without: '',
+    tests: ['test/ledger/postgres/copies.integration.test.ts'],
+  },
+  {
+    name: 'postgres: a file asks as it becomes visible whether its server goes on',
+    file: 'src/ledger/texts/intake/drafts.ts',
+    guard: 'if (assertGoesOn !== undefined) yield* assertGoesOn()',
+    without: '',
+    tests: ['test/ledger/postgres/copies.integration.test.ts'],
+  },
+  {
     name: 'postgres: while something is unfinished nothing is claimed',
     file: 'src/ledger/postgres/copies/identity.ts',
     guard: "NOT EXISTS (SELECT 1 FROM meta WHERE key = 'unfinished')",

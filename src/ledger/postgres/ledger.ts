@@ -27,7 +27,14 @@ import { doubtsOn } from '../texts/work/doubts.ts'
 import { looksBy } from '../texts/work/looks.ts'
 import { workingOn } from '../texts/work/working.ts'
 import { copiesOn, whyAtWork } from './copies/copies.ts'
-import { type Failover, hasStandby, REST_MS, restingFault, whyUnsureOf } from './copies/identity.ts'
+import {
+  assertSameHistoryOn,
+  type Failover,
+  hasStandby,
+  REST_MS,
+  restingFault,
+  whyUnsureOf,
+} from './copies/identity.ts'
 import { type ToFileParts, toFileOn } from './copies/to-file.ts'
 import { createServerWitness } from './copies/witness.ts'
 import { holdDelivery } from './delivery-lock.ts'
@@ -147,12 +154,13 @@ export function ledgerOn({
   })
   const looks = looksBy(copies, of.name, { whyUnsure: whyUnsureOf(failover, restMs), whyAtWork })
   const reached = (nowMs: number) => Math.min(nowMs, clock.reachedMs())
+  const assertGoesOn = assertSameHistoryOn(failover)
   const intake: IntakeParts = {
-    ...{ newBatchId, lockSubmit: submitLock },
+    ...{ newBatchId, lockSubmit: submitLock, assertGoesOn },
     openDraft: async (header, release) => {
       await keepPartitions(engine)
       const draft = await draftEngineOn(await directSessions.open(), header, { ...parts, settled, turns })
-      return openDraftOn(draft, header, { newBatchId, release })
+      return openDraftOn(draft, header, { newBatchId, release, assertGoesOn })
     },
   }
   return {

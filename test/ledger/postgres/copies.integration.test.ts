@@ -31,6 +31,7 @@ import {
   dueRow,
   factsWith,
   findingOn,
+  messageOf,
   NOW,
   openAccount,
   refund,
@@ -260,6 +261,29 @@ test('a claim whose wait for a standby was called off counts only once the serve
   await names('none_there')
   expect(await claiming).toMatchObject({ kind: 'claimed' })
   await names('') // or the close would wait for it
+})
+
+test('what comes in is not acknowledged on a standby that took over, and is recorded when a person has adopted it', async () => {
+  await ledger.renewEpoch()
+  const accountId = await openAccount(ledger)
+  await promote(cluster)
+  const next = place.openAt(cluster.url, {}, 'third desk')
+  const hand = () => next.recordMessage(messageOf(accountId, refund('M')))
+  const file = () => submit(next, accountId, [refund('A')])
+  const refused = { code: 'unavailable', message: expect.stringMatching(/replaced or put back.*Nothing was recorded/) }
+  await expect(hand()).rejects.toMatchObject(refused)
+  await expect(file()).rejects.toMatchObject(refused)
+  expect(await inDatabase('SELECT 1 FROM instruction UNION ALL SELECT 1 FROM batch')).toEqual([])
+  await ledger.close()
+  await next.adopt('moved', 'it took over', CLERK, NOW)
+  expect(await hand()).toMatchObject({ kind: 'accepted' })
+  expect(await statesIn(next, await file())).toEqual(['READY'])
+})
+
+test('what comes in is not acknowledged while the server waits for no standby that it should wait for', async () => {
+  const accountId = await openAccount(ledger)
+  const careful = place.openAt(cluster.url, {}, 'third desk', { failover: 'synchronous' })
+  await expect(careful.recordMessage(messageOf(accountId, refund('M')))).rejects.toMatchObject({ code: 'unavailable' })
 })
 
 test('a ledger that was dumped and restored elsewhere sends nothing until it is adopted', async () => {

@@ -95,6 +95,21 @@ export function whyUnsureOf(failover: Failover, restMs: number): () => Script<Fa
   }
 }
 
+/**
+ * What every instruction asks that comes in, in the transaction that records it. Without it a standby that took over would acknowledge what
+ * may be lost with it, until a worker looks again. `sameHistory` alone: what comes in while a server rests is on it, and is not sent yet.
+ */
+export function assertSameHistoryOn(failover: Failover): () => Script<void> {
+  const isSame = `SELECT 1 WHERE ${sameHistory(failover)}`
+  return function* () {
+    if (yield* exists(isSame)) return
+    throw new Fault(
+      'unavailable',
+      'The PostgreSQL server of the ledger may not be the one that goes on: it was replaced or put back, or waits for no standby. Nothing was recorded and nothing was sent. Look at the status of the ledger, and try again when it may be sent from.',
+    )
+  }
+}
+
 export function* serverIdentity(failover: Failover): Script<ServerIdentity> {
   const found = yield* one<ServerIdentity>(
     failover === 'storage'

@@ -26,9 +26,15 @@ export interface DraftEnds {
   readonly newBatchId: NewBatchId
   /** Lets the next submit begin. */
   readonly release: () => void
+  /** See `IntakeParts`. */
+  readonly assertGoesOn?: (() => Script<void>) | undefined
 }
 
-export function openDraftOn(engine: DraftEngine, header: DraftHeader, { newBatchId, release }: DraftEnds): Draft {
+export function openDraftOn(
+  engine: DraftEngine,
+  header: DraftHeader,
+  { newBatchId, release, assertGoesOn }: DraftEnds,
+): Draft {
   let amountsUnread = 0
   let seen = NOTHING_SEEN
   let open = true
@@ -57,7 +63,13 @@ export function openDraftOn(engine: DraftEngine, header: DraftHeader, { newBatch
       assert(open, 'a closed draft was recorded')
       assert(header.lookOnly !== true, 'a draft that was only to be looked at was recorded')
       try {
-        return await recordDraft(engine, header, { actor, batchId: newBatchId(header.nowMs), seen, signal })
+        return await recordDraft(engine, header, {
+          actor,
+          batchId: newBatchId(header.nowMs),
+          seen,
+          signal,
+          assertGoesOn,
+        })
       } finally {
         close()
       }

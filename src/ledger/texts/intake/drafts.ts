@@ -35,11 +35,13 @@ export interface Recording {
   /** By its review. */
   readonly seen: SeenUpTo
   readonly signal: AbortSignal | undefined
+  /** See `IntakeParts`. */
+  readonly assertGoesOn?: (() => Script<void>) | undefined
 }
 
 /** Faults where it was not recorded: nothing of it is left then. */
 export async function recordDraft(engine: Engine, header: DraftHeader, recording: Recording): Promise<BatchId> {
-  const { actor, batchId, seen, signal } = recording
+  const { actor, batchId, seen, signal, assertGoesOn } = recording
   try {
     const figures = await engine.read(() => figuresOf(header))
     await engine.write(() => insertBatch(header, actor, batchId, figures), FAULTING)
@@ -50,7 +52,10 @@ export async function recordDraft(engine: Engine, header: DraftHeader, recording
       assertNotInterrupted(signal)
     }
     const recorded = { batch_id: batchId, first_row: 0, last_row: lastRow, digest: digest.digest('hex') }
-    const isVisible = await engine.write(() => makeVisible(header, { actor, recorded, seen, figures }), FAULTING)
+    const isVisible = await engine.write(function* () {
+      if (assertGoesOn !== undefined) yield* assertGoesOn()
+      return yield* makeVisible(header, { actor, recorded, seen, figures })
+    }, FAULTING)
     if (!isVisible) throw takenFault()
     return batchId
   } catch (error) {

@@ -21,9 +21,12 @@ export interface IntakeParts {
   readonly lockSubmit: (waiting?: WaitingToSubmit) => Promise<() => void>
   /** `release`: called when the draft is closed. */
   readonly openDraft: (header: DraftHeader, release: () => void) => Promise<Draft>
+  /** In the transaction that records an instruction: throws where it may be lost, because another state of the ledger may go on. */
+  readonly assertGoesOn?: () => Script<void>
 }
 
-export function intakeOn(engine: Engine, { newBatchId, lockSubmit, openDraft }: IntakeParts): IntakeLedger {
+export function intakeOn(engine: Engine, parts: IntakeParts): IntakeLedger {
+  const { newBatchId, lockSubmit, openDraft, assertGoesOn } = parts
   return {
     async account(name, url, username, nowMs) {
       const found = await engine.write(() => accountOf({ name, url, username }, nowMs), FAULTING)
@@ -48,7 +51,10 @@ export function intakeOn(engine: Engine, { newBatchId, lockSubmit, openDraft }: 
 
     async recordMessage(message) {
       for (;;) {
-        const answer = await engine.write((book) => recordMessage(book, newBatchId, message), FAULTING)
+        const answer = await engine.write(function* (book) {
+          if (assertGoesOn !== undefined) yield* assertGoesOn()
+          return yield* recordMessage(book, newBatchId, message)
+        }, FAULTING)
         if (answer !== 'held-by-draft') return answer
         // Neither free nor taken: wait for the submit to end. A draft that is still there then belongs to a dead one.
         const release = await lockSubmit()
