@@ -6145,8 +6145,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'postgres: an answer settles its own claim only',
     file: 'src/ledger/postgres/work/hot.ts',
-    guard: 'yield* isAnothers(settlement, token)',
-    without: '(yield* isAnothers(settlement, token)) && false',
+    guard: 'yield* isAnothers(meant, token)',
+    without: '(yield* isAnothers(meant, token)) && false',
     tests: ['test/ledger/postgres/members.integration.test.ts'],
   },
   {
@@ -6159,8 +6159,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'postgres: an answer that was settled already is no second one',
     file: 'src/ledger/postgres/work/hot.ts',
-    guard: 'if (!isOver) await',
-    without: 'await',
+    guard: 'else if (!(await engine.read(() => isRecorded(meant)))) await',
+    without: 'else await',
     tests: ['test/ledger/postgres/members.integration.test.ts'],
   },
   {
@@ -6401,6 +6401,13 @@ export const GUARDS: readonly Guard[] = [
     guard: '28|3D000|',
     without: '',
     tests: ['test/ledger/postgres/server-trouble.integration.test.ts'],
+  },
+  {
+    name: 'postgres: a transaction that was broken off for a deadlock is made again',
+    file: 'src/ledger/postgres/errors.ts',
+    guard: '40001|40P01|',
+    without: '',
+    tests: ['test/ledger/postgres/deadlock.integration.test.ts'],
   },
   {
     name: 'postgres: a server that lacks memory is waited for, and told as no full disk',
