@@ -32,7 +32,10 @@ export class TrancheClient {
     return this.#transport.submitBatch(batch)
   }
 
-  /** Each event at least once: again until the handler resolves. Tell those that came before by their id. */
+  /**
+   * Each event again until the handler resolves: tell those that came before by their id. What Redis loses before the handler had it does
+   * not come any more; the events of the record have it.
+   */
   onOutcome(handler: OutcomeHandler): Listening {
     return this.#transport.onOutcome(handler)
   }

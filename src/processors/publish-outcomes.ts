@@ -1,4 +1,5 @@
-// Hands outcomes to the queues that asked for them, each at least once, in the order of the record.
+// Hands outcomes to the queues that asked for them, each at least once, in the order of the record. What Redis has and loses before a service
+// took it is not handed over again: the events of the record have it.
 
 import { type EventBody, type EventFact, type EventPosition, isForProducers } from '../domain/event.ts'
 import type { EventLedger } from '../ports/ledger/events.ts'
