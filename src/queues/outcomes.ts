@@ -12,6 +12,8 @@ export interface OutcomesOptions {
 
 const CLOSE_MS = 2_000
 const WITHIN_MS = 5_000
+/** Each has a connection, and messages name as many as they like. */
+const OPEN_MOST = 32
 /** One that a service failed is kept for a look. */
 const KEPT = { removeOnComplete: true, removeOnFail: { age: 7 * 86_400 } }
 
@@ -20,22 +22,33 @@ export function openOutcomeQueues({ address, prefix }: OutcomesOptions): Outcome
   const queues = new Map<string, Queue>()
 
   async function queueOf(name: string): Promise<Queue> {
-    const known = queues.get(name)
-    if (known !== undefined) {
-      await inTime(known.waitUntilReady())
-      return known
+    const queue = queues.get(name) ?? openQueue(name)
+    queues.delete(name)
+    queues.set(name, queue) // the last one used
+    const [oldest] = queues
+    if (queues.size > OPEN_MOST && oldest !== undefined) {
+      queues.delete(oldest[0])
+      void within(CLOSE_MS, oldest[1].close())
     }
+    await inTime(queue.waitUntilReady())
+    return queue
+  }
+
+  function openQueue(name: string): Queue {
     const queue = new Queue(name, { connection: ours.connection, prefix, defaultJobOptions: KEPT })
     queue.on('error', () => {}) // it connects again; what was not handed over is handed over again
-    queues.set(name, queue)
-    await inTime(queue.waitUntilReady())
     return queue
   }
 
   return {
     async publish(name, bodies) {
-      const queue = await queueOf(name)
-      await inTime(queue.addBulk(bodies.map((body) => ({ name: body.type, data: body, opts: { jobId: body.id } }))))
+      const jobs = bodies.map((body) => ({ name: body.type, data: body, opts: { jobId: body.id } }))
+      try {
+        const queue = await queueOf(name)
+        await inTime(queue.addBulk(jobs))
+      } catch (cause) {
+        throw new Error(`the queue ${name} took no outcomes`, { cause })
+      }
     },
     async close() {
       await within(CLOSE_MS, Promise.all(Array.from(queues.values(), (queue) => queue.close())))
