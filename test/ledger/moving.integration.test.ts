@@ -137,8 +137,8 @@ test('whoever opened the file under an alarm, before it was taken over and moved
   await here.adopt('moved', 'a new disk', CLERK, NOW)
   await served.resume(batchId, 'go', CLERK, NOW)
   retire(await fill())
-  void served.pause(batchId, 'wait', CLERK, NOW)
-  expect(await deathOf()).toMatchObject({ message: expect.stringContaining('was moved to postgres://there') })
+  const ended = Promise.race([deathOf(), served.pause(batchId, 'wait', CLERK, NOW)])
+  expect(await ended).toMatchObject({ message: expect.stringContaining('was moved to postgres://there') })
   expect(await file.open().batch(batchId)).toMatchObject({ hold: 'none' })
 })
 

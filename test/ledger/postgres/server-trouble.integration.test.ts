@@ -18,6 +18,7 @@ import {
   factsWith,
   findingOn,
   NOW,
+  openAccount,
   refund,
   settle,
   statesIn,
@@ -26,7 +27,7 @@ import {
 } from '../../fixtures/ledgers.ts'
 import { freePort } from '../../fixtures/ports.ts'
 import { openCluster, query } from '../../fixtures/postgres.ts'
-import { TRANSACTOR_HERE } from '../../fixtures/postgres-places.ts'
+import { postgresPlaceOn, TRANSACTOR_HERE } from '../../fixtures/postgres-places.ts'
 import { openProxy } from '../../fixtures/proxy.ts'
 import { accountId, ledger, postgres, usePostgresLedger } from '../../fixtures/use-ledger.ts'
 
@@ -241,6 +242,22 @@ test('a message with an id that is longer than a key may be is refused and kept'
   await ledger.recordRefusal({ ...refusal, nowMs: NOW })
   const { url, schema } = postgres.address
   expect(await query(url, `SELECT reasons FROM ${schema}.refusal`)).toEqual([{ reasons: '["no amount"]' }])
+})
+
+test('a server that lacks the memory to review a file is told as one, and not as a full disk', async () => {
+  const { cluster } = await clusterOfOwn()
+  const own = await postgresPlaceOn(cluster.url)
+  onTestFinished(() => own.remove())
+  const one = own.open()
+  const id = await openAccount(one)
+  await query(
+    cluster.url,
+    `SET search_path TO ${own.address.schema}; ALTER TABLE odd_reference RENAME TO odd_kept;
+    CREATE FUNCTION lack() RETURNS boolean STABLE LANGUAGE plpgsql AS $$ BEGIN RAISE 'out of memory' USING ERRCODE = '53200'; END $$;
+    CREATE VIEW odd_reference AS SELECT * FROM odd_kept WHERE lack()`,
+  )
+  await expect(submit(one, id, [refund('A')])).rejects.toMatchObject({ code: 'unavailable', message: /out of memory/ })
+  expect(await one.batches()).toEqual([])
 })
 
 test('a database that lacks characters is refused', async () => {

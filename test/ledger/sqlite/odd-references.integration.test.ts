@@ -101,6 +101,7 @@ test('results that have them are fed back as they were recorded', async () => {
 })
 
 test('a person finds and resolves one without typing what is not seen', async () => {
+  await ledger.adopt('moved', 'it lies in another file now', CLERK, NOW)
   expect((await ledger.history('R1')).map(({ to }) => to)).toEqual(['READY', 'SENDING', 'APPROVED'])
   const resolved = await ledger.resolve(findingOn('Invoice 7', { transactionId: '77' }), CLERK, NOW + 3_600_000)
   expect(resolved).toMatchObject({ kind: 'resolved', rowNo: 2, state: 'APPROVED' })
