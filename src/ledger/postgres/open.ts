@@ -136,7 +136,7 @@ interface Settings {
   readonly standbys: string
 }
 
-export async function assertFit(session: Session, failover: Failover): Promise<void> {
+async function assertFit(session: Session, failover: Failover): Promise<void> {
   const [found] = await session.exec(`
     SELECT CAST(current_setting('server_version_num') AS BIGINT) / 10000 AS version, pg_is_in_recovery() AS "isStandby",
       current_setting('fsync') AS fsync, current_setting('synchronous_standby_names') AS standbys`)

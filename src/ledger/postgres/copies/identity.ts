@@ -20,7 +20,7 @@ export type Failover = 'none' | 'synchronous' | 'storage'
 const TIMELINE = 'substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)'
 
 /** Which database of the server, and which tables in it: a copy beside the ledger, by `createdb -T` or `pg_restore`, has others. */
-export const DATABASE = `(SELECT oid FROM pg_database WHERE datname = current_database()) || '.' || CAST(CAST('meta' AS regclass) AS oid)`
+const DATABASE = `(SELECT oid FROM pg_database WHERE datname = current_database()) || '.' || CAST(CAST('meta' AS regclass) AS oid)`
 
 /** A program of before an upgrade knows nothing of what the new tables ask of a claim, such as approvals. */
 const SAME_VERSION = `${VERSION} = (SELECT max(version) FROM migration)`
