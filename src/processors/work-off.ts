@@ -77,12 +77,17 @@ export async function workOff<R extends AccountLane>(parts: WorkOffParts<R>): Pr
   // One switch for everything: from the moment it is thrown nothing new is sent, whatever else takes its time.
   const sending = new AbortController()
   const slicesRunning = new Set<Promise<number>>()
-  const dispatch = await parts.openDispatch(slicesAtOnce(lanes, ledger.dividesAccounts), (taken) => {
+  // First: a start that fails for want of it says that nothing was sent, and other workers offer slices as soon as they can be taken.
+  const intake = await parts.openIntake(lanes)
+  const opening = parts.openDispatch(slicesAtOnce(lanes, ledger.dividesAccounts), (taken) => {
     const running = executeSlice(taken, slice, sending.signal)
     slicesRunning.add(running)
     return running.finally(() => slicesRunning.delete(running))
   })
-  const intake = await parts.openIntake(lanes)
+  const dispatch = await opening.catch(async (error: unknown) => {
+    await intake?.close(REDIS_GOODBYE_MS)
+    throw error
+  })
   const heartbeat = createHeartbeat({ ledger, worker: parts.worker, clock, log })
   const tick = openTick({ heartbeat, ledger, dispatch, lanes, clock, log, inFlight, only, onTrouble, onTicked })
   const epoch = openEpoch({ ledger, register, clock, log })
