@@ -178,15 +178,10 @@ export async function wakeMoved(app: App, server: LedgerServer): Promise<void> {
 }
 
 async function atServer<T>(app: App, server: LedgerServer, run: (session: Session) => Promise<T>): Promise<T> {
-  const { openFitSession } = await import('../ledger/postgres/open.ts')
-  const session = await openFitSession(directAddressOf(server), server.failover)
-  try {
-    return await run(session)
-  } catch (error) {
+  const { withFitSession } = await import('../ledger/postgres/open.ts')
+  return withFitSession(directAddressOf(server), server.failover, run).catch((error: unknown) => {
     throw error instanceof Fault ? error : brokenFault(app, error)
-  } finally {
-    await session.close()
-  }
+  })
 }
 
 function brokenFault(app: App, error: unknown): Fault {

@@ -44,7 +44,7 @@ export async function openOnServer(
 }
 
 const UNKNOWN_ANSWER =
-  'the gateway answered a request that this ledger does not know: its server was put back to before it was recorded. APPROVED: money moved. The answer is kept in the file. Look the transaction up at the gateway before you hand the instruction in again'
+  'a request was sent that this ledger does not know: its server was put back to before it was recorded. APPROVED: money moved. What came of it is kept in the file. Look the transaction up at the gateway before you hand the instruction in again'
 
 export async function existsOnServer(server: LedgerServer): Promise<boolean> {
   const { serverLedgerExists } = await import('../ledger/postgres/open.ts')
@@ -120,6 +120,14 @@ type PlaceFile = 'lock' | 'place' | 'answers' | 'witness'
 
 function fileOf({ config }: App, n: number, what: PlaceFile): string {
   return join(config.dataDir, `worker-${n}.${what}`)
+}
+
+/** Answers of workers of this machine to requests that the ledger did not know: see `onUnknownAnswer`. For a person. */
+export function unknownAnswersOf({ config: { dataDir } }: App): readonly string[] {
+  if (!existsSync(dataDir)) return []
+  return readdirSync(dataDir).flatMap((name) =>
+    /^worker-\d+\.answers\..+\.unknown$/.test(name) ? [join(dataDir, name)] : [],
+  )
 }
 
 /** What the workers of this machine remember of the ledger. */

@@ -7,6 +7,7 @@ import { assertClock } from '../app/clock.ts'
 import { explainDamage, openLedger } from '../app/ledger.ts'
 import { workersNow } from '../app/locks.ts'
 import { checkRedis, inspectLedger, reachGateway, serverCautions } from '../app/probes.ts'
+import { unknownAnswersOf } from '../app/server-ledger.ts'
 import { isWitnessed } from '../app/witness.ts'
 import type { App } from '../app.ts'
 import { stoppedBy } from '../domain/alarm.ts'
@@ -57,6 +58,7 @@ export async function doctor(app: App, given: DoctorArguments, terminal: Termina
     ...ofLedger,
     ...(deep ? await checkRecord(app, earlier, terminal) : []),
     await checkWitness(app),
+    ...unknownAnswers(app),
     ...workerFindings(workers),
     await finding(app, 'redis', () => checkRedis(app)),
     ...(await checkGateways(app, workers)),
@@ -258,6 +260,14 @@ function checkWitness(app: App): Promise<Finding> {
     if (app.config.witnessDirs.length === 0) return `${what} (TRANCHE_WITNESS_DIR is none)`
     throw new Fault('config', `${what}. Set TRANCHE_WITNESS_DIR; the next worker or run writes it`)
   })
+}
+
+/** Nothing but such a file tells of them. */
+function unknownAnswers(app: App): Finding[] {
+  return unknownAnswersOf(app).map((path) => ({
+    ...{ what: 'answers', ok: false, attention: true, exit: EXIT.inDoubt },
+    says: `${path} holds what came of requests that the ledger does not know, because its server was put back to before they were recorded. Look each transaction up at the gateway before you hand its instruction in again; then remove the file`,
+  }))
 }
 
 function workerFindings(workers: readonly WorkerView[] | null): Finding[] {

@@ -10,6 +10,7 @@ import type { ControlLedger } from '../ports/ledger/control.ts'
 import type { CopyLedger, SharedRegister } from '../ports/ledger/copies.ts'
 import type { WorkLedger } from '../ports/ledger/work.ts'
 import type { Log } from '../ports/log.ts'
+import { SEND_WITHIN_MS } from '../throttle/send-deadline.ts'
 import { type AccountLane, executeSlice, type SliceParts } from './execute-slice.ts'
 import { openEpoch } from './keep-epoch.ts'
 import { createHeartbeat } from './keep-heartbeat.ts'
@@ -95,7 +96,8 @@ export async function workOff<R extends AccountLane>(parts: WorkOffParts<R>): Pr
     takesMessages: intake !== null,
     async stop() {
       sending.abort()
-      const longestMs = Math.max(0, ...[...lanes.values()].map((lane) => lane.timeoutMs)) + STOP_MARGIN_MS
+      // A claim may be answered as late as a request may leave.
+      const longestMs = Math.max(SEND_WITHIN_MS, ...[...lanes.values()].map((lane) => lane.timeoutMs)) + STOP_MARGIN_MS
       await Promise.race([Promise.allSettled(slicesRunning), clock.sleep(longestMs)])
       // What is left speaks to Redis, which may be frozen: none of it may keep a person waiting.
       await Promise.race([tick.stop(), clock.sleep(REDIS_GOODBYE_MS)])

@@ -11,7 +11,7 @@ export interface SendDeadline {
 }
 
 /** How long a claim may wait for its first byte. */
-const SEND_WITHIN_MS = 15_000
+export const SEND_WITHIN_MS = 15_000
 
 /** Counted from before the claim is handed to the ledger. */
 export function createSendDeadline(clock: Clock): SendDeadline {

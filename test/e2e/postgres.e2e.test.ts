@@ -1,6 +1,6 @@
 // The commands on a ledger that a PostgreSQL server keeps, as real processes.
 
-import { mkdirSync, rmSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, onTestFinished, test } from 'vitest'
 import { booksOf, compareBooks, countsIn, readCsv } from '../fixtures/books.ts'
@@ -268,6 +268,17 @@ test('a finished batch goes into a file, and the server keeps what prevents a se
   expect(again.last.counts).toEqual({ DUPLICATE: 5 })
   expect(office.sandbox.received()).toBe(received)
   expect((await office.tranche('doctor', '--deep')).stdout).toContain('ok   record')
+})
+
+test('doctor tells of answers to requests that the ledger does not know, and ends with 5', async () => {
+  await openOn()
+  const path = join(office.settings.TRANCHE_DATA_DIR as string, 'worker-1.answers.abc.unknown')
+  writeFileSync(path, '{}\n')
+  const doctor = await office.tranche('doctor')
+  expect(doctor.code).toBe(5)
+  expect(doctor.stdout).toContain(
+    `ATTENTION answers: ${path} holds what came of requests that the ledger does not know`,
+  )
 })
 
 test('another data directory is another machine: it finds the same ledger', async () => {

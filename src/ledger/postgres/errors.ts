@@ -24,6 +24,15 @@ export class UnsureCommit extends Error {
   override readonly name = 'UnsureCommit'
 }
 
+/** Others may have written while a snapshot was taken, because the turnstile that kept them out was lost. */
+export class NotQuiet extends Error {
+  override readonly name = 'NotQuiet'
+
+  constructor() {
+    super('others were writing while it was read')
+  }
+}
+
 /** The server refused a statement that stands before a COMMIT, so it did not begin the COMMIT. `cause`: what it said. */
 export class NotCommitted extends Error {
   override readonly name = 'NotCommitted'
@@ -50,10 +59,15 @@ const BUSY = /^(40001|40P01|55P03|53200|53400|57014|25006|57P0)/
 
 /** What can be waited out; null for everything else. */
 export function whyNotWritten(error: unknown): 'full' | 'busy' | null {
-  if (isLost(error) || error instanceof UnsureCommit) return 'busy'
+  if (isLost(error) || error instanceof UnsureCommit || error instanceof NotQuiet) return 'busy'
   const code = codeOf(error)
   if (code === '53100') return 'full'
   return BUSY.test(code) ? 'busy' : null
+}
+
+/** Asking again at once would make it worse. */
+export function lacksMemory(error: unknown): boolean {
+  return codeOf(error) === '53200'
 }
 
 /** After these nothing that the server says can be trusted: damaged pages, files that it cannot read. */

@@ -24,9 +24,10 @@ export interface ServerView {
   readonly bytes: number
 }
 
-const VIEW = `
+/** Where nothing compares the identity of the server, its provider may let nobody ask for it. */
+const viewOf = (failover: Failover) => `
   SELECT current_user AS "user", CASE WHEN pg_has_role(current_user, 'pg_read_all_stats', 'USAGE') THEN 1 ELSE 0 END AS "seesAll",
-    (SELECT system_identifier FROM pg_control_system()) || ' ' || current_database() AS "where",
+    ${failover === 'storage' ? "''" : '(SELECT system_identifier FROM pg_control_system())'} || ' ' || current_database() AS "where",
     current_setting('server_version') AS version, CASE current_setting('full_page_writes') WHEN 'on' THEN 1 ELSE 0 END AS pages,
     CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT) AS "nowMs",
     (SELECT CAST(coalesce(max(extract(epoch FROM clock_timestamp() - xact_start)), 0) AS BIGINT) FROM pg_stat_activity
@@ -48,7 +49,7 @@ export async function inspectServer(address: Address, failover: Failover): Promi
   try {
     await session.begin('READ COMMITTED')
     const askedAtMs = Date.now()
-    const { nowMs, pages, seesAll, ...view } = (await session.run(one<Row>(VIEW)))!
+    const { nowMs, pages, seesAll, ...view } = (await session.run(one<Row>(viewOf(failover))))!
     const aheadMs = Math.round((askedAtMs + Date.now()) / 2 - nowMs)
     const standbys = await session.run(all<{ name: string; waits: string }>(STANDBYS))
     return { ...view, aheadMs, standbys, fullPageWrites: pages === 1, seesAll: seesAll === 1 }

@@ -49,7 +49,8 @@ export async function openServerLedger(options: OpenOptions): Promise<Ledger> {
   })
 }
 
-async function withFitSession<T>(
+/** Faults where the server is not fit, or its user lacks a right. */
+export async function withFitSession<T>(
   address: Address,
   failover: Failover,
   use: (session: Session) => Promise<T>,

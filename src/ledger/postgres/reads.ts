@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../ports/clock.ts'
 import type { Engine, Reader } from '../texts/engine.ts'
-import { LostConnection, triedLongFault, whyNotWritten } from './errors.ts'
+import { NotQuiet, triedLongFault, whyNotWritten } from './errors.ts'
 import { GENERIC_PLAN, type Session } from './session.ts'
 import type { Transactor } from './transactor.ts'
 
@@ -136,7 +136,7 @@ export function quietBy(transactor: Pick<Transactor, 'write'>): WhenQuiet {
           const found = await first
           if (how.kind === 'written') return found
           // The turnstile may have been lost before the snapshot was taken: the caller takes another one.
-          throw new LostConnection(new Error('others may have written while it was read'))
+          throw new NotQuiet()
         }
         if (how.kind === 'broke') throw how.error
         if (how.kind === 'written') throw new Error('bug: nothing was begun')

@@ -43,7 +43,7 @@ async function migrateNow(session: Session, schema: string): Promise<void> {
         CREATE TABLE ${name}.migration (version BIGINT PRIMARY KEY, at TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp())`)
     }
     await session.exec(`SET LOCAL search_path TO ${name}`)
-    const [found] = await session.exec('SELECT coalesce(max(version), 0) AS version FROM migration')
+    const [found] = await session.exec(`SELECT coalesce(max(version), 0) AS version FROM ${name}.migration`)
     const { version } = found as { version: number }
     if (version > VERSION) throw newerFault()
     await assertEncoding(session)
@@ -59,9 +59,11 @@ async function migrateNow(session: Session, schema: string): Promise<void> {
   }
 }
 
+/** Needs no right in the schema. */
 export async function hasTables(session: Session, schema: string): Promise<boolean> {
-  const table = `${quoteName(schema)}.migration`.replaceAll("'", "''")
-  const [found] = await session.exec(`SELECT to_regclass('${table}') IS NOT NULL AS has`)
+  const [found] = await session.exec(`
+    SELECT count(*) > 0 AS has FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname = '${schema.replaceAll("'", "''")}' AND c.relname = 'migration'`)
   return (found as { has: boolean }).has
 }
 
@@ -88,14 +90,14 @@ export async function rightsToMake(session: Session, schema: string): Promise<Ri
           AND has_schema_privilege(to_regnamespace('${name}'), 'CREATE') END AS may`)
   const { user, database, exists, may } = found as { user: string; database: string; exists: boolean; may: boolean }
   if (may) return { exists, lacks: null }
-  const [what, grant] = exists
-    ? [`tables in the schema ${schema}`, `USAGE, CREATE ON SCHEMA ${name}`]
-    : [`a schema in the database ${database}`, `CREATE ON DATABASE ${quoteName(database)}`]
+  const [what, owned, grant] = exists
+    ? [`tables in the schema ${schema}`, 'schema', `USAGE, CREATE ON SCHEMA ${name}`]
+    : [`a schema in the database ${database}`, 'database', `CREATE ON DATABASE ${quoteName(database)}`]
   return {
     exists,
     lacks: {
       what: `The PostgreSQL user ${user} may not make ${what}, which a ledger needs`,
-      remedy: `Let the owner of the database run: GRANT ${grant} TO ${quoteName(user)}`,
+      remedy: `Let the owner of the ${owned} run: GRANT ${grant} TO ${quoteName(user)}`,
     },
   }
 }

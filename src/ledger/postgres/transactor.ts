@@ -6,7 +6,7 @@ import { type Alarm, stoppedBy } from '../../domain/alarm.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type Moment, momentOf } from '../rules/trust.ts'
 import type { Transacted } from '../write-queue.ts'
-import { isDamage, isLost, NotCommitted, triedLongFault, whyNotWritten } from './errors.ts'
+import { isDamage, isLost, lacksMemory, NotCommitted, triedLongFault, whyNotWritten } from './errors.ts'
 import { keyOfLedger, LOCKS } from './locks.ts'
 import { isOfLate } from './seen.ts'
 import {
@@ -153,6 +153,7 @@ export function createTransactor({
       if (isCommitting && error === thrown) return await howItEnded(lastNo)
       if (isLost(error)) return await lost(error)
       const why = whyNotWritten(error)
+      if (lacksMemory(error)) await clock.sleep(AGAIN_AFTER_MS)
       if (why === 'busy') return busy(error)
       return why === null ? { kind: 'broke', error } : { kind: 'not-written', why }
     }

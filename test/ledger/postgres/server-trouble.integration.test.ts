@@ -2,7 +2,7 @@
 // still, or does not say that its standby has a commit. No answer is lost by it, and nothing is said that is not so.
 
 import { expect, onTestFinished, test } from 'vitest'
-import { LostConnection } from '../../../src/ledger/postgres/errors.ts'
+import { NotQuiet } from '../../../src/ledger/postgres/errors.ts'
 import { quietBy } from '../../../src/ledger/postgres/reads.ts'
 import { migrate } from '../../../src/ledger/postgres/schema.ts'
 import { openSession, type Session } from '../../../src/ledger/postgres/session.ts'
@@ -192,7 +192,7 @@ test('a snapshot is not believed whose turnstile was lost while it was taken', a
     await expect.poll(() => query(url, holders), { timeout: 20_000 }).toEqual([])
     return 'a snapshot'
   })
-  await expect(taken).rejects.toThrow(LostConnection)
+  await expect(taken).rejects.toThrow(NotQuiet)
   expect(await whenQuiet(async () => 'the next one')).toBe('the next one')
 })
 

@@ -3,6 +3,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { Fault } from '../../../domain/fault.ts'
+import { words } from '../../../domain/words.ts'
 import type { Remembered, ServerIdentity, Unfinished } from '../../rules/histories.ts'
 import { LEASE_MS } from '../../rules/trust.ts'
 import { all, change, exists, one, type Script } from '../../texts/script.ts'
@@ -83,15 +84,21 @@ export function* restOf(restMs: number): Script<{ readonly serverStart: string; 
   return (yield* one<{ serverStart: string; hasRested: boolean }>(text))!
 }
 
+const MAY_BE_ANOTHER =
+  'The PostgreSQL server of the ledger may not be the one that goes on: it was replaced or put back, or it waits for no standby.'
+const RESTS = 'The PostgreSQL server of the ledger was started a moment ago: what it lacks is not known yet.'
+
 /** Whether it may lack what was committed, and nobody has had the time to say so. */
 export function whyUnsureOf(failover: Failover, restMs: number): () => Script<Fault | null> {
-  const isSure = `SELECT 1 WHERE ${sameHistory(failover)} AND ${restedFor(restMs)}`
+  const text = `SELECT ${sameHistory(failover)} AS "isSame", ${restedFor(restMs)} AS "hasRested"`
   return function* () {
-    if (yield* exists(isSure)) return null
-    return new Fault(
-      'stopped',
-      'The PostgreSQL server of the ledger was started a moment ago, or another one took its place: what it lacks is not known yet. Nothing was changed. Try again in 20 s.',
-    )
+    const { isSame, hasRested } = (yield* one<{ isSame: boolean; hasRested: boolean }>(text))!
+    if (!isSame)
+      return new Fault(
+        'stopped',
+        words`${MAY_BE_ANOTHER} Nothing was changed. What is wrong: ${{ act: 'diagnose', look: 'usual' }}`,
+      )
+    return hasRested ? null : new Fault('stopped', `${RESTS} Nothing was changed. Try again in 20 s.`)
   }
 }
 
@@ -105,7 +112,7 @@ export function assertSameHistoryOn(failover: Failover): () => Script<void> {
     if (yield* exists(isSame)) return
     throw new Fault(
       'unavailable',
-      'The PostgreSQL server of the ledger may not be the one that goes on: it was replaced or put back, or waits for no standby. Nothing was recorded and nothing was sent. Look at the status of the ledger, and try again when it may be sent from.',
+      words`${MAY_BE_ANOTHER} Nothing was recorded and nothing was sent. What is wrong: ${{ act: 'diagnose', look: 'usual' }}`,
     )
   }
 }

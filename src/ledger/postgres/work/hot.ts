@@ -133,7 +133,7 @@ export function createHot(parts: HotParts): Hot {
         if (answer.kind !== 'claimed') return answer
         tokens.delete(keyOf(asked.rowId, asked.attempt))
         tokens.set(keyOf(asked.rowId, answer.attempt), { worker, claimNo: work.claimNo })
-        if (hasStandby !== null) await waitForStandby(hasStandby, clock, asked.sendByMs)
+        if (hasStandby !== null && !(await hasStandby().catch(() => false))) await untilLate(clock, asked.sendByMs)
         return answer
       }
     },
@@ -162,11 +162,12 @@ export function createHot(parts: HotParts): Hot {
   }
 }
 
-const STANDBY_AGAIN_AFTER_MS = 500
-
-/** Until the server waits for one, or it is too late to send. */
-async function waitForStandby(hasStandby: () => Promise<boolean>, clock: SharedClock, untilMs: number): Promise<void> {
-  while (clock.nowMs() <= untilMs && !(await hasStandby().catch(() => false))) await clock.sleep(STANDBY_AGAIN_AFTER_MS)
+/**
+ * Where the server waits for no standby, the claim may be on none, and stays so whatever is set later: it is told when it is too late to send,
+ * and the row is free again.
+ */
+async function untilLate(clock: SharedClock, untilMs: number): Promise<void> {
+  while (clock.nowMs() <= untilMs) await clock.sleep(untilMs - clock.nowMs() + 1)
 }
 
 /** Settlements that the script writes before the next claim. */
