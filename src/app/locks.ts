@@ -27,7 +27,7 @@ export async function takeWorkerLock(app: App, command: string): Promise<Lock | 
   return takeLock(app.paths.workerLock, holderOf(app, command), SIMULTANEOUS_START_MS)
 }
 
-/** What whoever has the private Redis holds: the worker lock, or with a ledger on a server the first place of this machine. */
+/** The lock that comes with the private Redis: the worker lock, or with a ledger on a server the first place of this machine. */
 export async function takePrivateRedisLock(app: App, command: string): Promise<Lock | Held> {
   return app.config.ledgerServer === null
     ? takeWorkerLock(app, command)

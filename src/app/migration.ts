@@ -110,7 +110,7 @@ export async function moveLedger(app: App, server: LedgerServer, onStep: (step: 
   }
 }
 
-/** A copy that was made while nobody worked has the epoch that the last worker left: put back later, it would pass for the ledger itself. */
+/** A copy made while no worker ran has the epoch that the last worker left. Without a new epoch it would pass for the ledger if it were put back. */
 async function renewEpoch(app: App, ledger: FileLedger): Promise<void> {
   const register = await openRegister(app, ledger)
   try {

@@ -39,7 +39,7 @@ export async function openRegister({ config }: App, { ledgerId }: Pick<Ledger, '
   return openSharedRegister({ url: config.redisUrl.reveal() }, config.redisPrefix, ledgerId)
 }
 
-/** Whether there was one. The caller has the lock of whoever uses it. */
+/** Whether there was one. The caller holds the lock that comes with it. */
 export async function stopPrivateRedis(app: App): Promise<boolean> {
   const { stopLeftBehind } = await import('../queues/private-redis.ts')
   return stopLeftBehind(app.config.dataDir)

@@ -51,11 +51,8 @@ test.skipIf(FAKE_CLOCK === null).concurrent.for(MOVES)(
 )
 
 const RATE = 20
-/**
- * A process may lose the processor between its last look at the clock and the byte: some intervals are allowed for that. A pacer that went by
- * the wall clock would send twice as many.
- */
-const STALLED = 4
+/** A process may lose the processor between its last look at the clock and the byte: two intervals are allowed for that. */
+const STALLED = 2
 
 /** What is done at the rate, each time another second's worth of rows has arrived. */
 const SPURS: readonly ((clock: WallClock, running: Running, place: Place) => Promise<void> | void)[] = [

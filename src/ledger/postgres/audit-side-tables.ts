@@ -72,7 +72,7 @@ const LOOKS: readonly Look[] = [
       SELECT 'claim on row id ' || c.row_id AS "where" FROM claim c
       WHERE NOT EXISTS (SELECT 1 FROM instruction i WHERE i.id = c.row_id AND i.state = 'SENDING')`,
     means:
-      'its row is not SENDING. Neither that row nor another one of its order can be claimed, and once its worker is gone, no sweep succeeds and no row is handed out',
+      'its row is not SENDING. Neither that row nor another one of its order can be claimed, and no sweep ends the claim',
   },
   {
     finds: `

@@ -24,7 +24,7 @@ export interface ServerView {
   readonly bytes: number
 }
 
-/** Where nothing compares the identity of the server, its provider may let nobody ask for it. */
+/** With `storage` nothing compares the identity of the server, and its provider may not let us read it. */
 const viewOf = (failover: Failover) => `
   SELECT current_user AS "user", CASE WHEN pg_has_role(current_user, 'pg_read_all_stats', 'USAGE') THEN 1 ELSE 0 END AS "seesAll",
     ${failover === 'storage' ? "''" : '(SELECT system_identifier FROM pg_control_system())'} || ' ' || current_database() AS "where",

@@ -19,7 +19,7 @@ export interface IntakeMessage {
   readonly cells: Readonly<Record<string, string>>
   /** The queue that is told what becomes of it. Absent or null: none asked. */
   readonly replyTo?: string | null
-  /** As it is kept if it is refused. Absent: its refusal is not final, who hands it in again is judged anew. */
+  /** What is kept if it is refused, which makes the refusal final. Absent: handed in again, it is judged again. */
   readonly ifRefused?: RefusedPayload
   readonly nowMs: number
 }

@@ -163,8 +163,8 @@ export function createHot(parts: HotParts): Hot {
 }
 
 /**
- * Where the server waits for no standby, the claim may be on none, and stays so whatever is set later: it is told when it is too late to send,
- * and the row is free again.
+ * If the server waits for no standby, no standby may have the claim, whatever is set later. So the caller learns of the claim only when it is too
+ * late to send, and the row becomes free again.
  */
 async function untilLate(clock: SharedClock, untilMs: number): Promise<void> {
   while (clock.nowMs() <= untilMs) await clock.sleep(untilMs - clock.nowMs() + 1)
@@ -212,8 +212,8 @@ const BY_NAME = `
   ORDER BY CASE WHEN i.id = :rowId THEN 0 ELSE 1 END LIMIT 1`
 
 /**
- * The settlement of the row that it is of; null: there is none. A server that was put back gives the ids of what it lost to other rows. A
- * reference names the same instruction for ever: also where it was handed in again since, under another id.
+ * The settlement with the id that its row has now; null: the ledger has no such row. A server that was put back gives the ids that it lost to
+ * other rows. A reference always names the same instruction, even if it was handed in again and has another id.
  */
 function* rowMeant(settlement: Settlement): Script<Settlement | null> {
   const { rowId, row } = settlement

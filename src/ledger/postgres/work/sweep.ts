@@ -14,7 +14,7 @@ import { again } from '../reads.ts'
 import type { Member } from './member.ts'
 import { freeSharesOfGone } from './shares.ts'
 
-/** Another program may put a claim on a row that is not being sent: to tell of that is for whoever compares the side tables. */
+/** A claim on a row that is not being sent comes from another program. It is left alone here; the audit of side tables reports it. */
 const CLAIMED = `
   SELECT ${SENDING_ROW} FROM claim c JOIN instruction i ON i.id = c.row_id AND i.state = 'SENDING' JOIN batch b ON b.id = i.batch_id LEFT JOIN worker w ON w.id = c.worker`
 const OF_PREDECESSORS = `${CLAIMED} WHERE w.place = :place AND w.id <> :me LIMIT ${ROWS_PER_STEP}`

@@ -20,7 +20,7 @@ export interface AdoptingParts extends EpochParts {
   readonly lockSubmit: () => Promise<() => void>
 }
 
-/** From here on nothing is sent, alarm or not, and nobody can say that it was only moved: broken off, it must be finished. */
+/** From here on nothing is sent, and the ledger cannot be adopted as moved: an interrupted adoption must be finished. */
 const BEGIN_RESTORING = "INSERT INTO meta VALUES ('restoring', '1') ON CONFLICT DO NOTHING"
 const END_RESTORING = "DELETE FROM meta WHERE key = 'restoring'"
 

@@ -37,7 +37,7 @@ export function openPlace({ db, path, ledgerId, witness, alarmed, openReader }: 
   const continuity = openContinuity(db, openReader)
   const progress = prepareProgress(db)
   const movedTo = prepareMovedTo(db)
-  const movedBefore = movedTo() // whoever takes over a retired file writes in it
+  const movedBefore = movedTo() // a person who adopts a retired file may write to it
   let written = lookAt(path)?.mtimeNs
   let epochFile = epochFileOf(path)
 

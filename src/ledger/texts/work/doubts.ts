@@ -61,7 +61,7 @@ export type SetForward = (rowId: number) => Script<number>
 
 const NOT_RECORDED = 'Nothing was recorded: what you found may be of an earlier request than the last.'
 
-/** Attempts are numbered anew where an older state was put back: before a finding is recorded, the ledger is looked at. */
+/** An older state uses attempt numbers again, so the ledger is checked before a finding is recorded. */
 export function doubtsOn(engine: Engine, setForward: SetForward, { assertNewest, whyUnsure }: Looks): DoubtLedger {
   return {
     doubts: () => engine.read(() => doubtsIn(setForward)),
