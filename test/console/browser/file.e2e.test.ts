@@ -65,7 +65,7 @@ describe.skipIf(MAY_SKIP_BROWSER)('the life of a file', { timeout: 120_000 }, ()
       await approved()
       // A server of PostgreSQL that was started a moment ago decides nothing.
       await until('the ledger decides', async () => {
-        if (!(await page.title()).startsWith('Not done')) return true
+        if (new URL(page.url()).pathname === batch) return true
         await page.goto(`${http.url}${batch}`)
         await approved()
         return false

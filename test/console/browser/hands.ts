@@ -14,6 +14,7 @@ export interface Hands {
 const TABS_MOST = 60
 
 export function byMouse(page: Page): Hands {
+  heedChoosers(page)
   return {
     async write(field, text) {
       await field.click()
@@ -26,6 +27,7 @@ export function byMouse(page: Page): Hands {
 }
 
 export function byKeys(page: Page): Hands {
+  heedChoosers(page)
   const isFocused = async (what: Locator) => (await what.and(page.locator(':focus')).count()) > 0
   const reach = async (what: Locator) => {
     for (let tabs = 0; tabs < TABS_MOST; tabs += 1) {
@@ -61,6 +63,11 @@ export function byKeys(page: Page): Hands {
 
 async function arriving(page: Page, act: () => Promise<void>): Promise<void> {
   await Promise.all([page.waitForEvent('domcontentloaded'), act()])
+}
+
+/** Chromium hands over a chooser only once it was asked to. Whoever asks at the click may be too late. */
+function heedChoosers(page: Page): void {
+  page.on('filechooser', () => {})
 }
 
 /** The chooser is the browser's own; what is chosen in it comes from the test. */
