@@ -1,9 +1,9 @@
 // Makes a fresh clone ready: dependencies with the right Node, and a Redis server. Runs before `npm test` and
 // `npm run demo`; the second time it only looks. Plain JavaScript that Node 20 understands.
 // `--tests`: the tests start Redis servers of their own, so one must be installed even where TRANCHE_REDIS_URL is set, and
-// they use LibreOffice, Python's writers of workbooks, libfaketime, the model checker Spin, Prometheus's promtool, Chromium (or
-// the browser that TRANCHE_TEST_CHROMIUM names) and the tools of several file systems. Where one of these cannot be had, its tests
-// are skipped, and this says so.
+// they use LibreOffice, Python's writers of workbooks, libfaketime, the model checker Spin, Prometheus's promtool, PgBouncer,
+// Chromium (or the browser that TRANCHE_TEST_CHROMIUM names) and the tools of several file systems. Where one of these cannot be
+// had, its tests are skipped, and this says so.
 
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -34,6 +34,7 @@ const PACKAGE_MANAGERS = [
     disks: [['e2fsprogs', 'xfsprogs', 'btrfs-progs', 'rsync']],
     monitor: ['prometheus'],
     browser: ['chromium'],
+    pooler: ['pgbouncer'],
     refresh: ['apt-get', '-o', 'DPkg::Lock::Timeout=120', 'update', '-q'],
   },
   {
@@ -46,6 +47,7 @@ const PACKAGE_MANAGERS = [
     model: [],
     disks: [['e2fsprogs', 'xfsprogs', 'btrfs-progs', 'rsync']],
     browser: ['chromium'],
+    pooler: ['pgbouncer'],
   },
   {
     command: 'yum',
@@ -57,6 +59,7 @@ const PACKAGE_MANAGERS = [
     model: [],
     disks: [['e2fsprogs', 'xfsprogs', 'rsync']],
     browser: ['chromium'],
+    pooler: ['pgbouncer'],
   },
   {
     command: 'apk',
@@ -68,6 +71,7 @@ const PACKAGE_MANAGERS = [
     model: [],
     disks: [['e2fsprogs', 'xfsprogs', 'btrfs-progs', 'rsync']],
     browser: ['chromium'],
+    pooler: ['pgbouncer'],
   },
   {
     command: 'pacman',
@@ -79,6 +83,7 @@ const PACKAGE_MANAGERS = [
     model: [],
     disks: [['e2fsprogs', 'xfsprogs', 'btrfs-progs', 'rsync']],
     browser: ['chromium'],
+    pooler: ['pgbouncer'],
     refresh: ['pacman', '-Sy', '--noconfirm'],
   },
   {
@@ -91,6 +96,7 @@ const PACKAGE_MANAGERS = [
     model: [],
     disks: [['e2fsprogs', 'xfsprogs', 'btrfs-progs', 'rsync']],
     browser: ['chromium'],
+    pooler: ['pgbouncer'],
   },
   {
     command: 'brew',
@@ -101,6 +107,7 @@ const PACKAGE_MANAGERS = [
     clock: [],
     model: ['spin'],
     disks: [],
+    pooler: ['pgbouncer'],
     asUser: true,
   },
 ]
@@ -241,6 +248,7 @@ async function installAllForTests() {
   await installForTests('Spin and a C compiler', ({ model }) => model, hasModelChecker)
   await installForTests('Tools of file systems (ext4, xfs, btrfs) and rsync', ({ disks }) => disks, hasDiskTools)
   await installForTests("Prometheus's promtool", ({ monitor = [] }) => monitor, hasRuleChecker)
+  await installForTests('PgBouncer', ({ pooler }) => pooler, hasPooler)
   await installForTests('Chromium', ({ browser = [] }) => browser, hasBrowser)
 }
 
@@ -255,7 +263,10 @@ async function installForTests(what, namesOf, isThere) {
   }
   say(`installing ${[names[0]].flat().join(' ')} (${manager.command}), for tests …`)
   const complaints = await installFirst(manager, prefix, names, isThere)
-  if (names.includes('prometheus')) await stopServices(prefix, ['prometheus'])
+  await stopServices(
+    prefix,
+    ['prometheus', 'pgbouncer'].filter((name) => names.includes(name)),
+  )
   if (!isThere()) say(`${what} could not be installed: the tests that need it are skipped.\n${complaints}`)
 }
 
@@ -280,6 +291,11 @@ function hasModelChecker() {
 
 function hasRuleChecker() {
   return find('promtool') !== null
+}
+
+/** As test/fixtures/pooler.ts finds it. */
+function hasPooler() {
+  return find('pgbouncer') !== null || existsSync('/usr/sbin/pgbouncer')
 }
 
 /** As test/fixtures/browser.ts finds it. */

@@ -18,7 +18,7 @@ import { ledgerExists } from './data-directory.ts'
 import { openFileLedger } from './ledger.ts'
 import { takeLockToSend } from './locks.ts'
 import { openRegister } from './redis.ts'
-import { directAddressOf } from './server-ledger.ts'
+import { addressOf, directAddressOf } from './server-ledger.ts'
 import { witnessDirsOf } from './witness.ts'
 
 /** The same, of the ledger in the file, whatever the settings name. */
@@ -179,7 +179,7 @@ export async function wakeMoved(app: App, server: LedgerServer): Promise<void> {
 
 async function atServer<T>(app: App, server: LedgerServer, run: (session: Session) => Promise<T>): Promise<T> {
   const { withFitSession } = await import('../ledger/postgres/open.ts')
-  return withFitSession(directAddressOf(server), server.failover, run).catch((error: unknown) => {
+  return withFitSession(directAddressOf(server) ?? addressOf(server), server.failover, run).catch((error: unknown) => {
     throw error instanceof Fault ? error : brokenFault(app, error)
   })
 }

@@ -9,6 +9,7 @@ import type { TlsSeen } from '../domain/tls.ts'
 import { shortUsername } from '../domain/username.ts'
 import { type Text, words } from '../domain/words.ts'
 import type { ServerView } from '../ledger/postgres/inspect.ts'
+import type { Address } from '../ledger/postgres/session.ts'
 import { assertTlsHolds, gatewayOptionsOf } from './gateway.ts'
 import { openFileLedger } from './ledger.ts'
 import { addressOf, directAddressOf } from './server-ledger.ts'
@@ -18,21 +19,18 @@ export async function inspectLedger(app: App, whole: boolean): Promise<Text> {
   const { ledgerServer: server } = app.config
   if (server === null) return inspectPages(app, whole)
   const view = await lookAtServer(server)
-  if (server.directUrl !== null) await assertSameServer(server, view)
+  const direct = directAddressOf(server)
+  if (direct !== null) await assertSameServer(direct, server, view)
   return serverText(view, server)
 }
 
 /** What needs a connection of its own must not find another ledger there, or none. */
-async function assertSameServer(server: LedgerServer, { where }: ServerView): Promise<void> {
+async function assertSameServer(direct: Address, { failover }: LedgerServer, { where }: ServerView): Promise<void> {
   const { inspectServer } = await import('../ledger/postgres/inspect.ts')
-  const direct = await inspectServer(directAddressOf(server), server.failover).catch((error: unknown) => {
+  const seen = await inspectServer(direct, failover).catch((error: unknown) => {
     throw new Fault('config', `TRANCHE_POSTGRES_DIRECT_URL cannot be used: ${messageOf(error)}`, { cause: error })
   })
-  if (direct.where === where) return
-  throw new Fault(
-    'config',
-    'TRANCHE_POSTGRES_DIRECT_URL reaches another server or database than TRANCHE_LEDGER_URL. Set it to the same one, past the pooler.',
-  )
+  if (seen.where !== where) throw (await import('../ledger/postgres/past-pooler.ts')).elsewhereFault()
 }
 
 async function inspectPages(app: App, whole: boolean): Promise<Text> {

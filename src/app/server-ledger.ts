@@ -61,8 +61,9 @@ export function addressOf({ url, directUrl, schema, tls }: LedgerServer): Addres
   return { url: url.reveal(), schema, tls, prepares: directUrl === null }
 }
 
-export function directAddressOf({ url, directUrl, schema, tls }: LedgerServer): Address {
-  return { url: (directUrl ?? url).reveal(), schema, tls }
+/** Past it. null: there is none. */
+export function directAddressOf({ directUrl, schema, tls }: LedgerServer): Address | null {
+  return directUrl === null ? null : { url: directUrl.reveal(), schema, tls }
 }
 
 // ───────────────────────────────────────────────────────────── Places

@@ -221,6 +221,28 @@ test('doctor tells of an address past the pooler that leads elsewhere, or nowher
   expect(nowhere.stdout).not.toContain('s3cret-word')
 })
 
+test('a file is recorded in no other ledger that the address past the pooler leads to', async () => {
+  await openOn()
+  const other = `other_${schema}`
+  await query(url, `CREATE DATABASE ${other} ENCODING 'UTF8' TEMPLATE template0`)
+  onTestFinished(() => query(url, `DROP DATABASE ${other} WITH (FORCE)`).then(() => {}))
+  const elsewhere = url.replace('/postgres?', `/${other}?`)
+  const { input } = await putRefunds(2)
+  const submitted = () => office.trancheWith({ TRANCHE_POSTGRES_DIRECT_URL: elsewhere }, 'submit', input, '--yes')
+  const without = await submitted()
+  expect((await office.trancheWith({ TRANCHE_LEDGER_URL: elsewhere }, 'init')).code).toBe(0)
+  const beside = await submitted()
+  for (const { code, stderr } of [without, beside])
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringContaining('TRANCHE_POSTGRES_DIRECT_URL reaches another server or database'),
+    ])
+  for (const one of [url, elsewhere])
+    expect(await query(one, `SELECT count(*)::int AS rows FROM ${schema}.instruction`)).toEqual([{ rows: 0 }])
+  const past = await office.trancheWith({ TRANCHE_POSTGRES_DIRECT_URL: url }, 'submit', input, '--yes')
+  expect([past.code, past.stderr]).toEqual([0, expect.anything()])
+})
+
 test('a second worker on a machine with a private Redis is refused in words', async () => {
   await openOn()
   const worker = await office.worker()

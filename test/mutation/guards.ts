@@ -6780,6 +6780,13 @@ export const GUARDS: readonly Guard[] = [
     tests: ['test/ledger/postgres/together.integration.test.ts'],
   },
   {
+    name: 'postgres: what records past a pooler reaches the ledger itself',
+    file: 'src/ledger/postgres/past-pooler.ts',
+    guard: 'there !== (await reads.read(() => whereabouts(failover)))',
+    without: 'there === null',
+    tests: ['test/e2e/postgres.e2e.test.ts'],
+  },
+  {
     name: 'postgres: a snapshot counts only where the turnstile was held to its end',
     file: 'src/ledger/postgres/reads.ts',
     guard: "if (how.kind === 'written') return found",

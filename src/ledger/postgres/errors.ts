@@ -80,6 +80,11 @@ export function isTaken(error: unknown): boolean {
   return codeOf(error) === '23505'
 }
 
+/** A table that is not there, or not where this connection looks for it. */
+export function isUndefined(error: unknown): boolean {
+  return codeOf(error) === '42P01'
+}
+
 /** The user of the connection lacks a right. */
 export function isForbidden(error: unknown): boolean {
   return codeOf(error) === '42501'

@@ -42,6 +42,7 @@ import { draftEngineOn } from './draft.ts'
 import { engineOn, FULL_TEXT } from './engine.ts'
 import { throwAsFault } from './errors.ts'
 import { type Machine, THIS_MACHINE } from './machine.ts'
+import { connectPast } from './past-pooler.ts'
 import { createReads, quietBy } from './reads.ts'
 import { keepPartitions } from './schema.ts'
 import { createSeal, sealRecord } from './seal.ts'
@@ -60,8 +61,8 @@ import { sweepingOn } from './work/sweep.ts'
 
 export interface LedgerParts extends Pick<ToFileParts, 'filePath' | 'openTemporaryFolder'> {
   readonly address: Address
-  /** Past a pooler: what reads a file, and what keeps others from it, needs a connection of its own. Absent: the same. */
-  readonly direct?: Address
+  /** Past a pooler: what reads a file, and what keeps others from it, needs a connection of its own. Absent, or null: the same. */
+  readonly direct?: Address | null
   readonly ledgerId: string
   /** Ends the process after an error that leaves nothing to trust. */
   readonly die: (error: unknown) => never
@@ -94,7 +95,7 @@ export interface Place {
 /** Of tables that are there. Connects when it is asked for something. */
 export function ledgerOn({
   address,
-  direct = address,
+  direct = null,
   ledgerId,
   die,
   clock,
@@ -107,7 +108,6 @@ export function ledgerOn({
   ...of
 }: LedgerParts): Ledger {
   const sessions = createSessions(() => connect(address))
-  const directSessions = createSessions(() => connect(direct).catch(throwAsFault))
   const parts: Omit<TransactorParts, 'connect'> = {
     name: of.name,
     schema: address.schema,
@@ -121,6 +121,8 @@ export function ledgerOn({
   const settled = quietBy(transactor())
   const reads = createReads(sessions.open, settled, clock)
   const engine = engineOn(transactor(), reads, turns)
+  const past = () => (direct === null ? connect(address) : connectPast(() => connect(direct), reads, failover))
+  const directSessions = createSessions(() => past().catch(throwAsFault))
   const member = createMember({
     ...{ connect: sessions.kept(), place: place?.id ?? null, clock, newId, failover, restMs },
     seen,

@@ -1,0 +1,52 @@
+// The program behind a pooler that gives each transaction another connection.
+
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { booksOf, compareBooks, readCsv } from '../fixtures/books.ts'
+import { type Office, openOffice, until } from '../fixtures/cli.ts'
+import { mixedFile, toCsv } from '../fixtures/files.ts'
+import { MAY_SKIP_POOLER, openPooler, type Pooler } from '../fixtures/pooler.ts'
+import { newServerLedger } from '../fixtures/postgres.ts'
+import { openRedisServer } from '../fixtures/redis.ts'
+
+describe.skipIf(MAY_SKIP_POOLER)('behind a pooler', { timeout: 120_000 }, () => {
+  let office: Office
+  let pooler: Pooler
+  let redis: Awaited<ReturnType<typeof openRedisServer>>
+  beforeEach(async () => {
+    const { TRANCHE_LEDGER_URL: url, ...ledger } = await newServerLedger()
+    pooler = await openPooler(url as string)
+    redis = await openRedisServer(`/tmp/te-p-${process.pid}.sock`)
+    const env = { ...ledger, TRANCHE_LEDGER_URL: pooler.url, TRANCHE_POSTGRES_DIRECT_URL: url }
+    office = await openOffice({ made: false, env: { ...env, TRANCHE_REDIS_URL: redis.path } })
+    expect((await office.tranche('init')).code).toBe(0)
+  })
+  afterEach(async () => {
+    await office.close()
+    await pooler.remove()
+    await redis[Symbol.asyncDispose]()
+  })
+
+  test('two workers send each row once, also where the pooler is killed and started again in the midst of it', async () => {
+    const file = mixedFile(300)
+    office.sandbox.prepare(file.preparation)
+    const [input, out] = [await office.put('mixed.csv', toCsv(file.rows)), office.path('mixed.results.csv')]
+    const workers = [await office.worker(), await office.worker()]
+    const { batch } = (await office.tranche('submit', input, '--yes', '--json')).last
+    for (const part of [1 / 4, 1 / 2]) {
+      await until('a part is sent', () => office.sandbox.received() > file.rows.length * part)
+      await pooler.kill()
+      await pooler.start()
+    }
+    await until(
+      'all of it is settled',
+      async () => (await office.tranche('status', batch, '--json')).last.state === 'done',
+    )
+    expect((await office.tranche('results', batch, '--out', out)).code).toBe(0)
+    expect(readCsv(out).map((line) => line.result_status)).toEqual(file.statuses)
+    const ledgerPath = office.path('books.db')
+    expect((await office.tranche('backup', ledgerPath)).code).toBe(0)
+    expect(compareBooks(booksOf({ ledgerPath, sandbox: office.sandbox }, { input, out }))).toEqual([])
+    for (const worker of workers) worker.kill('SIGTERM')
+    for (const worker of workers) expect((await worker.ended).code).toBe(0)
+  })
+})
