@@ -60,14 +60,17 @@ export function deliverEvents(parts: DeliveringParts): Delivering {
     }
   }
 
+  async function giveUpLost(): Promise<void> {
+    if (turn === null || turn.hold.isHeld()) return
+    await turn.webhooks?.stop()
+    turn = null
+  }
+
+  /** On a server each try is a connection. */
+  const isTooSoon = () => turn === null && triedAtMs !== null && clock.monotonicMs() - triedAtMs < TRY_EVERY_MS
+
   async function takeTurn(): Promise<Turn | null> {
-    if (turn !== null && !turn.hold.isHeld()) {
-      await turn.webhooks?.stop()
-      turn = null
-    }
     if (turn !== null) return turn
-    // On a server each try is a connection.
-    if (triedAtMs !== null && clock.monotonicMs() - triedAtMs < TRY_EVERY_MS) return null
     triedAtMs = clock.monotonicMs()
     const hold = await parts.hold()
     if (hold === null) return null
@@ -76,6 +79,8 @@ export function deliverEvents(parts: DeliveringParts): Delivering {
   }
 
   async function look(): Promise<void> {
+    await giveUpLost()
+    if (isTooSoon()) return
     await trying('events', async () => {
       const mine = await takeTurn()
       if (mine === null) return

@@ -32,6 +32,8 @@ interface World {
   readonly published: EventBody[]
   readonly attempts: string[]
   readonly warnings: string[]
+  /** Of what goes well again. */
+  readonly news: string[]
   delivering: Delivering
 }
 
@@ -53,8 +55,12 @@ function deliver(
   hold = () => ledger.holdDelivery('webhooks'),
 ): World {
   const clock = new ManualClock(NOW + 60_000)
-  const [sent, published, attempts, warnings]: [Sent[], EventBody[], string[], string[]] = [[], [], [], []]
-  const log: Log = { debug: silent, info: silent, warn: (_, text) => void warnings.push(text), error: silent }
+  const [sent, published]: [Sent[], EventBody[]] = [[], []]
+  const attempts: string[] = []
+  const warnings: string[] = []
+  const news: string[] = []
+  const keepIn = (texts: string[]) => (_: object, text: string) => void texts.push(text)
+  const log: Log = { debug: silent, info: keepIn(news), warn: keepIn(warnings), error: silent }
   const queues = {
     async publish(queue: string, bodies: readonly EventBody[]) {
       await publish(queue)
@@ -84,7 +90,7 @@ function deliver(
         onAttempt: (endpoint, result) => void attempts.push(`${endpoint} ${result}`),
       }),
   })
-  world = { clock, sent, published, attempts, warnings, delivering }
+  world = { clock, sent, published, attempts, warnings, news, delivering }
   return world
 }
 
@@ -263,4 +269,23 @@ test('where another process delivers, the deliverer asks for its turn now and th
   await clock.advance(5_000)
   await looks(2)
   expect([tries, sent.length]).toEqual([2, 1])
+})
+
+test('where its turn cannot even be asked for, the deliverer says so once, and once when it can', async () => {
+  await endpoint('ep_a')
+  await settle('A')
+  const away = new Set(['the ledger'])
+  const { sent, warnings, news, clock } = deliver({}, async () => {
+    if (away.size > 0) throw new Error('away')
+    return ledger.holdDelivery('webhooks')
+  })
+  for (let tries = 0; tries < 3; tries++) {
+    await looks(4)
+    await clock.advance(5_000)
+  }
+  expect([warnings, news]).toEqual([['events: they wait, and nothing of them is lost'], []])
+  away.clear()
+  await clock.advance(5_000)
+  await looks(2)
+  expect([sent.length, news]).toEqual([1, ['events: they go out again']])
 })

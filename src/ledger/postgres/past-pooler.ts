@@ -40,6 +40,6 @@ function nowhere(error: unknown): null {
 export function elsewhereFault(): Fault {
   return new Fault(
     'config',
-    'TRANCHE_POSTGRES_DIRECT_URL reaches another server or database than TRANCHE_LEDGER_URL. Nothing was recorded and nothing was sent. Set it to the same one, past the pooler.',
+    'TRANCHE_POSTGRES_DIRECT_URL reaches another server or database than TRANCHE_LEDGER_URL. Nothing was done there. Set it to the same one, past the pooler.',
   )
 }
