@@ -18,7 +18,7 @@ import { ledgerExists } from './data-directory.ts'
 import { openFileLedger } from './ledger.ts'
 import { takeLockToSend } from './locks.ts'
 import { openRegister } from './redis.ts'
-import { addressOf, directAddressOf } from './server-ledger.ts'
+import { addressOf, assertDirect, directAddressOf } from './server-ledger.ts'
 import { witnessDirsOf } from './witness.ts'
 
 /** The same, of the ledger in the file, whatever the settings name. */
@@ -59,6 +59,7 @@ export async function lookAhead(app: App, server: LedgerServer): Promise<Ahead> 
   const { whereMoved } = await import('../ledger/sqlite/copies/moving.ts')
   const { lookAtTarget } = await import('../ledger/postgres/copies/arriving.ts')
   await assertFile(app)
+  await assertDirect(server)
   const moved = whereMoved(app.paths.ledger)
   const ledger = await openFileLedger(app)
   try {

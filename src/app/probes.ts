@@ -2,35 +2,23 @@
 
 import type { App } from '../app.ts'
 import type { LedgerServer } from '../config/ledger-server.ts'
-import { messageOf } from '../domain/errors.ts'
 import { Fault } from '../domain/fault.ts'
 import type { Merchant } from '../domain/merchant.ts'
 import type { TlsSeen } from '../domain/tls.ts'
 import { shortUsername } from '../domain/username.ts'
 import { type Text, words } from '../domain/words.ts'
 import type { ServerView } from '../ledger/postgres/inspect.ts'
-import type { Address } from '../ledger/postgres/session.ts'
 import { assertTlsHolds, gatewayOptionsOf } from './gateway.ts'
 import { openFileLedger } from './ledger.ts'
-import { addressOf, directAddressOf } from './server-ledger.ts'
+import { addressOf, assertDirect } from './server-ledger.ts'
 
 /** How the ledger is kept: page by page, or by its server. Faults where that is not sound. */
 export async function inspectLedger(app: App, whole: boolean): Promise<Text> {
   const { ledgerServer: server } = app.config
   if (server === null) return inspectPages(app, whole)
   const view = await lookAtServer(server)
-  const direct = directAddressOf(server)
-  if (direct !== null) await assertSameServer(direct, server, view)
+  await assertDirect(server)
   return serverText(view, server)
-}
-
-/** What needs a connection of its own must not find another ledger there, or none. */
-async function assertSameServer(direct: Address, { failover }: LedgerServer, { where }: ServerView): Promise<void> {
-  const { inspectServer } = await import('../ledger/postgres/inspect.ts')
-  const seen = await inspectServer(direct, failover).catch((error: unknown) => {
-    throw new Fault('config', `TRANCHE_POSTGRES_DIRECT_URL cannot be used: ${messageOf(error)}`, { cause: error })
-  })
-  if (seen.where !== where) throw (await import('../ledger/postgres/past-pooler.ts')).elsewhereFault()
 }
 
 async function inspectPages(app: App, whole: boolean): Promise<Text> {

@@ -5,6 +5,7 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { join } from 'node:path'
 import type { App } from '../app.ts'
 import type { LedgerServer } from '../config/ledger-server.ts'
+import { messageOf } from '../domain/errors.ts'
 import { Fault } from '../domain/fault.ts'
 import type { Held, Holder, Lock } from '../files/lock.ts'
 import type { Place } from '../ledger/postgres/ledger.ts'
@@ -61,9 +62,21 @@ export function addressOf({ url, directUrl, schema, tls }: LedgerServer): Addres
   return { url: url.reveal(), schema, tls, prepares: directUrl === null }
 }
 
-/** Past it. null: there is none. */
+/** Past the pooler. null: there is none. */
 export function directAddressOf({ directUrl, schema, tls }: LedgerServer): Address | null {
   return directUrl === null ? null : { url: directUrl.reveal(), schema, tls }
+}
+
+/** What needs a connection of its own must not find another ledger there, or none. */
+export async function assertDirect(server: LedgerServer): Promise<void> {
+  const direct = directAddressOf(server)
+  if (direct === null) return
+  const { inspectServer } = await import('../ledger/postgres/inspect.ts')
+  const { where } = await inspectServer(addressOf(server), server.failover)
+  const seen = await inspectServer(direct, server.failover).catch((error: unknown) => {
+    throw new Fault('config', `TRANCHE_POSTGRES_DIRECT_URL cannot be used: ${messageOf(error)}`, { cause: error })
+  })
+  if (seen.where !== where) throw (await import('../ledger/postgres/past-pooler.ts')).elsewhereFault()
 }
 
 // ───────────────────────────────────────────────────────────── Places

@@ -49,28 +49,24 @@ export function deliverEvents(parts: DeliveringParts): Delivering {
   let triedAtMs: number | null = null
   let forgottenAtMs = clock.monotonicMs()
 
-  /** Once for each time that it begins to fail. */
-  async function trying(what: string, work: () => Promise<void>): Promise<void> {
+  /** Says so once for each time that it begins to fail. `work` resolves to whether it did anything. */
+  async function trying(what: string, work: () => Promise<boolean>): Promise<void> {
     try {
-      await work()
-      if (told.delete(what)) log.info({}, `${what}: they go out again`)
+      if ((await work()) && told.delete(what)) log.info({}, `${what}: they go out again`)
     } catch (error) {
       if (!told.has(what)) log.warn({ err: error }, `${what}: they wait, and nothing of them is lost`)
       told.add(what)
     }
   }
 
-  async function giveUpLost(): Promise<void> {
-    if (turn === null || turn.hold.isHeld()) return
-    await turn.webhooks?.stop()
-    turn = null
-  }
-
-  /** On a server each try is a connection. */
-  const isTooSoon = () => turn === null && triedAtMs !== null && clock.monotonicMs() - triedAtMs < TRY_EVERY_MS
-
   async function takeTurn(): Promise<Turn | null> {
+    if (turn !== null && !turn.hold.isHeld()) {
+      await turn.webhooks?.stop()
+      turn = null
+    }
     if (turn !== null) return turn
+    // On a server each try is a connection.
+    if (triedAtMs !== null && clock.monotonicMs() - triedAtMs < TRY_EVERY_MS) return null
     triedAtMs = clock.monotonicMs()
     const hold = await parts.hold()
     if (hold === null) return null
@@ -79,11 +75,9 @@ export function deliverEvents(parts: DeliveringParts): Delivering {
   }
 
   async function look(): Promise<void> {
-    await giveUpLost()
-    if (isTooSoon()) return
     await trying('events', async () => {
       const mine = await takeTurn()
-      if (mine === null) return
+      if (mine === null) return false
       await parts.ledger.gatherEvents(clock.nowMs())
       const upTo = await parts.ledger.eventsEnd()
       // Redis may be away and take its time to say so: that holds up no webhook.
@@ -91,16 +85,26 @@ export function deliverEvents(parts: DeliveringParts): Delivering {
         publishing = null
       })
       await send(mine, upTo)
+      return true
     })
     if (turn === null || clock.monotonicMs() - forgottenAtMs < FORGET_EVERY_MS) return
     forgottenAtMs = clock.monotonicMs()
-    await trying('old deliveries', () => parts.ledger.forgetDeliveries(clock.nowMs() - KEPT_MS))
+    await trying('old deliveries', async () => {
+      await parts.ledger.forgetDeliveries(clock.nowMs() - KEPT_MS)
+      return true
+    })
   }
 
   const publish = (mine: Turn, upTo: EventPosition) =>
-    trying('outcomes for queues', async () => mine.publishing?.publish(upTo))
+    trying('outcomes for queues', async () => {
+      await mine.publishing?.publish(upTo)
+      return true
+    })
   const send = ({ webhooks }: Turn, upTo: EventPosition) =>
-    trying('webhooks', async () => webhooks?.look(await parts.ledger.signingEndpoints(clock.nowMs()), upTo))
+    trying('webhooks', async () => {
+      await webhooks?.look(await parts.ledger.signingEndpoints(clock.nowMs()), upTo)
+      return true
+    })
 
   const going = (async () => {
     while (!stopping.signal.aborted) {

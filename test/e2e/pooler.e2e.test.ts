@@ -1,32 +1,24 @@
 // The program behind a pooler that gives each transaction another connection.
 
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { booksOf, compareBooks, readCsv } from '../fixtures/books.ts'
-import { type Office, openOffice, until } from '../fixtures/cli.ts'
+import { openOffice, until } from '../fixtures/cli.ts'
 import { mixedFile, toCsv } from '../fixtures/files.ts'
-import { MAY_SKIP_POOLER, openPooler, type Pooler } from '../fixtures/pooler.ts'
+import { MAY_SKIP_POOLER, openPooler } from '../fixtures/pooler.ts'
 import { newServerLedger } from '../fixtures/postgres.ts'
 import { openRedisServer } from '../fixtures/redis.ts'
 
 describe.skipIf(MAY_SKIP_POOLER)('behind a pooler', { timeout: 120_000 }, () => {
-  let office: Office
-  let pooler: Pooler
-  let redis: Awaited<ReturnType<typeof openRedisServer>>
-  beforeEach(async () => {
-    const { TRANCHE_LEDGER_URL: url, ...ledger } = await newServerLedger()
-    pooler = await openPooler(url as string)
-    redis = await openRedisServer(`/tmp/te-p-${process.pid}.sock`)
-    const env = { ...ledger, TRANCHE_LEDGER_URL: pooler.url, TRANCHE_POSTGRES_DIRECT_URL: url }
-    office = await openOffice({ made: false, env: { ...env, TRANCHE_REDIS_URL: redis.path } })
-    expect((await office.tranche('init')).code).toBe(0)
-  })
-  afterEach(async () => {
-    await office.close()
-    await pooler.remove()
-    await redis[Symbol.asyncDispose]()
-  })
-
   test('two workers send each row once, also where the pooler is killed and started again in the midst of it', async () => {
+    const { TRANCHE_LEDGER_URL: url, ...ledger } = await newServerLedger()
+    const pooler = await openPooler(url as string)
+    onTestFinished(() => pooler.remove())
+    const redis = await openRedisServer(`/tmp/te-p-${process.pid}.sock`)
+    onTestFinished(() => redis[Symbol.asyncDispose]())
+    const env = { ...ledger, TRANCHE_LEDGER_URL: pooler.url, TRANCHE_POSTGRES_DIRECT_URL: url }
+    const office = await openOffice({ made: false, env: { ...env, TRANCHE_REDIS_URL: redis.path } })
+    onTestFinished(() => office.close())
+    expect((await office.tranche('init')).code).toBe(0)
     const file = mixedFile(300)
     office.sandbox.prepare(file.preparation)
     const [input, out] = [await office.put('mixed.csv', toCsv(file.rows)), office.path('mixed.results.csv')]

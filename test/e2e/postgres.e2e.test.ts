@@ -1,12 +1,13 @@
 // The commands on a ledger that a PostgreSQL server keeps, as real processes.
 
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, onTestFinished, test } from 'vitest'
 import { booksOf, compareBooks, countsIn, readCsv } from '../fixtures/books.ts'
 import { type Office, openOffice, until } from '../fixtures/cli.ts'
 import { mixedFile, preparationFor, refunds, toCsv } from '../fixtures/files.ts'
-import { newSchemaName, openCluster, query, sharedCluster } from '../fixtures/postgres.ts'
+import { makeDirectory, newSchemaName, openCluster, query, sharedCluster } from '../fixtures/postgres.ts'
 import { openRedisServer } from '../fixtures/redis.ts'
 
 let office: Office
@@ -228,19 +229,41 @@ test('a file is recorded in no other ledger that the address past the pooler lea
   onTestFinished(() => query(url, `DROP DATABASE ${other} WITH (FORCE)`).then(() => {}))
   const elsewhere = url.replace('/postgres?', `/${other}?`)
   const { input } = await putRefunds(2)
-  const submitted = () => office.trancheWith({ TRANCHE_POSTGRES_DIRECT_URL: elsewhere }, 'submit', input, '--yes')
-  const without = await submitted()
+  const submittedPast = (address: string) =>
+    office.trancheWith({ TRANCHE_POSTGRES_DIRECT_URL: address }, 'submit', input, '--yes')
+  const without = await submittedPast(elsewhere)
   expect((await office.trancheWith({ TRANCHE_LEDGER_URL: elsewhere }, 'init')).code).toBe(0)
-  const beside = await submitted()
-  for (const { code, stderr } of [without, beside])
-    expect([code, stderr]).toEqual([
-      2,
-      expect.stringContaining('TRANCHE_POSTGRES_DIRECT_URL reaches another server or database'),
-    ])
+  for (const { code, stderr } of [without, await submittedPast(elsewhere)])
+    expect([code, stderr]).toEqual([2, expect.stringContaining(ELSEWHERE)])
   for (const one of [url, elsewhere])
     expect(await query(one, `SELECT count(*)::int AS rows FROM ${schema}.instruction`)).toEqual([{ rows: 0 }])
-  const past = await office.trancheWith({ TRANCHE_POSTGRES_DIRECT_URL: url }, 'submit', input, '--yes')
-  expect([past.code, past.stderr]).toEqual([0, expect.anything()])
+  const nowhere = await submittedPast('postgres://tranche@127.0.0.1:1/books')
+  expect([nowhere.code, nowhere.stderr]).toEqual([
+    2,
+    expect.stringContaining('TRANCHE_POSTGRES_DIRECT_URL cannot be used'),
+  ])
+  expect(await submittedPast(url)).toMatchObject({ code: 0 })
+})
+
+const ELSEWHERE = 'TRANCHE_POSTGRES_DIRECT_URL reaches another server or database'
+
+test('nor in a copy of it on another server', async () => {
+  const cluster = openCluster()
+  onTestFinished(() => cluster.remove())
+  await openOn({ env: { TRANCHE_LEDGER_URL: cluster.url } })
+  cluster.kill()
+  const dir = makeDirectory()
+  execFileSync('cp', ['-a', join(cluster.dir, 'data'), dir])
+  const copy = openCluster({ dir })
+  onTestFinished(() => copy.remove())
+  cluster.start()
+  const past = { TRANCHE_POSTGRES_DIRECT_URL: copy.url }
+  const { input } = await putRefunds(2)
+  for (const command of [['submit', input, '--yes'], ['doctor']]) {
+    const { stdout, stderr } = await office.trancheWith(past, ...command)
+    expect(stdout + stderr).toContain(ELSEWHERE)
+  }
+  expect(await query(copy.url, `SELECT count(*)::int AS rows FROM ${schema}.instruction`)).toEqual([{ rows: 0 }])
 })
 
 test('a second worker on a machine with a private Redis is refused in words', async () => {

@@ -81,7 +81,7 @@ export function isTaken(error: unknown): boolean {
 }
 
 /** A table that is not there, or not where this connection looks for it. */
-export function isUndefined(error: unknown): boolean {
+export function isMissingTable(error: unknown): boolean {
   return codeOf(error) === '42P01'
 }
 

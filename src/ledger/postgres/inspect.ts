@@ -1,7 +1,7 @@
 // How the server is, for a person who asks before it matters. Changes nothing.
 
 import { all, one } from '../texts/script.ts'
-import type { Failover } from './copies/identity.ts'
+import { type Failover, SERVER_START } from './copies/identity.ts'
 import { openFitSession } from './open.ts'
 import type { Address } from './session.ts'
 
@@ -18,16 +18,15 @@ export interface ServerView {
   /** Whether it may see what other users do, and what the server waits for. */
   readonly seesAll: boolean
   readonly user: string
-  /** Where it is: the identity of the server and the name of the database. */
+  /** Where it is: which running server, and the name of the database. */
   readonly where: string
   /** Of all that is in the schema, in bytes. */
   readonly bytes: number
 }
 
-/** With `storage` nothing compares the identity of the server, and its provider may not let us read it. */
-const viewOf = (failover: Failover) => `
+const VIEW = `
   SELECT current_user AS "user", CASE WHEN pg_has_role(current_user, 'pg_read_all_stats', 'USAGE') THEN 1 ELSE 0 END AS "seesAll",
-    ${failover === 'storage' ? "''" : '(SELECT system_identifier FROM pg_control_system())'} || ' ' || current_database() AS "where",
+    ${SERVER_START} || ' ' || current_database() AS "where",
     current_setting('server_version') AS version, CASE current_setting('full_page_writes') WHEN 'on' THEN 1 ELSE 0 END AS pages,
     CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT) AS "nowMs",
     (SELECT CAST(coalesce(max(extract(epoch FROM clock_timestamp() - xact_start)), 0) AS BIGINT) FROM pg_stat_activity
@@ -49,7 +48,7 @@ export async function inspectServer(address: Address, failover: Failover): Promi
   try {
     await session.begin('READ COMMITTED')
     const askedAtMs = Date.now()
-    const { nowMs, pages, seesAll, ...view } = (await session.run(one<Row>(viewOf(failover))))!
+    const { nowMs, pages, seesAll, ...view } = (await session.run(one<Row>(VIEW)))!
     const aheadMs = Math.round((askedAtMs + Date.now()) / 2 - nowMs)
     const standbys = await session.run(all<{ name: string; waits: string }>(STANDBYS))
     return { ...view, aheadMs, standbys, fullPageWrites: pages === 1, seesAll: seesAll === 1 }

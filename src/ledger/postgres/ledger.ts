@@ -121,7 +121,7 @@ export function ledgerOn({
   const settled = quietBy(transactor())
   const reads = createReads(sessions.open, settled, clock)
   const engine = engineOn(transactor(), reads, turns)
-  const past = () => (direct === null ? connect(address) : connectPast(() => connect(direct), reads, failover))
+  const past = () => (direct === null ? connect(address) : connectPast(() => connect(direct), reads))
   const directSessions = createSessions(() => past().catch(throwAsFault))
   const member = createMember({
     ...{ connect: sessions.kept(), place: place?.id ?? null, clock, newId, failover, restMs },

@@ -14,7 +14,7 @@ export interface Hands {
 const TABS_MOST = 60
 
 export function byMouse(page: Page): Hands {
-  heedChoosers(page)
+  interceptChoosers(page)
   return {
     async write(field, text) {
       await field.click()
@@ -27,7 +27,7 @@ export function byMouse(page: Page): Hands {
 }
 
 export function byKeys(page: Page): Hands {
-  heedChoosers(page)
+  interceptChoosers(page)
   const isFocused = async (what: Locator) => (await what.and(page.locator(':focus')).count()) > 0
   const reach = async (what: Locator) => {
     for (let tabs = 0; tabs < TABS_MOST; tabs += 1) {
@@ -66,7 +66,7 @@ async function arriving(page: Page, act: () => Promise<void>): Promise<void> {
 }
 
 /** Chromium hands over a chooser only once it was asked to. Whoever asks at the click may be too late. */
-function heedChoosers(page: Page): void {
+function interceptChoosers(page: Page): void {
   page.on('filechooser', () => {})
 }
 

@@ -73,6 +73,13 @@ export function restingFault(leftMs: number): Fault {
 /** Another one since it was put back. No setting of a connection changes how it is written. */
 export const SERVER_START = 'CAST(extract(epoch FROM pg_postmaster_start_time()) AS TEXT)'
 
+/** Which ledger a connection reaches, and in which running server: a copy of it has another database, or another server. */
+export function* whereabouts(): Script<string> {
+  const ledger = yield* one<{ id: string }>("SELECT value AS id FROM meta WHERE key = 'ledger_id'")
+  const found = yield* one<{ place: string }>(`SELECT ${SERVER_START} || ' ' || ${DATABASE} AS place`)
+  return `${ledger?.id} ${found!.place}`
+}
+
 export function* startOfServer(): Script<string> {
   const found = yield* one<{ at: string }>(`SELECT ${SERVER_START} AS at`)
   return found!.at
