@@ -263,10 +263,7 @@ async function installForTests(what, namesOf, isThere) {
   }
   say(`installing ${[names[0]].flat().join(' ')} (${manager.command}), for tests …`)
   const complaints = await installFirst(manager, prefix, names, isThere)
-  await stopServices(
-    prefix,
-    ['prometheus', 'pgbouncer'].filter((name) => names.includes(name)),
-  )
+  await stopServices(prefix, names.flat())
   if (!isThere()) say(`${what} could not be installed: the tests that need it are skipped.\n${complaints}`)
 }
 

@@ -76,7 +76,7 @@ export async function assertDirect(server: LedgerServer): Promise<void> {
   const seen = await inspectServer(direct, server.failover).catch((error: unknown) => {
     throw new Fault('config', `TRANCHE_POSTGRES_DIRECT_URL cannot be used: ${messageOf(error)}`, { cause: error })
   })
-  if (seen.where !== where) throw (await import('../ledger/postgres/past-pooler.ts')).elsewhereFault()
+  if (seen.where !== where) throw (await import('../ledger/postgres/direct.ts')).elsewhereFault()
 }
 
 // ───────────────────────────────────────────────────────────── Places

@@ -49,10 +49,10 @@ export function deliverEvents(parts: DeliveringParts): Delivering {
   let triedAtMs: number | null = null
   let forgottenAtMs = clock.monotonicMs()
 
-  /** Says so once for each time that it begins to fail. `work` resolves to whether it did anything. */
-  async function trying(what: string, work: () => Promise<boolean>): Promise<void> {
+  /** Says so once for each time that it begins to fail. `work` resolves to null if it was not its turn. */
+  async function trying(what: string, work: () => Promise<unknown>): Promise<void> {
     try {
-      if ((await work()) && told.delete(what)) log.info({}, `${what}: they go out again`)
+      if ((await work()) !== null && told.delete(what)) log.info({}, `${what}: they go out again`)
     } catch (error) {
       if (!told.has(what)) log.warn({ err: error }, `${what}: they wait, and nothing of them is lost`)
       told.add(what)
@@ -77,7 +77,7 @@ export function deliverEvents(parts: DeliveringParts): Delivering {
   async function look(): Promise<void> {
     await trying('events', async () => {
       const mine = await takeTurn()
-      if (mine === null) return false
+      if (mine === null) return null
       await parts.ledger.gatherEvents(clock.nowMs())
       const upTo = await parts.ledger.eventsEnd()
       // Redis may be away and take its time to say so: that holds up no webhook.
@@ -85,26 +85,17 @@ export function deliverEvents(parts: DeliveringParts): Delivering {
         publishing = null
       })
       await send(mine, upTo)
-      return true
+      return mine
     })
     if (turn === null || clock.monotonicMs() - forgottenAtMs < FORGET_EVERY_MS) return
     forgottenAtMs = clock.monotonicMs()
-    await trying('old deliveries', async () => {
-      await parts.ledger.forgetDeliveries(clock.nowMs() - KEPT_MS)
-      return true
-    })
+    await trying('old deliveries', () => parts.ledger.forgetDeliveries(clock.nowMs() - KEPT_MS))
   }
 
   const publish = (mine: Turn, upTo: EventPosition) =>
-    trying('outcomes for queues', async () => {
-      await mine.publishing?.publish(upTo)
-      return true
-    })
+    trying('outcomes for queues', async () => mine.publishing?.publish(upTo))
   const send = ({ webhooks }: Turn, upTo: EventPosition) =>
-    trying('webhooks', async () => {
-      await webhooks?.look(await parts.ledger.signingEndpoints(clock.nowMs()), upTo)
-      return true
-    })
+    trying('webhooks', async () => webhooks?.look(await parts.ledger.signingEndpoints(clock.nowMs()), upTo))
 
   const going = (async () => {
     while (!stopping.signal.aborted) {

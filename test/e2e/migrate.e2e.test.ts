@@ -35,6 +35,19 @@ async function put(name: string, rows: ReturnType<typeof refunds>): Promise<stri
   return office.put(name, toCsv(rows))
 }
 
+test('nothing is moved where the address past the pooler leads to another database', async () => {
+  await put('in.csv', refunds(2))
+  await office.tranche('submit', office.path('in.csv'))
+  const elsewhere = url.replace('/postgres?', '/template1?')
+  const moved = await office.trancheWith({ ...there, TRANCHE_POSTGRES_DIRECT_URL: elsewhere }, 'migrate')
+  expect([moved.code, moved.stderr]).toEqual([
+    2,
+    expect.stringContaining('TRANCHE_POSTGRES_DIRECT_URL reaches another server or database'),
+  ])
+  expect((await office.tranche('worker', '--until-idle')).code).toBe(0)
+  expect(receivedRows()).toBe(2)
+})
+
 test('a ledger that is partly worked off moves with all its values, and the server goes on where it stopped', async () => {
   const file = mixedFile(60)
   office.sandbox.prepare(file.preparation)

@@ -247,7 +247,7 @@ test('a file is recorded in no other ledger that the address past the pooler lea
 
 const ELSEWHERE = 'TRANCHE_POSTGRES_DIRECT_URL reaches another server or database'
 
-test('nor in a copy of it on another server', async () => {
+test('a file is recorded in no copy of the ledger on another server', async () => {
   const cluster = openCluster()
   onTestFinished(() => cluster.remove())
   await openOn({ env: { TRANCHE_LEDGER_URL: cluster.url } })

@@ -6780,11 +6780,18 @@ export const GUARDS: readonly Guard[] = [
     tests: ['test/ledger/postgres/together.integration.test.ts'],
   },
   {
-    name: 'postgres: what records past a pooler reaches the ledger itself',
-    file: 'src/ledger/postgres/past-pooler.ts',
+    name: 'postgres: a connection that bypasses a pooler reaches the same ledger',
+    file: 'src/ledger/postgres/direct.ts',
     guard: 'there !== here',
     without: 'there === null',
     tests: ['test/e2e/postgres.e2e.test.ts'],
+  },
+  {
+    name: 'migrate: a ledger moves to no other database than the pooler leads to',
+    file: 'src/app/migration.ts',
+    guard: '  await assertDirect(server)\n',
+    without: '',
+    tests: ['test/e2e/migrate.e2e.test.ts'],
   },
   {
     name: 'postgres: a snapshot counts only where the turnstile was held to its end',

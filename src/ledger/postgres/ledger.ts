@@ -38,11 +38,11 @@ import {
 import { type ToFileParts, toFileOn } from './copies/to-file.ts'
 import { createServerWitness } from './copies/witness.ts'
 import { holdDelivery } from './delivery-lock.ts'
+import { connectDirectly } from './direct.ts'
 import { draftEngineOn } from './draft.ts'
 import { engineOn, FULL_TEXT } from './engine.ts'
 import { throwAsFault } from './errors.ts'
 import { type Machine, THIS_MACHINE } from './machine.ts'
-import { connectPast } from './past-pooler.ts'
 import { createReads, quietBy } from './reads.ts'
 import { keepPartitions } from './schema.ts'
 import { createSeal, sealRecord } from './seal.ts'
@@ -121,8 +121,8 @@ export function ledgerOn({
   const settled = quietBy(transactor())
   const reads = createReads(sessions.open, settled, clock)
   const engine = engineOn(transactor(), reads, turns)
-  const past = () => (direct === null ? connect(address) : connectPast(() => connect(direct), reads))
-  const directSessions = createSessions(() => past().catch(throwAsFault))
+  const connectAlone = () => (direct === null ? connect(address) : connectDirectly(() => connect(direct), reads))
+  const directSessions = createSessions(() => connectAlone().catch(throwAsFault))
   const member = createMember({
     ...{ connect: sessions.kept(), place: place?.id ?? null, clock, newId, failover, restMs },
     seen,

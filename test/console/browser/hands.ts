@@ -65,7 +65,7 @@ async function arriving(page: Page, act: () => Promise<void>): Promise<void> {
   await Promise.all([page.waitForEvent('domcontentloaded'), act()])
 }
 
-/** Chromium hands over a chooser only once it was asked to. Whoever asks at the click may be too late. */
+/** Asked only at the click, Chromium may open the dialog before it hears that the test wants it. */
 function interceptChoosers(page: Page): void {
   page.on('filechooser', () => {})
 }

@@ -1,5 +1,5 @@
-// Connections past a pooler. They must lead to where the pooler leads: otherwise a file would be recorded in another ledger, where nobody
-// works it off, or somebody else does.
+// Connections that bypass a pooler. They must reach the ledger that the pooler reaches: otherwise a file would be recorded in another one,
+// where no worker of this ledger takes it up.
 
 import { messageOf } from '../../domain/errors.ts'
 import { Fault } from '../../domain/fault.ts'
@@ -9,12 +9,12 @@ import type { Reads } from './reads.ts'
 import type { Session } from './session.ts'
 
 /** `reads`: through the pooler. Faults where the two lead to different ledgers. */
-export async function connectPast(connect: () => Promise<Session>, reads: Pick<Reads, 'read'>): Promise<Session> {
+export async function connectDirectly(connect: () => Promise<Session>, reads: Pick<Reads, 'read'>): Promise<Session> {
   const session = await connect().catch((error: unknown) => {
     throw unusableFault(error)
   })
   try {
-    // In this order: a server that is started again meanwhile has cut the connection, and is not taken for another one.
+    // In this order: a server that restarts meanwhile has cut this connection, and is not taken for another server.
     const here = await reads.read(whereabouts)
     const there = await session.read(whereabouts()).catch(nowhere)
     if (there !== here) throw elsewhereFault()
@@ -33,14 +33,14 @@ function nowhere(error: unknown): null {
 export function elsewhereFault(): Fault {
   return new Fault(
     'config',
-    'TRANCHE_POSTGRES_DIRECT_URL reaches another server or database than TRANCHE_LEDGER_URL, or no ledger there. Nothing was done by way of it. Point it at the same database, past the pooler.',
+    'TRANCHE_POSTGRES_DIRECT_URL reaches another server or database than TRANCHE_LEDGER_URL, or its user cannot see the ledger there. Nothing was recorded through it. Set it to the address of the same database, past the pooler.',
   )
 }
 
 function unusableFault(error: unknown): Fault {
   return new Fault(
     'unavailable',
-    `TRANCHE_POSTGRES_DIRECT_URL cannot be used (${messageOf(error)}). Nothing was done by way of it. Check that it is right and that the server runs, then try again.`,
+    `TRANCHE_POSTGRES_DIRECT_URL cannot be used (${messageOf(error)}). Nothing was recorded through it. Check that it is right and that the server runs, then try again.`,
     { cause: error },
   )
 }
