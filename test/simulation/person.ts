@@ -4,11 +4,12 @@
 
 import type { Actor } from '../../src/domain/actor.ts'
 import { type DoubtRow, type Resolution, type Resolved, standingProposal } from '../../src/domain/doubt.ts'
+import type { AccountId } from '../../src/domain/ids.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import type { Ledger } from '../../src/ports/ledger/ledger.ts'
 import { personAt } from '../fixtures/ledgers.ts'
 import { PEOPLE } from './approvers.ts'
-import type { GatewayTruth } from './gateway.ts'
+import type { Execution, GatewayTruth } from './gateway.ts'
 import type { Random } from './random.ts'
 import type { Life } from './world.ts'
 
@@ -24,17 +25,19 @@ export async function decideDoubts(
   { random, careless }: { readonly random: Random; readonly careless: number },
   clock: Pick<Clock, 'nowMs'> = life.clock,
 ): Promise<void> {
+  const accounts = new Map((await ledger.accounts()).map(({ name, accountId }) => [name, accountId]))
   for (const doubt of await ledger.doubts()) {
     const { attempt, merchant, batchId, rowNo } = doubt
     const { reference } = doubt.instruction
+    const lookUpOnly = () => entryOf(truth.executedOf(accounts.get(merchant) as AccountId, reference))
     const actor = doubt.twoPeople ? (PEOPLE[random.whole(0, PEOPLE.length - 1)] ?? PERSON) : PERSON
     if (await refuses(life, ledger, doubt, { actor, random }, clock)) continue
-    const found = lookUp(doubt, truth, random, careless)
-    const key = `${accountOf(doubt)}/${reference}`
+    const found = againOr(lookUpOnly(), doubt, random, careless)
+    const key = `${accounts.get(merchant)}/${reference}`
     const told = { reference, merchant, attempt, row: { batchId, rowNo }, reason: 'looked up', restMs: 0 }
     // Counted before it is told: the process may die between the two.
     if (found.finding === 'send-again') truth.sendAgains.set(key, (truth.sendAgains.get(key) ?? 0) + 1)
-    if (found.finding === 'send-again' && lookUpOnly(doubt, truth).finding === 'approved') truth.misjudged.add(key)
+    if (found.finding === 'send-again' && lookUpOnly().finding === 'approved') truth.misjudged.add(key)
     const { proposal } = doubt
     const isTold = doubt.twoPeople && random.chance(0.5)
     const shown = isTold ? { proposedAtMs: proposal?.atMs ?? null, onlyProposes: proposal === null } : {}
@@ -43,7 +46,7 @@ export async function decideDoubts(
     if (resolved.kind === 'proposed' && random.chance(0.6))
       resolved = await askOthers(life, ledger, truth, { told: { ...told, ...found }, key, doubt, random }, clock)
     if (resolved.kind === 'refused' && resolved.why === 'cancelled') {
-      resolved = await ledger.resolve({ ...told, ...lookUpOnly(doubt, truth) }, actor, clock.nowMs())
+      resolved = await ledger.resolve({ ...told, ...lookUpOnly() }, actor, clock.nowMs())
     }
     const { kind } = resolved
     life.say(
@@ -98,21 +101,14 @@ async function refuses(
 
 type Found = Pick<Resolution, 'finding' | 'transactionId'>
 
-function lookUp(doubt: DoubtRow, truth: GatewayTruth, random: Random, careless: number): Found {
-  const found = lookUpOnly(doubt, truth)
+function againOr(found: Found, doubt: DoubtRow, random: Random, careless: number): Found {
   const willing = doubt.proposal === null ? 0.4 : 0.7 // many agree with a colleague
   const again = random.chance(found.finding === 'approved' ? careless : willing)
   return again ? { finding: 'send-again', transactionId: null } : found
 }
 
-function lookUpOnly(doubt: DoubtRow, truth: GatewayTruth): Found {
-  const found = truth.executedOf(accountOf(doubt), doubt.instruction.reference)
-  const entry = found.find(({ status }) => status === 'APPROVED') ?? found.at(-1)
+function entryOf(executed: readonly Execution[]): Found {
+  const entry = executed.find(({ status }) => status === 'APPROVED') ?? executed.at(-1)
   if (entry === undefined) return { finding: 'not-executed', transactionId: null }
   return { finding: entry.status === 'APPROVED' ? 'approved' : 'declined', transactionId: entry.transactionId }
-}
-
-/** Accounts are numbered in the order of the configuration, which is what merchants are called after. */
-function accountOf({ merchant }: DoubtRow): number {
-  return Number(merchant.replace('merchant-', '')) + 1
 }
