@@ -51,7 +51,8 @@ export async function openMessageDoor(app: App, ledger: Ledger): Promise<Message
   return {
     schema: instructionMessageJsonSchema(),
     async take(payload, sourceId, recording, sees) {
-      const taken = await takeMessage('instruction', payload, sourceId, {
+      const handed = { jobName: 'instruction', payload, sourceId }
+      const taken = await takeMessage(handed, {
         ...{ ledger: recording, clock, log, parse: parseMessage, batches: null, comesAgain: false },
         accountOf: (name) => (sees(name) ? (accounts.get(name) ?? null) : null),
       })

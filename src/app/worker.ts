@@ -225,8 +225,8 @@ async function openIntake(
     ledgerId: ledger.ledgerId,
     owners: { last: ledger.queueOwner, keep: ledger.keepQueueOwner },
     log,
-    take: async (jobName, payload, sourceId, unread) => {
-      const taken = await takeMessage(jobName, payload, sourceId, parts, unread)
+    take: async (handed) => {
+      const taken = await takeMessage(handed, parts)
       watched.messageTaken(toMessageResult(taken.kind))
       if (taken.kind === 'refused') narrator.refused(taken.reasons)
       return taken

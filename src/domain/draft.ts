@@ -50,6 +50,8 @@ export interface DraftHeader {
   readonly fileSha256: string
   /** It is no file but a batch that a service hands in under this name. Absent: a file. */
   readonly queueName?: string
+  /** When that service put it into the queue; see `IntakeMessage`. */
+  readonly handedInAtMs?: number | undefined
   readonly runKey: string | null
   readonly columns: readonly string[]
   /** Columns whose numbers only look like card numbers, as a person says: kept as an act of theirs. */

@@ -50,6 +50,18 @@ export type ParsedBatch =
     }
   | RefusedMessage
 
+/** A message as a door hands it in. */
+export interface HandedIn {
+  readonly jobName: string
+  readonly payload: unknown
+  /** Always names this message: a refusal is kept once under it. */
+  readonly sourceId: string
+  /** When its producer put it into the queue, epoch milliseconds by that one's clock. Absent: it did not wait. */
+  readonly handedInAtMs?: number | undefined
+  /** Why the queue could not read it. Absent or null: it could. */
+  readonly unread?: RefusedMessage | null
+}
+
 export interface RefusedMessage {
   readonly kind: 'refused'
   /** In words for the producer; no card number is in them. */

@@ -24,6 +24,8 @@ export interface InstructionFile {
   readonly sha256: string
   /** It is no file but a batch that a service hands in under this name. Absent: a file. */
   readonly queueName?: string
+  /** When that service put it into the queue; see `IntakeMessage`. */
+  readonly handedInAtMs?: number | undefined
   readonly columns: readonly string[]
   readonly fedBack: boolean
   /** Its rows have card details. Their results do not: what failed is run again from the file itself. */

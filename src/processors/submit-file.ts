@@ -49,6 +49,7 @@ export async function reviewFile(
     fileName: file.name,
     fileSha256: file.sha256,
     ...(file.queueName !== undefined && { queueName: file.queueName }),
+    handedInAtMs: file.handedInAtMs,
     runKey: request.runKey,
     columns: file.columns,
     notCards: file.notCards ?? [],

@@ -4,7 +4,7 @@ import type { Actor } from '../domain/actor.ts'
 import type { Lookalike } from '../domain/draft.ts'
 import { assert, Fault } from '../domain/fault.ts'
 import { MESSAGE_FIELDS } from '../domain/instruction.ts'
-import type { MessageResult, ParsedBatch, RefusedMessage, TakenBatch } from '../domain/message.ts'
+import type { HandedIn, MessageResult, ParsedBatch, RefusedMessage, TakenBatch } from '../domain/message.ts'
 import type { InstructionFile, Refusal, Reviewed, SubmitRequest } from '../domain/submission.ts'
 import { visible } from '../domain/visible.ts'
 import type { IntakeLedger, RefusedPayload } from '../ports/ledger/intake.ts'
@@ -45,11 +45,16 @@ export function createTurns(): Turns {
 
 type Batch = Exclude<ParsedBatch, { kind: 'refused' }>
 
+interface Handed extends Pick<HandedIn, 'handedInAtMs'> {
+  readonly ifRefused: RefusedPayload
+  readonly nowMs: number
+}
+
 /** Faults where it could not be recorded just now. */
 export async function takeBatch(
   batch: Batch,
   { accountId, lookalikeDays, xtlOrderIdOf }: MessageAccount,
-  { ifRefused, nowMs }: { readonly ifRefused: RefusedPayload; readonly nowMs: number },
+  { ifRefused, handedInAtMs, nowMs }: Handed,
   { ledger, actor, turns }: BatchParts,
 ): Promise<MessageResult> {
   const lookBefore = () => answeredBefore(batch, accountId, ifRefused, ledger)
@@ -60,11 +65,13 @@ export async function takeBatch(
     ...{ allowLookalikes: batch.allowLookalikes, skipInvalid: false, expectCount: null, expectTotals: [] },
     ...{ canaryRows: null, maxDeclinedPercent: null, nowMs },
   }
-  return turns(() => record(batch, request, { ledger, actor, xtlOrderIdOf, ifRefused, lookBefore }))
+  return turns(() => record(batch, request, { ledger, actor, xtlOrderIdOf, ifRefused, handedInAtMs, lookBefore }))
 }
 
-interface RecordParts extends Pick<BatchParts, 'ledger' | 'actor'>, Pick<MessageAccount, 'xtlOrderIdOf'> {
-  readonly ifRefused: RefusedPayload
+interface RecordParts
+  extends Pick<BatchParts, 'ledger' | 'actor'>,
+    Pick<MessageAccount, 'xtlOrderIdOf'>,
+    Omit<Handed, 'nowMs'> {
   /** What it was answered, or another one of its name; null: nothing. */
   readonly lookBefore: () => ReturnType<typeof answeredBefore>
 }
@@ -72,10 +79,11 @@ interface RecordParts extends Pick<BatchParts, 'ledger' | 'actor'>, Pick<Message
 async function record(
   batch: Batch,
   request: SubmitRequest,
-  { ledger, actor, xtlOrderIdOf, ifRefused, lookBefore }: RecordParts,
+  { ledger, actor, xtlOrderIdOf, ifRefused, handedInAtMs, lookBefore }: RecordParts,
 ): Promise<MessageResult> {
   const waiting = { signal: AbortSignal.timeout(SUBMIT_WAIT_MS) }
-  const reviewed = await reviewFile(fileOf(batch, xtlOrderIdOf), request, ledger, false, waiting)
+  const file = { ...fileOf(batch, xtlOrderIdOf), handedInAtMs }
+  const reviewed = await reviewFile(file, request, ledger, false, waiting)
   try {
     // Only now no other submit is under way: one of the same name may have ended in the meantime, or this very one elsewhere.
     const answeredMeanwhile = await lookBefore()

@@ -4,11 +4,11 @@ import { holdsCardData, maskCardData } from '../domain/card-secrets.ts'
 import { assert, Fault } from '../domain/fault.ts'
 import type { AccountId } from '../domain/ids.ts'
 import {
+  type HandedIn,
   type MessageResult,
   OUTCOME_QUEUE,
   type ParsedBatch,
   type ParsedMessage,
-  type RefusedMessage,
 } from '../domain/message.ts'
 import { visible, visibleJson } from '../domain/visible.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -48,19 +48,11 @@ const CARD_IN_ID =
 /** Of a name that is not known here, as much as a person needs to find it. */
 const NAME_CHARACTERS = 100
 
-/**
- * `sourceId` always names this message: a refusal is kept once under it. Faults where the message could not be recorded
- * just now. `unread`: the queue could not read it; null: it could. A bug refuses the message it was met with, and no other waits for that.
- */
-export async function takeMessage(
-  jobName: string,
-  payload: unknown,
-  sourceId: string,
-  parts: MessageParts,
-  unread: RefusedMessage | null = null,
-): Promise<MessageResult> {
+/** Faults where the message could not be recorded just now. A bug refuses the message it was met with, and no other waits for that. */
+export async function takeMessage(handed: HandedIn, parts: MessageParts): Promise<MessageResult> {
+  const { jobName, payload, sourceId, unread = null } = handed
   const { ledger, clock, log } = parts
-  const kept = (withheld: string | null) => keptOf({ jobName, payload, sourceId, withheld }, parts)
+  const kept = (withheld: string | null) => keptOf(handed, withheld, parts)
   // Not known until it has been searched.
   let withheld: string | null = 'it could not be looked through for card data'
   let taken: MessageResult
@@ -71,7 +63,7 @@ export async function takeMessage(
     if (holdsCardData(sourceId)) taken = { kind: 'refused', reasons: [CARD_IN_ID], withheld }
     else
       taken = [MESSAGE_JOB, BATCH_JOB].includes(jobName)
-        ? await tryToTake(parsed, kept(withheld), parts)
+        ? await tryToTake(parsed, { ...handed, ifRefused: kept(withheld) }, parts)
         : unknownJob(jobName, withheld)
   } catch (error) {
     if (error instanceof Fault) throw error
@@ -85,14 +77,11 @@ export async function takeMessage(
   return taken
 }
 
-interface Handed {
-  readonly jobName: string
-  readonly payload: unknown
-  readonly sourceId: string
-  readonly withheld: string | null
-}
-
-function keptOf({ jobName, payload, sourceId, withheld }: Handed, parts: MessageParts): RefusedPayload {
+function keptOf(
+  { jobName, payload, sourceId }: HandedIn,
+  withheld: string | null,
+  parts: MessageParts,
+): RefusedPayload {
   const text =
     withheld === null
       ? visibleJson(String(JSON.stringify(jobName === BATCH_JOB ? outlineOf(payload) : payload)).slice(0, 4_000))
@@ -126,7 +115,7 @@ function outlineOf(payload: unknown): unknown {
 
 async function tryToTake(
   parsed: ParsedMessage | ParsedBatch,
-  ifRefused: RefusedPayload,
+  { ifRefused, handedInAtMs }: Pick<HandedIn, 'handedInAtMs'> & { readonly ifRefused: RefusedPayload },
   { ledger, clock, accountOf, batches, comesAgain }: MessageParts,
 ): Promise<MessageResult> {
   if (parsed.kind === 'refused') return parsed
@@ -135,7 +124,7 @@ async function tryToTake(
   const nowMs = clock.nowMs()
   if (parsed.kind === 'batch') {
     assert(batches !== null, 'a batch was understood where none is taken')
-    return takeBatch(parsed, account, { ifRefused, nowMs }, batches)
+    return takeBatch(parsed, account, { ifRefused, handedInAtMs, nowMs }, batches)
   }
   const { instruction, runKey, allowLookalike, batchName, replyTo, cells } = parsed
   const { accountId, lookalikeDays } = account
@@ -149,6 +138,7 @@ async function tryToTake(
     cells,
     replyTo,
     ...(comesAgain && { ifRefused }),
+    handedInAtMs,
     nowMs,
   })
   return answer.kind === 'refused' ? { kind: 'refused', reasons: [answer.reason], withheld: null } : answer

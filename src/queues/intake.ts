@@ -3,7 +3,7 @@
 import { DelayedError, type Job, type JobJson, UnrecoverableError, Worker } from 'bullmq'
 import { holdsCardData } from '../domain/card-secrets.ts'
 import { Fault, type FaultCode } from '../domain/fault.ts'
-import type { MessageResult, RefusedMessage } from '../domain/message.ts'
+import type { HandedIn, MessageResult, RefusedMessage } from '../domain/message.ts'
 import { statusOf } from '../domain/states.ts'
 import type { Log } from '../ports/log.ts'
 import { answered, nameOf, openClient, type RedisAddress, type RedisClient, workerConnection } from './connection.ts'
@@ -16,13 +16,7 @@ export interface IntakeOptions {
   readonly prefix: string
   readonly ledgerId: string
   readonly owners: QueueOwners
-  /** `unread`: why the job could not be read; null: it could. */
-  readonly take: (
-    jobName: string,
-    payload: unknown,
-    sourceId: string,
-    unread: RefusedMessage | null,
-  ) => Promise<MessageResult>
+  readonly take: (handed: HandedIn) => Promise<MessageResult>
   readonly log: Log
 }
 
@@ -267,8 +261,13 @@ async function takeJob(
       )
       return await putBack('the queue is not ours', AFTER_TROUBLE_MS)
     }
-    const sourceId = `${INTAKE_QUEUE}/${job.id}/${job.timestamp}`
-    taken = await take(String(job.name), job.data, sourceId, worker.whyUnread(job))
+    taken = await take({
+      jobName: String(job.name),
+      payload: job.data,
+      sourceId: `${INTAKE_QUEUE}/${job.id}/${job.timestamp}`,
+      handedInAtMs: handedInAtMs(job),
+      unread: worker.whyUnread(job),
+    })
     // Its producer is told by the event all the same.
     if (namesCard(job)) job.opts.removeOnFail = true
     if (taken.kind === 'refused') await job.updateProgress({ refused: taken.reasons }) // one by one, for a program
@@ -287,6 +286,11 @@ async function takeJob(
   rest.end()
   if (taken.kind !== 'refused') return answerOf(taken)
   throw new UnrecoverableError(`refused: ${taken.reasons.join('; ')}`)
+}
+
+/** Any program may have written it: what is no time counts as the earliest one. */
+function handedInAtMs({ timestamp }: Job): number {
+  return Number.isSafeInteger(timestamp) && timestamp >= 0 ? timestamp : 0
 }
 
 /** Of a batch: another submit is under way, or took what this one found free. Of a message the same codes are trouble. */

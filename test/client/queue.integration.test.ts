@@ -42,7 +42,7 @@ test.each([ACCEPTED, REFUSED])(
         ...{ address: { path: redis.path }, prefix: 'bull', ledgerId: 'L' },
         owners: { last: async () => null, keep: async () => {} },
         log: { debug: silent, info: silent, warn: silent, error: silent },
-        async take(_, payload) {
+        async take({ payload }) {
           references.push((payload as { reference: string }).reference)
           return taken
         },

@@ -1,14 +1,16 @@
 // Instructions that other services put into the queue with plain BullMQ.
 
-import { type ChildProcess, spawn } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { type Job, Queue, QueueEvents } from 'bullmq'
 import { Redis } from 'ioredis'
 import { afterEach, expect, test } from 'vitest'
-import { findRedisServer } from '../../src/queues/private-redis.ts'
 import { booksOf, compareBooks, countsIn, query, recordedIn } from '../fixtures/books.ts'
 import { type Office, openOffice, until } from '../fixtures/cli.ts'
 import { orderOf } from '../fixtures/files.ts'
-import { freePort } from '../fixtures/ports.ts'
+import { openRedisServer, type RedisServer } from '../fixtures/redis.ts'
 
 let office: Office
 const closing: (() => Promise<unknown>)[] = []
@@ -18,7 +20,7 @@ afterEach(async () => {
 })
 
 /** As another service would: a connection to the Redis that the worker names, and the name of the queue. */
-function openQueue(connection: { path: string } | { port: number }): Queue {
+function openQueue(connection: { path: string }): Queue {
   const queue = new Queue('tranche-intake', { connection })
   queue.on('error', () => {})
   closing.push(() => queue.close())
@@ -216,6 +218,51 @@ test('a batch is taken whole, known by its name, and sent', async () => {
   expect((await office.tranche('messages', 'failed', '--json')).last).toMatchObject({ messages: [{ batch: 'b-1' }] })
 })
 
+test('messages that wait in a Redis that was put back with the ledger come into doubt, and none is sent twice', async () => {
+  const redis = await openRedis()
+  office = await openOffice({ env: { TRANCHE_REDIS_URL: redis.path } })
+  prepareOrders(4)
+  const queue = openQueue({ path: redis.path })
+  const { schema_version, transaction_type, request_currency } = message(1)
+  const instructions = [3, 4].map((n) => ({ reference: `msg-${n}`, amount: `${n}.50`, request_ref_po_id: orderOf(n) }))
+  const batch = { schema_version, transaction_type, request_currency, batch: 'b-1', instructions }
+  for (const n of [1, 2]) await queue.add('instruction', message(n), { jobId: `job-${n}` })
+  await queue.add('batch', batch, { jobId: 'job-3' })
+  const kept = office.path('kept')
+  execFileSync('cp', ['-a', office.dataDir, kept])
+  await redis.save()
+
+  const first = await office.worker()
+  await until(
+    'all are executed',
+    () => recordedIn(office).filter(({ state }) => state === 'APPROVED').length === 4,
+    first,
+  )
+  first.kill('SIGTERM')
+  await first.ended
+  rmSync(office.dataDir, { recursive: true })
+  execFileSync('cp', ['-a', kept, office.dataDir])
+  await redis.kill()
+  await redis.start({ asSaved: true })
+
+  expect((await office.tranche('worker', '--until-idle')).code).toBe(6)
+  const adopted = await office.tranche('adopt', '--restored', '--reason', 'disk failed')
+  expect(adopted.code, adopted.stderr).toBe(0)
+  expect(adopted.stderr).toContain('come into doubt when a worker takes them')
+  const second = await office.worker()
+  const states = async () => Promise.all([1, 2, 3].map((n) => queue.getJobState(`job-${n}`)))
+  await until('all are taken', async () => (await states()).every((state) => state === 'completed'), second)
+  expect((await queue.getJob('job-1'))?.returnvalue).toMatchObject({ status: 'accepted', state: 'IN_DOUBT' })
+  expect(recordedIn(office).map(({ state }) => state)).toEqual(Array.from({ length: 4 }, () => 'IN_DOUBT'))
+  expect(office.sandbox.received()).toBe(4)
+  const doubts = await office.tranche('in-doubt', 'list')
+  expect(doubts.stdout).toContain('it was handed in before an older state of the ledger was put back')
+  const [one] = office.sandbox.log()
+  const found = ['--found', 'approved', '--transaction', String(one?.transactionId), '--reason', 'seen there']
+  const resolved = await office.tranche('in-doubt', 'resolve', 'msg-1', ...found)
+  expect(resolved.code, resolved.stderr).toBe(0)
+})
+
 test('a job that was refused stays refused when it is delivered again, whatever became of what it looked like', async () => {
   office = await openOffice()
   prepareOrders(1)
@@ -249,10 +296,10 @@ test('a job that was refused stays refused when it is delivered again, whatever 
 })
 
 test('messages that come while workers end and begin are neither lost nor doubled', async () => {
-  const { port } = await openRedisServer()
-  office = await openOffice({ latencyMs: 20, env: { TRANCHE_REDIS_URL: `redis://127.0.0.1:${port}` } })
+  const { path } = await openRedis()
+  office = await openOffice({ latencyMs: 20, env: { TRANCHE_REDIS_URL: path } })
   prepareOrders(60)
-  const queue = openQueue({ port })
+  const queue = openQueue({ path })
   const first = await office.worker()
   const jobs: Job[] = []
   const sendUpTo = async (last: number) => {
@@ -277,10 +324,10 @@ test('messages that come while workers end and begin are neither lost nor double
 })
 
 test('messages that were being taken when the worker was killed are taken once', async () => {
-  const { port } = await openRedisServer()
-  office = await openOffice({ env: { TRANCHE_REDIS_URL: `redis://127.0.0.1:${port}` } })
+  const { path } = await openRedis()
+  office = await openOffice({ env: { TRANCHE_REDIS_URL: path } })
   prepareOrders(200)
-  const queue = openQueue({ port })
+  const queue = openQueue({ path })
   const jobs = await queue.addBulk(
     Array.from({ length: 200 }, (_, i) => ({ name: 'instruction', data: message(i + 1) })),
   )
@@ -317,19 +364,12 @@ async function allOfRedis(): Promise<string> {
 }
 
 /** A Redis that outlives the workers. */
-async function openRedisServer(): Promise<{ port: number }> {
-  const port = await freePort()
-  const server: ChildProcess = spawn(
-    findRedisServer(),
-    ['--port', String(port), '--save', '', '--appendonly', 'no', '--maxmemory-policy', 'noeviction'],
-    { stdio: 'ignore' },
-  )
-  closing.push(
-    () =>
-      new Promise((resolve) => {
-        server.once('exit', resolve)
-        server.kill('SIGKILL')
-      }),
-  )
-  return { port }
+async function openRedis(): Promise<RedisServer> {
+  const dir = mkdtempSync(join(tmpdir(), 'tr-'))
+  const redis = await openRedisServer(join(dir, 's'))
+  closing.push(async () => {
+    await redis.kill()
+    rmSync(dir, { recursive: true })
+  })
+  return redis
 }

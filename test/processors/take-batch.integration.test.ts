@@ -47,7 +47,8 @@ const SALES = [1, 2].map((n) =>
   }),
 )
 let jobs = 0
-const take = (payload: unknown) => takeMessage('batch', payload, `tranche-intake/${++jobs}/1`, parts)
+const take = (payload: unknown) =>
+  takeMessage({ jobName: 'batch', payload, sourceId: `tranche-intake/${++jobs}/1` }, parts)
 const reasonsOf = async (payload: unknown) => {
   const taken = await take(payload)
   if (taken.kind !== 'refused') throw new Error(`${taken.kind}`)
@@ -56,7 +57,7 @@ const reasonsOf = async (payload: unknown) => {
 
 describe('a batch that was refused', () => {
   const hand = (over: Partial<MessageParts> = {}) =>
-    takeMessage('batch', batch(), 'tranche-intake/same/1', { ...parts, ...over })
+    takeMessage({ jobName: 'batch', payload: batch(), sourceId: 'tranche-intake/same/1' }, { ...parts, ...over })
   async function fill(): Promise<() => Promise<void>> {
     const first = await take(
       batch({ batch: 'first', instructions: [instruction(9, { request_ref_po_id: '700001', amount: '1.50' })] }),

@@ -63,7 +63,9 @@ beforeEach(async () => {
 })
 
 const take = (payload: unknown, over: Partial<MessageParts> = {}, jobName = 'instruction') =>
-  takeMessage(jobName, payload, 'queue/1', { ...parts, ...over })
+  takeMessage({ jobName, payload, sourceId: 'queue/1' }, { ...parts, ...over })
+
+const handed = (payload: unknown, sourceId: string) => ({ jobName: 'instruction', payload, sourceId })
 
 const broken = () => {
   throw new RangeError('Maximum call stack size exceeded')
@@ -71,7 +73,7 @@ const broken = () => {
 
 test('a job id that is a UUID is no card number, whichever digits it has', async () => {
   const uuid = '931dfe9e-c629-4038-9374-13512f9389ce'
-  const taken = await takeMessage('instruction', REFUND, `tranche-intake/${uuid}/1763600000000`, parts)
+  const taken = await takeMessage(handed(REFUND, `tranche-intake/${uuid}/1763600000000`), parts)
   expect(taken.kind).toBe('accepted')
 })
 
@@ -106,12 +108,12 @@ describe('a refusal is kept', () => {
   })
 
   test('without the security code that is in the id or the name of a job', async () => {
-    const id = await takeMessage('instruction', REFUND, 'queue/cvv:123/1', parts)
+    const id = await takeMessage(handed(REFUND, 'queue/cvv:123/1'), parts)
     expect(id).toMatchObject({
       kind: 'refused',
       reasons: [expect.stringMatching(/^the job id holds a card number or/)],
     })
-    const name = await takeMessage('pay cvv 123', REFUND, 'queue/2/1', parts)
+    const name = await takeMessage({ ...handed(REFUND, 'queue/2/1'), jobName: 'pay cvv 123' }, parts)
     expect(name).toMatchObject({ kind: 'refused', reasons: [expect.stringContaining('the job "pay cvv 000"')] })
     expect(JSON.stringify([id, name, kept])).not.toMatch(/cvv.123/)
   })
@@ -120,7 +122,7 @@ describe('a refusal is kept', () => {
     ['amount', { amount: 1.5 }],
     ['nothing', {}],
   ])('without the card number that is in the id of a job, also where %s is wrong in it', async (_, wrong) => {
-    const taken = await takeMessage('instruction', { ...REFUND, ...wrong }, `queue/inv-${CARD}/1`, parts)
+    const taken = await takeMessage(handed({ ...REFUND, ...wrong }, `queue/inv-${CARD}/1`), parts)
     expect(taken).toMatchObject({
       kind: 'refused',
       reasons: [expect.stringMatching(/^the job id holds a card number/)],
@@ -144,7 +146,7 @@ describe('a message that was refused', () => {
   }
 
   test('is refused again when it comes again, for the same reasons and once', async () => {
-    await takeMessage('instruction', REFUND, 'queue/first', parts)
+    await takeMessage(handed(REFUND, 'queue/first'), parts)
     const refused = await take(second)
     expect(refused).toMatchObject({ kind: 'refused', reasons: [expect.stringContaining('looks like msg-1')] })
     await closeFirst()
@@ -154,7 +156,7 @@ describe('a message that was refused', () => {
   })
 
   test('is judged anew where it cannot come again by itself', async () => {
-    await takeMessage('instruction', REFUND, 'queue/first', parts)
+    await takeMessage(handed(REFUND, 'queue/first'), parts)
     expect(await take(second, { comesAgain: false })).toMatchObject({ kind: 'refused' })
     await closeFirst()
     expect(await take(second, { comesAgain: false })).toMatchObject({ kind: 'accepted' })
@@ -190,7 +192,7 @@ describe('a bug', () => {
     const poison = { ...parts, parse: (...asked: Parameters<MessageParts['parse']>) => poisoned(parts.parse(...asked)) }
     const messages = ['a', 'b', 'c'].map((reference, i) => ({ ...REFUND, reference, request_ref_po_id: `${i + 1}` }))
     const taken = await Promise.all(
-      messages.map((message, i) => takeMessage('instruction', message, `queue/${i}`, i === 1 ? poison : parts)),
+      messages.map((message, i) => takeMessage(handed(message, `queue/${i}`), i === 1 ? poison : parts)),
     )
     expect(taken.map(({ kind }) => kind)).toEqual(['accepted', 'refused', 'accepted'])
     expect((await ledger.batches())[0]).toMatchObject({ rows: 2, counts: { READY: 2 } })

@@ -116,7 +116,7 @@ function openWork(): Promise<Work> {
     openIntake: () =>
       openIntakeQueue({
         ...{ ...names, log, owners: { last: async () => null, keep: async () => {} } },
-        async take(jobName) {
+        async take({ jobName }) {
           messages.push(jobName)
           return { kind: 'refused', reasons: ['of no matter'], withheld: null }
         },

@@ -37,7 +37,7 @@ test('trouble of the ledger makes the intake rest, and every message is taken on
   const intake = await openIntakeQueue({
     ...{ address: { path: redis.path }, prefix: 'bull', ledgerId: 'L', log },
     owners: { last: async () => null, keep: async () => {} },
-    async take(_, payload) {
+    async take({ payload }) {
       tried += 1
       if (disk.isFull) throw new Fault('full', 'The disk is full.')
       recorded.add((payload as { n: number }).n)
@@ -71,9 +71,9 @@ test('a job without a name and one that a bug meets make nobody else wait', asyn
     ...{ address: { path: redis.path }, prefix: 'bull', ledgerId: 'L' },
     log: { debug: silent, info: silent, warn: silent, error: (_, text) => void said.push(text) },
     owners: { last: async () => null, keep: async () => {} },
-    async take(name, payload) {
+    async take({ jobName, payload }) {
       if ((payload as { n: number }).n === 1) throw new TypeError('a bug')
-      if (name === 'undefined') return { kind: 'refused', reasons: ['no name'], withheld: null }
+      if (jobName === 'undefined') return { kind: 'refused', reasons: ['no name'], withheld: null }
       return { kind: 'accepted', batchId: 'b' as BatchId, rowNo: 1, state: 'READY' }
     },
   })

@@ -240,7 +240,7 @@ export class Office {
       comesAgain: true,
     }
     return this.#parts.redis.openIntake(life, async (payload, id) => {
-      const taken = await takeMessage('instruction', payload, id, parts)
+      const taken = await takeMessage({ jobName: 'instruction', payload, sourceId: id }, parts)
       const { merchant, instruction } = this.#messages.get(payload as string) as UnderstoodMessage
       life.say(() => `message ${instruction.reference}: ${taken.kind}`)
       if (taken.kind === 'refused') return void this.#refused.add(id)

@@ -22,6 +22,11 @@ export function restoredReason(why: string): string {
   return `an older state of the ledger was put back (${why}); it may have been executed since that state was written`
 }
 
+/** Why a row is in doubt that waited in a queue while an older state of the ledger was put back. */
+export function waitedReason(restoredAtMs: number): string {
+  return `it was handed in before an older state of the ledger was put back at ${isoOf(restoredAtMs)}; it may have been taken and executed before that`
+}
+
 /** `why`: as the person said who cancelled the batch. */
 export function cancelledReason(why: string | null): string {
   return `cancelled: ${why ?? 'no reason kept'}`

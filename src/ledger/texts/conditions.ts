@@ -29,5 +29,10 @@ export function laterAttempt(row: 's' | 'h' | 'i'): string {
     AND a.reattempt_of = coalesce(${row}.reattempt_of, ${row}.reference) AND a.holds_reference = 1 AND ${isVisible('a')})`
 }
 
+/** Whether act `act` is the adoption of an older state. */
+export function isRestore(act: string): string {
+  return `(${act}.what = 'adopt' AND ${act}.reason LIKE '--restored: %')`
+}
+
 /** When an older state was put back last; NULL: never. What was recorded between its last record and then is lost. */
-export const LAST_RESTORED_AT = "(SELECT max(r.at) FROM act r WHERE r.what = 'adopt' AND r.reason LIKE '--restored: %')"
+export const LAST_RESTORED_AT = `(SELECT max(r.at) FROM act r WHERE ${isRestore('r')})`

@@ -21,6 +21,11 @@ export interface IntakeMessage {
   readonly replyTo?: string | null
   /** What is kept if it is refused, which makes the refusal final. Absent: handed in again, it is judged again. */
   readonly ifRefused?: RefusedPayload
+  /**
+   * When its producer put it into the queue, epoch milliseconds by that one's clock: where an older state of the ledger was put back
+   * since, it comes into doubt. Absent: it did not wait.
+   */
+  readonly handedInAtMs?: number | undefined
   readonly nowMs: number
 }
 

@@ -27,6 +27,7 @@ import { describeReattempts } from './intake-reattempts.ts'
 import { describeRefunds } from './intake-refunds.ts'
 import { describeRetries } from './intake-retries.ts'
 import { describeSinceReview } from './intake-since-review.ts'
+import { describeWaited } from './intake-waited.ts'
 import { describeModel } from './model.ts'
 import { describePeople } from './people.ts'
 import { describeProposals } from './proposals.ts'
@@ -61,6 +62,7 @@ export function describeIntake(name: string, newPlace: NewPlace): void {
     describeFamilies()
     describeMessages()
     describeNamed()
+    describeWaited()
   })
 }
 

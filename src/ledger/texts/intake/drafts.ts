@@ -18,6 +18,7 @@ import { addToDigest, beginDigest, keepDigest, type Recorded } from '../record/r
 import { holdsStill, type SeenUpTo } from '../review/since-review.ts'
 import { all, allExact, change, count, exists, type Script } from '../script.ts'
 import { canaryOfDraft } from './canary.ts'
+import { doubtWhatWaited } from './waited.ts'
 
 const ROWS_PER_COPY = 500
 
@@ -52,9 +53,12 @@ export async function recordDraft(engine: Engine, header: DraftHeader, recording
       assertNotInterrupted(signal)
     }
     const recorded = { batch_id: batchId, first_row: 0, last_row: lastRow, digest: digest.digest('hex') }
-    const isVisible = await engine.write(function* () {
+    const isVisible = await engine.write(function* (book) {
       if (assertGoesOn !== undefined) yield* assertGoesOn()
-      return yield* makeVisible(header, { actor, recorded, seen, figures })
+      if (!(yield* makeVisible(header, { actor, recorded, seen, figures }))) return false
+      const { handedInAtMs, nowMs } = header
+      yield* doubtWhatWaited(book, { batchId, firstRow: 1, handedInAtMs, nowMs })
+      return true
     }, FAULTING)
     if (!isVisible) throw takenFault()
     return batchId

@@ -38,6 +38,7 @@ import { refundBeyondSale, refundsBefore } from '../review/refunds.ts'
 import { xtlTaken } from '../review/xtl-order-ids.ts'
 import { all, change, one, type Script } from '../script.ts'
 import { recordRefusal, refusedBefore } from './refusals.ts'
+import { doubtWhatWaited } from './waited.ts'
 
 export type NewBatchId = (nowMs: number) => BatchId
 
@@ -74,7 +75,7 @@ function* judgeMessage(
   newBatchId: NewBatchId,
   message: IntakeMessage,
 ): Script<IntakeAnswer | 'held-by-draft'> {
-  const { accountId, runKey, nowMs } = message
+  const { accountId, runKey, nowMs, handedInAtMs } = message
   const row = toColumns(message.instruction)
   const known = yield* recordedUnder(accountId, row.reference)
   if (known !== undefined) {
@@ -102,7 +103,8 @@ function* judgeMessage(
   yield* keepReplyTo(message, { batchId, rowNo })
   const { operation, currency, amount_minor } = row
   book.arrived({ batch_id: batchId, operation, currency, amount_minor })
-  return { kind: 'accepted', batchId, rowNo, state: 'READY' }
+  const isInDoubt = yield* doubtWhatWaited(book, { batchId, firstRow: rowNo, ...{ handedInAtMs, nowMs } })
+  return { kind: 'accepted', batchId, rowNo, state: isInDoubt ? 'IN_DOUBT' : 'READY' }
 }
 
 const REPLY_TO = `

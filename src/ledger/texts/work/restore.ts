@@ -5,16 +5,19 @@ import type { State } from '../../../domain/states.ts'
 import { restoredReason } from '../../rules/unanswered.ts'
 import { voidApprovals } from '../approving/waiting.ts'
 import { type Engine, FAULTING } from '../engine.ts'
+import type { Book } from '../record/book.ts'
 import type { Counted } from '../record/tally.ts'
-import { all, change } from '../script.ts'
+import { all, change, type Script } from '../script.ts'
 import { ROWS_PER_STEP } from './open-rows.ts'
 
-type FoundRow = Counted & { readonly id: number; readonly state: State; readonly attempt: number }
+export type RestoredRow = Counted & { readonly id: number; readonly state: State; readonly attempt: number }
 
 /** Before its time no row is sent. */
 const MAY_BE_SENT = '(execute_at IS NULL OR execute_at < :dueBefore)'
+/** The columns of a `RestoredRow`. */
+export const RESTORED_ROW = 'id, batch_id, state, attempt, operation, currency, amount_minor'
 const open = (state: 'SENDING' | 'READY') => `
-    SELECT id, batch_id, state, attempt, operation, currency, amount_minor FROM instruction
+    SELECT ${RESTORED_ROW} FROM instruction
     WHERE state = '${state}'${state === 'READY' ? ` AND ${MAY_BE_SENT}` : ''} LIMIT ${ROWS_PER_STEP}`
 
 // When a first byte left, and of a READY row whether one was claimed, is what this state cannot know.
@@ -46,14 +49,24 @@ export async function doubtOpenRows(engine: Engine, { actor, why, nowMs, dueBefo
   for (const state of ['SENDING', 'READY'] as const) {
     for (let moved = ROWS_PER_STEP; moved === ROWS_PER_STEP; total += moved) {
       moved = await engine.write(function* (book) {
-        const rows = yield* all<FoundRow>(open(state), { dueBefore })
-        for (const row of rows) {
-          yield* change(DOUBT, { nowMs, reason, id: row.id })
-          yield* book.move(row, 'IN_DOUBT', 'restore', { attempt: row.attempt, atMs: nowMs, actor, reason })
-        }
+        const rows = yield* all<RestoredRow>(open(state), { dueBefore })
+        for (const row of rows) yield* doubtRow(book, row, { actor, reason, nowMs })
         return rows.length
       }, FAULTING)
     }
   }
   return total
+}
+
+interface Doubting {
+  /** Who put the older state back; null: the machine, which was handed the row afterwards. */
+  readonly actor: Actor | null
+  readonly reason: string
+  readonly nowMs: number
+}
+
+/** A row that may have been sent by a state that is lost. */
+export function* doubtRow(book: Book, row: RestoredRow, { actor, reason, nowMs }: Doubting): Script<void> {
+  yield* change(DOUBT, { nowMs, reason, id: row.id })
+  yield* book.move(row, 'IN_DOUBT', 'restore', { attempt: row.attempt, atMs: nowMs, actor, reason })
 }
