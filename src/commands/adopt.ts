@@ -185,7 +185,7 @@ function sayRestored({ inDoubt, last, now, mayRunAgain }: Restored, terminal: Te
     last === null
       ? 'It holds no record yet. Check anything handed in before at the gateway before you hand it in again: this ledger would send it.'
       : `It knows nothing recorded after ${last}: the time from then until ${now} is lost. Check anything handed in since then at the gateway before you hand it in again, files of a schedule or an inbox too: this ledger would send it.`,
-    'Messages that were handed in before now and still wait in the queue tranche-intake come into doubt when a worker takes them, because they may have been sent already: tranche in-doubt list',
+    'Messages that were queued before this adoption may have been sent already. Those that still wait in tranche-intake come into doubt when a worker takes them.',
   )
 }
 

@@ -44,14 +44,19 @@ export interface DraftRow {
 
 export type RetryStatus = 'FAILED' | 'CANCELLED' | 'INVALID'
 
+export interface QueuedBatch {
+  /** As its producer calls it. */
+  readonly name: string
+  /** See `IntakeMessage`. */
+  readonly queuedAtMs?: number | undefined
+}
+
 export interface DraftHeader {
   readonly accountId: AccountId
   readonly fileName: string
   readonly fileSha256: string
-  /** It is no file but a batch that a service hands in under this name. Absent: a file. */
-  readonly queueName?: string
-  /** When that service put it into the queue; see `IntakeMessage`. */
-  readonly handedInAtMs?: number | undefined
+  /** It is no file but a batch that a service put into the queue. Absent: a file. */
+  readonly queued?: QueuedBatch
   readonly runKey: string | null
   readonly columns: readonly string[]
   /** Columns whose numbers only look like card numbers, as a person says: kept as an act of theirs. */
@@ -116,6 +121,8 @@ export interface DraftReview {
   readonly accepted: number
   readonly duplicate: number
   readonly invalid: number
+  /** A state of the ledger that is lost may have taken the batch: recorded, its rows are in doubt, whatever they look like. */
+  readonly maybeExecuted: boolean
   /** Accepted rows that look like an earlier row of this file or a recorded one under another reference. */
   readonly lookalikes: number
   /** Accepted rows whose order has a recorded row in doubt: they wait until a person has resolved it. */

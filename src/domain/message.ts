@@ -50,16 +50,20 @@ export type ParsedBatch =
     }
   | RefusedMessage
 
-/** A message as a door hands it in. */
-export interface HandedIn {
+/** To a refusal of what a state of the ledger that is lost may have taken. */
+export const MAYBE_EXECUTED =
+  'a state of the ledger that is lost may have executed it: look it up at the gateway before you hand it in again'
+
+/** A message as a door receives it. */
+export interface ReceivedMessage {
   readonly jobName: string
   readonly payload: unknown
   /** Always names this message: a refusal is kept once under it. */
   readonly sourceId: string
-  /** When its producer put it into the queue, epoch milliseconds by that one's clock. Absent: it did not wait. */
-  readonly handedInAtMs?: number | undefined
-  /** Why the queue could not read it. Absent or null: it could. */
-  readonly unread?: RefusedMessage | null
+  /** When its producer put it into the queue, epoch milliseconds by the producer's clock. Absent: it came by no queue. */
+  readonly queuedAtMs?: number | undefined
+  /** Why the queue could not read it. Absent: it could. */
+  readonly unread?: RefusedMessage | undefined
 }
 
 export interface RefusedMessage {

@@ -1,6 +1,16 @@
 // What is asked of a file of instructions, what it turned out to hold, and why it is refused. Pure.
 
-import type { Correction, Draft, DraftReview, DraftRow, FaultCause, Lookalike, RetryStatus, RowFault } from './draft.ts'
+import type {
+  Correction,
+  Draft,
+  DraftReview,
+  DraftRow,
+  FaultCause,
+  Lookalike,
+  QueuedBatch,
+  RetryStatus,
+  RowFault,
+} from './draft.ts'
 import type { AccountId, BatchId } from './ids.ts'
 import type { ToldToSend } from './ingest.ts'
 import { type Fingerprint, isSameFingerprint, parseFingerprint } from './interpretation.ts'
@@ -22,10 +32,8 @@ export type Brake = 'canary' | 'max-declined'
 export interface InstructionFile {
   readonly name: string
   readonly sha256: string
-  /** It is no file but a batch that a service hands in under this name. Absent: a file. */
-  readonly queueName?: string
-  /** When that service put it into the queue; see `IntakeMessage`. */
-  readonly handedInAtMs?: number | undefined
+  /** It is no file but a batch that a service put into the queue. Absent: a file. */
+  readonly queued?: QueuedBatch
   readonly columns: readonly string[]
   readonly fedBack: boolean
   /** Its rows have card details. Their results do not: what failed is run again from the file itself. */

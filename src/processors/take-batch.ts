@@ -4,7 +4,14 @@ import type { Actor } from '../domain/actor.ts'
 import type { Lookalike } from '../domain/draft.ts'
 import { assert, Fault } from '../domain/fault.ts'
 import { MESSAGE_FIELDS } from '../domain/instruction.ts'
-import type { HandedIn, MessageResult, ParsedBatch, RefusedMessage, TakenBatch } from '../domain/message.ts'
+import {
+  MAYBE_EXECUTED,
+  type MessageResult,
+  type ParsedBatch,
+  type ReceivedMessage,
+  type RefusedMessage,
+  type TakenBatch,
+} from '../domain/message.ts'
 import type { InstructionFile, Refusal, Reviewed, SubmitRequest } from '../domain/submission.ts'
 import { visible } from '../domain/visible.ts'
 import type { IntakeLedger, RefusedPayload } from '../ports/ledger/intake.ts'
@@ -45,7 +52,7 @@ export function createTurns(): Turns {
 
 type Batch = Exclude<ParsedBatch, { kind: 'refused' }>
 
-interface Handed extends Pick<HandedIn, 'handedInAtMs'> {
+export interface ReceivedBatch extends Pick<ReceivedMessage, 'queuedAtMs'> {
   readonly ifRefused: RefusedPayload
   readonly nowMs: number
 }
@@ -54,7 +61,7 @@ interface Handed extends Pick<HandedIn, 'handedInAtMs'> {
 export async function takeBatch(
   batch: Batch,
   { accountId, lookalikeDays, xtlOrderIdOf }: MessageAccount,
-  { ifRefused, handedInAtMs, nowMs }: Handed,
+  { ifRefused, queuedAtMs, nowMs }: ReceivedBatch,
   { ledger, actor, turns }: BatchParts,
 ): Promise<MessageResult> {
   const lookBefore = () => answeredBefore(batch, accountId, ifRefused, ledger)
@@ -65,24 +72,23 @@ export async function takeBatch(
     ...{ allowLookalikes: batch.allowLookalikes, skipInvalid: false, expectCount: null, expectTotals: [] },
     ...{ canaryRows: null, maxDeclinedPercent: null, nowMs },
   }
-  return turns(() => record(batch, request, { ledger, actor, xtlOrderIdOf, ifRefused, handedInAtMs, lookBefore }))
+  const file = fileOf(batch, queuedAtMs, xtlOrderIdOf)
+  return turns(() => record(file, request, { ledger, actor, rows: batch.rows.length, ifRefused, lookBefore }))
 }
 
-interface RecordParts
-  extends Pick<BatchParts, 'ledger' | 'actor'>,
-    Pick<MessageAccount, 'xtlOrderIdOf'>,
-    Omit<Handed, 'nowMs'> {
+interface RecordParts extends Pick<BatchParts, 'ledger' | 'actor'> {
+  readonly rows: number
+  readonly ifRefused: RefusedPayload
   /** What it was answered, or another one of its name; null: nothing. */
   readonly lookBefore: () => ReturnType<typeof answeredBefore>
 }
 
 async function record(
-  batch: Batch,
+  file: InstructionFile,
   request: SubmitRequest,
-  { ledger, actor, xtlOrderIdOf, ifRefused, handedInAtMs, lookBefore }: RecordParts,
+  { ledger, actor, rows, ifRefused, lookBefore }: RecordParts,
 ): Promise<MessageResult> {
   const waiting = { signal: AbortSignal.timeout(SUBMIT_WAIT_MS) }
-  const file = { ...fileOf(batch, xtlOrderIdOf), handedInAtMs }
   const reviewed = await reviewFile(file, request, ledger, false, waiting)
   try {
     // Only now no other submit is under way: one of the same name may have ended in the meantime, or this very one elsewhere.
@@ -95,7 +101,7 @@ async function record(
       return { kind: 'refused', reasons, withheld: null }
     }
     const batchId = await reviewed.draft.record(actor)
-    return { kind: 'recorded', batchId, rows: batch.rows.length }
+    return { kind: 'recorded', batchId, rows }
   } finally {
     await reviewed.draft.discard()
   }
@@ -130,20 +136,25 @@ async function knownUnder(
   return { kind: 'refused', reasons: [reason], withheld: null }
 }
 
-function fileOf({ name, sha256, rows }: Batch, xtlOrderIdOf: MessageAccount['xtlOrderIdOf']): InstructionFile {
+function fileOf(
+  { name, sha256, rows }: Batch,
+  queuedAtMs: number | undefined,
+  xtlOrderIdOf: MessageAccount['xtlOrderIdOf'],
+): InstructionFile {
   return {
-    ...{ name, sha256, xtlOrderIdOf, columns: MESSAGE_FIELDS, fedBack: false, queueName: name },
+    ...{ name, sha256, xtlOrderIdOf, columns: MESSAGE_FIELDS, fedBack: false, queued: { name, queuedAtMs } },
     async *rows() {
       yield rows
     },
   }
 }
 
-function reasonsOf({ first, refusals }: Reviewed): string[] {
+function reasonsOf({ review, first, refusals }: Reviewed): string[] {
   const faults = first.faults.map(({ rowNo, column, problem, remedy }) =>
     [`instructions.${rowNo - 1}`, ...(column === null ? [] : [`.${column}`]), `: ${problem}; ${remedy}`].join(''),
   )
-  return [...faults, ...refusals.flatMap((refusal) => reasonsBy(refusal, first.lookalikes))]
+  const maybeExecuted = review.maybeExecuted ? [MAYBE_EXECUTED] : []
+  return [...faults, ...refusals.flatMap((refusal) => reasonsBy(refusal, first.lookalikes)), ...maybeExecuted]
 }
 
 function reasonsBy(refusal: Refusal, lookalikes: readonly Lookalike[]): string[] {

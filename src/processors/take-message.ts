@@ -4,17 +4,17 @@ import { holdsCardData, maskCardData } from '../domain/card-secrets.ts'
 import { assert, Fault } from '../domain/fault.ts'
 import type { AccountId } from '../domain/ids.ts'
 import {
-  type HandedIn,
   type MessageResult,
   OUTCOME_QUEUE,
   type ParsedBatch,
   type ParsedMessage,
+  type ReceivedMessage,
 } from '../domain/message.ts'
 import { visible, visibleJson } from '../domain/visible.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { IntakeLedger, RefusedPayload } from '../ports/ledger/intake.ts'
 import type { Log } from '../ports/log.ts'
-import { type BatchParts, takeBatch } from './take-batch.ts'
+import { type BatchParts, type ReceivedBatch, takeBatch } from './take-batch.ts'
 
 /** Where the messages of a merchant go. */
 export interface MessageAccount {
@@ -49,8 +49,8 @@ const CARD_IN_ID =
 const NAME_CHARACTERS = 100
 
 /** Faults where the message could not be recorded just now. A bug refuses the message it was met with, and no other waits for that. */
-export async function takeMessage(handed: HandedIn, parts: MessageParts): Promise<MessageResult> {
-  const { jobName, payload, sourceId, unread = null } = handed
+export async function takeMessage(handed: ReceivedMessage, parts: MessageParts): Promise<MessageResult> {
+  const { jobName, payload, sourceId, unread } = handed
   const { ledger, clock, log } = parts
   const kept = (withheld: string | null) => keptOf(handed, withheld, parts)
   // Not known until it has been searched.
@@ -78,7 +78,7 @@ export async function takeMessage(handed: HandedIn, parts: MessageParts): Promis
 }
 
 function keptOf(
-  { jobName, payload, sourceId }: HandedIn,
+  { jobName, payload, sourceId }: ReceivedMessage,
   withheld: string | null,
   parts: MessageParts,
 ): RefusedPayload {
@@ -115,7 +115,7 @@ function outlineOf(payload: unknown): unknown {
 
 async function tryToTake(
   parsed: ParsedMessage | ParsedBatch,
-  { ifRefused, handedInAtMs }: Pick<HandedIn, 'handedInAtMs'> & { readonly ifRefused: RefusedPayload },
+  { ifRefused, queuedAtMs }: Omit<ReceivedBatch, 'nowMs'>,
   { ledger, clock, accountOf, batches, comesAgain }: MessageParts,
 ): Promise<MessageResult> {
   if (parsed.kind === 'refused') return parsed
@@ -124,7 +124,7 @@ async function tryToTake(
   const nowMs = clock.nowMs()
   if (parsed.kind === 'batch') {
     assert(batches !== null, 'a batch was understood where none is taken')
-    return takeBatch(parsed, account, { ifRefused, handedInAtMs, nowMs }, batches)
+    return takeBatch(parsed, account, { ifRefused, queuedAtMs, nowMs }, batches)
   }
   const { instruction, runKey, allowLookalike, batchName, replyTo, cells } = parsed
   const { accountId, lookalikeDays } = account
@@ -138,7 +138,7 @@ async function tryToTake(
     cells,
     replyTo,
     ...(comesAgain && { ifRefused }),
-    handedInAtMs,
+    queuedAtMs,
     nowMs,
   })
   return answer.kind === 'refused' ? { kind: 'refused', reasons: [answer.reason], withheld: null } : answer

@@ -3,7 +3,7 @@
 import { DelayedError, type Job, type JobJson, UnrecoverableError, Worker } from 'bullmq'
 import { holdsCardData } from '../domain/card-secrets.ts'
 import { Fault, type FaultCode } from '../domain/fault.ts'
-import type { HandedIn, MessageResult, RefusedMessage } from '../domain/message.ts'
+import type { MessageResult, ReceivedMessage, RefusedMessage } from '../domain/message.ts'
 import { statusOf } from '../domain/states.ts'
 import type { Log } from '../ports/log.ts'
 import { answered, nameOf, openClient, type RedisAddress, type RedisClient, workerConnection } from './connection.ts'
@@ -16,7 +16,7 @@ export interface IntakeOptions {
   readonly prefix: string
   readonly ledgerId: string
   readonly owners: QueueOwners
-  readonly take: (handed: HandedIn) => Promise<MessageResult>
+  readonly take: (handed: ReceivedMessage) => Promise<MessageResult>
   readonly log: Log
 }
 
@@ -184,8 +184,8 @@ class ReadingWorker extends Worker {
     return job
   }
 
-  whyUnread(job: Job): RefusedMessage | null {
-    return this.#unread.get(job) ?? null
+  whyUnread(job: Job): RefusedMessage | undefined {
+    return this.#unread.get(job)
   }
 }
 
@@ -265,7 +265,7 @@ async function takeJob(
       jobName: String(job.name),
       payload: job.data,
       sourceId: `${INTAKE_QUEUE}/${job.id}/${job.timestamp}`,
-      handedInAtMs: handedInAtMs(job),
+      queuedAtMs: queuedAtMs(job),
       unread: worker.whyUnread(job),
     })
     // Its producer is told by the event all the same.
@@ -288,8 +288,8 @@ async function takeJob(
   throw new UnrecoverableError(`refused: ${taken.reasons.join('; ')}`)
 }
 
-/** Any program may have written it: what is no time counts as the earliest one. */
-function handedInAtMs({ timestamp }: Job): number {
+/** Any program may have written it; what is no timestamp counts as the earliest. */
+function queuedAtMs({ timestamp }: Job): number {
   return Number.isSafeInteger(timestamp) && timestamp >= 0 ? timestamp : 0
 }
 

@@ -2,6 +2,7 @@
 
 import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { MAYBE_EXECUTED } from '../../src/domain/message.ts'
 import { parseBatch } from '../../src/ingest/batch-message.ts'
 import { parseMessage } from '../../src/ingest/message.ts'
 import type { Ledger } from '../../src/ports/ledger/ledger.ts'
@@ -67,6 +68,15 @@ describe('a batch that was refused', () => {
       await ledger.cancel(first.batchId, 'wrong', CLERK, NOW)
     }
   }
+
+  test('says that it may have been executed where it was queued before an older state was adopted', async () => {
+    await ledger.adopt('restored', 'disk failed', CLERK, NOW)
+    await take(batch())
+    const payload = batch({ batch: 'december', instructions: [instruction(1, { amount: '9.00' })] })
+    const handed = { jobName: 'batch', payload, sourceId: 'tranche-intake/before/1', queuedAtMs: NOW - 1 }
+    const refused = await takeMessage(handed, parts)
+    expect(refused).toMatchObject({ kind: 'refused', reasons: [expect.any(String), MAYBE_EXECUTED] })
+  })
 
   test('stays refused when the same job comes again, and is judged anew in a job of its own', async () => {
     const cancelFirst = await fill()

@@ -22,10 +22,10 @@ export interface IntakeMessage {
   /** What is kept if it is refused, which makes the refusal final. Absent: handed in again, it is judged again. */
   readonly ifRefused?: RefusedPayload
   /**
-   * When its producer put it into the queue, epoch milliseconds by that one's clock: where an older state of the ledger was put back
-   * since, it comes into doubt. Absent: it did not wait.
+   * When its producer put it into the queue, epoch milliseconds by the producer's clock. Where an older state of the ledger was adopted
+   * since, the message comes into doubt. Absent: it came by no queue.
    */
-  readonly handedInAtMs?: number | undefined
+  readonly queuedAtMs?: number | undefined
   readonly nowMs: number
 }
 

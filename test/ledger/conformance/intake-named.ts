@@ -28,7 +28,7 @@ export function describeNamed(): void {
   }
   const HOUR_MS = 3_600_000
   const whole = (name: string, fileSha256 = 'a'.repeat(64)) =>
-    headerOf(accountId, { fileName: name, queueName: name, fileSha256 })
+    headerOf(accountId, { fileName: name, queued: { name }, fileSha256 })
 
   describe('recordMessage: a batch', () => {
     test('of an hour takes what comes in that hour, beside that of the day', async () => {

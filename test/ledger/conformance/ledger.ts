@@ -23,11 +23,11 @@ import { describeFaults } from './intake-faults.ts'
 import { describeLookalikes } from './intake-lookalikes.ts'
 import { describeMessages } from './intake-messages.ts'
 import { describeNamed } from './intake-named.ts'
+import { describeQueuedBefore } from './intake-queued-before.ts'
 import { describeReattempts } from './intake-reattempts.ts'
 import { describeRefunds } from './intake-refunds.ts'
 import { describeRetries } from './intake-retries.ts'
 import { describeSinceReview } from './intake-since-review.ts'
-import { describeWaited } from './intake-waited.ts'
 import { describeModel } from './model.ts'
 import { describePeople } from './people.ts'
 import { describeProposals } from './proposals.ts'
@@ -62,7 +62,7 @@ export function describeIntake(name: string, newPlace: NewPlace): void {
     describeFamilies()
     describeMessages()
     describeNamed()
-    describeWaited()
+    describeQueuedBefore()
   })
 }
 

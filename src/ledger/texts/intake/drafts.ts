@@ -18,7 +18,7 @@ import { addToDigest, beginDigest, keepDigest, type Recorded } from '../record/r
 import { holdsStill, type SeenUpTo } from '../review/since-review.ts'
 import { all, allExact, change, count, exists, type Script } from '../script.ts'
 import { canaryOfDraft } from './canary.ts'
-import { doubtWhatWaited } from './waited.ts'
+import { doubtRecorded, whyMaybeExecuted } from './queued-before.ts'
 
 const ROWS_PER_COPY = 500
 
@@ -56,8 +56,9 @@ export async function recordDraft(engine: Engine, header: DraftHeader, recording
     const isVisible = await engine.write(function* (book) {
       if (assertGoesOn !== undefined) yield* assertGoesOn()
       if (!(yield* makeVisible(header, { actor, recorded, seen, figures }))) return false
-      const { handedInAtMs, nowMs } = header
-      yield* doubtWhatWaited(book, { batchId, firstRow: 1, handedInAtMs, nowMs })
+      const { queued, nowMs } = header
+      const reason = yield* whyMaybeExecuted({ ...queued, nowMs })
+      if (reason !== null) yield* doubtRecorded(book, { batchId, firstRow: 1, reason, nowMs })
       return true
     }, FAULTING)
     if (!isVisible) throw takenFault()
@@ -128,13 +129,13 @@ const INSERT_BATCH = `
     ON CONFLICT DO NOTHING RETURNING id`
 
 function* insertBatch(header: DraftHeader, actor: Actor, batchId: BatchId, figures: Figures): Script<void> {
-  const { accountId, fileName, fileSha256, runKey, fingerprint, nowMs, maxDeclinedPercent, queueName } = header
+  const { accountId, fileName, fileSha256, runKey, fingerprint, nowMs, maxDeclinedPercent, queued } = header
   const { rows, canary, needsFile } = figures
   const inserted = yield* all(INSERT_BATCH, {
     batchId,
     accountId,
-    source: queueName === undefined ? 'file' : 'queue',
-    sourceDay: queueName === undefined ? null : namedSource(queueName),
+    source: queued === undefined ? 'file' : 'queue',
+    sourceDay: queued === undefined ? null : namedSource(queued.name),
     fileName,
     fileSha256,
     runKey,
@@ -143,8 +144,8 @@ function* insertBatch(header: DraftHeader, actor: Actor, batchId: BatchId, figur
     sandbox: header.sandbox ? 1 : 0,
     fedBack: header.fedBack ? 1 : 0,
     nowMs,
-    createdBy: queueName === undefined ? byOf(actor) : BY_MESSAGES,
-    actorId: queueName === undefined ? yield* actorIdOf(actor) : null,
+    createdBy: queued === undefined ? byOf(actor) : BY_MESSAGES,
+    actorId: queued === undefined ? yield* actorIdOf(actor) : null,
     rows,
     canaryRows: canary?.rows ?? null,
     canaryExecuteAtMs: canary?.executeAtMs ?? null,
@@ -203,8 +204,8 @@ interface BecomingVisible extends Pick<Recording, 'actor' | 'seen'> {
 /** The one moment in which the batch comes into being: references change hands, counts appear, rows may be claimed. */
 function* makeVisible(header: DraftHeader, { actor, recorded, seen, figures }: BecomingVisible): Script<boolean> {
   const batchId = recorded.batch_id as BatchId
-  const { accountId, nowMs, notCards = [], queueName } = header
-  const submitter = queueName === undefined ? identityOf(actor) : BY_MESSAGES
+  const { accountId, nowMs, notCards = [], queued } = header
+  const submitter = queued === undefined ? identityOf(actor) : BY_MESSAGES
   if (!(yield* holdsStill(header, { seen, batchId }))) return false
   yield* takeReferences(batchId, figures)
   for (const sum of figures.sums) yield* change(INSERT_SUM, { batchId, ...sum })

@@ -3,7 +3,7 @@
 import type { AskedSum } from '../../../domain/approval.ts'
 import type { AccountId, BatchId } from '../../../domain/ids.ts'
 import { MESSAGE_FIELDS, type Operation } from '../../../domain/instruction.ts'
-import type { IntakeAnswer } from '../../../domain/message.ts'
+import { type IntakeAnswer, MAYBE_EXECUTED } from '../../../domain/message.ts'
 import type { Currency } from '../../../domain/money.ts'
 import { visible } from '../../../domain/visible.ts'
 import type { IntakeMessage, NamedBatch } from '../../../ports/ledger/intake.ts'
@@ -37,8 +37,8 @@ import { recordedOddly } from '../review/odd-references.ts'
 import { refundBeyondSale, refundsBefore } from '../review/refunds.ts'
 import { xtlTaken } from '../review/xtl-order-ids.ts'
 import { all, change, one, type Script } from '../script.ts'
+import { doubtRecorded, whyMaybeExecuted } from './queued-before.ts'
 import { recordRefusal, refusedBefore } from './refusals.ts'
-import { doubtWhatWaited } from './waited.ts'
 
 export type NewBatchId = (nowMs: number) => BatchId
 
@@ -63,7 +63,10 @@ export function* recordMessage(
   const { ifRefused, nowMs } = message
   const before = ifRefused === undefined ? null : yield* refusedBefore(ifRefused.sourceId)
   if (before !== null) return { kind: 'refused', reason: before.join('; ') }
-  const answer = yield* judgeMessage(book, newBatchId, message)
+  const maybeExecuted = yield* whyMaybeExecuted(message)
+  const judged = yield* judgeMessage(book, newBatchId, message, maybeExecuted)
+  const isSure = judged === 'held-by-draft' || judged.kind !== 'refused' || maybeExecuted === null
+  const answer = isSure ? judged : { ...judged, reason: `${judged.reason}; ${MAYBE_EXECUTED}` }
   // In this transaction: another worker that has the message in hand as well would find it free, and record it.
   if (answer !== 'held-by-draft' && answer.kind === 'refused' && ifRefused !== undefined)
     yield* recordRefusal({ ...ifRefused, reasons: [visible(answer.reason)], nowMs })
@@ -74,8 +77,9 @@ function* judgeMessage(
   book: Book,
   newBatchId: NewBatchId,
   message: IntakeMessage,
+  maybeExecuted: string | null,
 ): Script<IntakeAnswer | 'held-by-draft'> {
-  const { accountId, runKey, nowMs, handedInAtMs } = message
+  const { accountId, runKey, nowMs } = message
   const row = toColumns(message.instruction)
   const known = yield* recordedUnder(accountId, row.reference)
   if (known !== undefined) {
@@ -85,7 +89,8 @@ function* judgeMessage(
   }
   const objection = yield* objectionTo(message, row)
   if (objection !== null) return { kind: 'refused', reason: objection }
-  const like = yield* likeness(message, row)
+  // What is lost may have taken it all the same, which a refusal would deny.
+  const like = maybeExecuted === null ? yield* likeness(message, row) : null
   if (like !== null && !message.allowLookalike) return { kind: 'refused', reason: like }
   const closed = yield* closedUnder(message)
   if (closed === 'held-by-draft') return closed
@@ -103,8 +108,9 @@ function* judgeMessage(
   yield* keepReplyTo(message, { batchId, rowNo })
   const { operation, currency, amount_minor } = row
   book.arrived({ batch_id: batchId, operation, currency, amount_minor })
-  const isInDoubt = yield* doubtWhatWaited(book, { batchId, firstRow: rowNo, ...{ handedInAtMs, nowMs } })
-  return { kind: 'accepted', batchId, rowNo, state: isInDoubt ? 'IN_DOUBT' : 'READY' }
+  if (maybeExecuted === null) return { kind: 'accepted', batchId, rowNo, state: 'READY' }
+  yield* doubtRecorded(book, { batchId, firstRow: rowNo, reason: maybeExecuted, nowMs })
+  return { kind: 'accepted', batchId, rowNo, state: 'IN_DOUBT' }
 }
 
 const REPLY_TO = `

@@ -4,6 +4,7 @@ import type { DraftHeader, DraftReview } from '../../../domain/draft.ts'
 import { Fault } from '../../../domain/fault.ts'
 import { MOST_MINOR } from '../../rules/arriving.ts'
 import { EXECUTED, IS_VISIBLE, isAnyRecorded, LAST_RESTORED_AT } from '../conditions.ts'
+import { whyMaybeExecuted } from '../intake/queued-before.ts'
 import { change, count, exists, one, type Script } from '../script.ts'
 import {
   cancelledBefore,
@@ -27,14 +28,15 @@ import { refuseXtlRepeats, refuseXtlTaken } from './xtl-order-ids.ts'
 
 export function* review(header: DraftHeader): Script<Omit<DraftReview, 'amountsUnread'>> {
   yield* compare(header)
-  const lookalikes = yield* findLookalikes(header)
+  const { queued, nowMs } = header
+  const maybeExecuted = (yield* whyMaybeExecuted({ ...queued, nowMs })) !== null
   return {
+    ...{ maybeExecuted, lookalikes: maybeExecuted ? 0 : yield* findLookalikes(header) },
     ...(yield* sumUp()),
-    lookalikes,
     heldByDoubt: yield* countHeldByDoubt(header),
     unidentified: yield* countUnidentified(header),
     again: yield* countAgain(header),
-    correction: yield* correctionOf(header),
+    correction: maybeExecuted ? null : yield* correctionOf(header),
     cancelledBefore: yield* cancelledBefore(),
     faults: yield* countFaults(),
   }

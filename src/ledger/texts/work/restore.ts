@@ -10,6 +10,7 @@ import type { Counted } from '../record/tally.ts'
 import { all, change, type Script } from '../script.ts'
 import { ROWS_PER_STEP } from './open-rows.ts'
 
+/** A row that may have been sent, as it is recorded here. */
 export type RestoredRow = Counted & { readonly id: number; readonly state: State; readonly attempt: number }
 
 /** Before its time no row is sent. */
@@ -59,13 +60,13 @@ export async function doubtOpenRows(engine: Engine, { actor, why, nowMs, dueBefo
 }
 
 interface Doubting {
-  /** Who put the older state back; null: the machine, which was handed the row afterwards. */
+  /** Who adopted the older state; null: the worker that took the row later. */
   readonly actor: Actor | null
   readonly reason: string
   readonly nowMs: number
 }
 
-/** A row that may have been sent by a state that is lost. */
+/** Brings a row into doubt that the state which is lost may have sent. */
 export function* doubtRow(book: Book, row: RestoredRow, { actor, reason, nowMs }: Doubting): Script<void> {
   yield* change(DOUBT, { nowMs, reason, id: row.id })
   yield* book.move(row, 'IN_DOUBT', 'restore', { attempt: row.attempt, atMs: nowMs, actor, reason })

@@ -1,0 +1,123 @@
+// Messages that were in the queue before an older state of the ledger was adopted: what is lost may have taken them, and sent them.
+
+import { describe, expect, test } from 'vitest'
+import type { DraftHeader } from '../../../src/domain/draft.ts'
+import type { Instruction } from '../../../src/domain/instruction.ts'
+import { MAYBE_EXECUTED } from '../../../src/domain/message.ts'
+import type { IntakeMessage } from '../../../src/ports/ledger/intake.ts'
+import {
+  CLERK,
+  claimNamed,
+  findingOn,
+  headerOf,
+  messageOf,
+  NOW,
+  refund,
+  review,
+  statesIn,
+  submit,
+} from '../../fixtures/ledgers.ts'
+import { accountId, ledger } from '../../fixtures/use-ledger.ts'
+
+export function describeQueuedBefore(): void {
+  const MINUTE_MS = 60_000
+  const RESTORED = NOW + 10 * MINUTE_MS
+  const LATER = RESTORED + 5 * MINUTE_MS
+  const restore = () => ledger.adopt('restored', 'disk failed', CLERK, RESTORED)
+  const take = (instruction: Instruction, over: Partial<IntakeMessage> = {}) =>
+    ledger.recordMessage(messageOf(accountId, instruction, { nowMs: LATER, ...over }))
+  const orderId = '7000001'
+
+  describe('a message that was queued before an older state was adopted', () => {
+    test('comes into doubt, is sent by nobody, and a person finds it among the doubts', async () => {
+      await restore()
+      const taken = await take(refund('A'), { queuedAtMs: NOW })
+      expect(taken).toMatchObject({ kind: 'accepted', state: 'IN_DOUBT' })
+      if (taken.kind !== 'accepted') return
+      expect(await ledger.workable(LATER, 10)).toEqual([])
+      const [doubt, ...others] = await ledger.doubts()
+      expect(others).toEqual([])
+      expect(doubt).toMatchObject({ attempt: 0, claimedAtMs: null, instruction: { reference: 'A' } })
+      expect(doubt?.reason).toMatch(
+        /^it may have been queued before an older state .*; what is lost may have executed it$/,
+      )
+      expect((await ledger.batch(taken.batchId))?.counts).toEqual({ IN_DOUBT: 1 })
+      expect((await ledger.history('A')).at(-1)).toMatchObject({ cause: 'restore', to: 'IN_DOUBT' })
+      expect(await take(refund('A'), { queuedAtMs: NOW })).toMatchObject({ kind: 'duplicate', state: 'IN_DOUBT' })
+    })
+
+    test('is sent once a person has looked it up and orders it', async () => {
+      await restore()
+      const taken = await take(refund('A'), { queuedAtMs: NOW })
+      if (taken.kind !== 'accepted') throw new Error('not taken')
+      await ledger.resolve(findingOn('A', { finding: 'send-again' }), CLERK, LATER)
+      await claimNamed(ledger, taken.batchId, 'A', LATER)
+      expect(await statesIn(ledger, taken.batchId)).toEqual(['SENDING'])
+    })
+
+    test.each([
+      ['at the epoch', 0],
+      ['a moment before', RESTORED - 1],
+      ['a minute after it, by a clock that may be ahead', RESTORED + MINUTE_MS],
+    ])('comes into doubt where it was stamped %s', async (_, queuedAtMs) => {
+      await restore()
+      expect(await take(refund('A'), { queuedAtMs })).toMatchObject({ state: 'IN_DOUBT' })
+    })
+
+    test('may be any that is stamped in the future, and says so', async () => {
+      await restore()
+      expect(await take(refund('A'), { queuedAtMs: LATER + MINUTE_MS + 1 })).toMatchObject({ state: 'IN_DOUBT' })
+      expect((await ledger.doubts())[0]?.reason).toMatch(
+        /^the clock of its producer is ahead, so it may have been queued/,
+      )
+    })
+
+    test('comes into doubt where its time is still to come: its batch may have been cancelled in what is lost', async () => {
+      await restore()
+      const toCome = refund('A', { executeAtMs: LATER + 60 * MINUTE_MS })
+      expect(await take(toCome, { queuedAtMs: NOW })).toMatchObject({ state: 'IN_DOUBT' })
+    })
+
+    test('comes into doubt where it looks like another one, and is not refused as if it had never been sent', async () => {
+      await ledger.recordMessage(messageOf(accountId, refund('A', { orderId })))
+      await restore()
+      expect(await take(refund('B', { orderId }), { queuedAtMs: NOW })).toMatchObject({ state: 'IN_DOUBT' })
+      expect(await take(refund('C', { orderId }), { queuedAtMs: LATER })).toMatchObject({ kind: 'refused' })
+    })
+
+    test('says where it is refused that it may have been executed', async () => {
+      await restore()
+      await ledger.recordMessage(messageOf(accountId, refund('A')))
+      const refused = await take(refund('A', { amountMinor: 1n }), { queuedAtMs: NOW })
+      expect(refused).toMatchObject({ kind: 'refused', reason: expect.stringContaining(MAYBE_EXECUTED) })
+      const fresh = await take(refund('A', { amountMinor: 1n }), { queuedAtMs: LATER })
+      expect(fresh).toMatchObject({ kind: 'refused', reason: expect.not.stringContaining(MAYBE_EXECUTED) })
+    })
+  })
+
+  test.each([
+    ['was queued more than a minute after an older state was adopted', { queuedAtMs: RESTORED + MINUTE_MS + 1 }],
+    ['came by no queue', {}],
+  ])('a message that %s is ready', async (_, over) => {
+    await restore()
+    expect(await take(refund('A'), over)).toMatchObject({ state: 'READY' })
+  })
+
+  test('where no older state was adopted, a message is ready however long it was queued', async () => {
+    expect(await take(refund('A'), { queuedAtMs: 0 })).toMatchObject({ state: 'READY' })
+  })
+
+  test('a batch that was queued before an older state was adopted comes into doubt, look-alikes too; a file does not', async () => {
+    await ledger.recordMessage(messageOf(accountId, refund('A', { orderId })))
+    await restore()
+    const queued: Partial<DraftHeader> = { queued: { name: 'n', queuedAtMs: NOW }, nowMs: LATER }
+    const rows = [refund('B', { orderId }), refund('C', { executeAtMs: LATER + 60 * MINUTE_MS })]
+    const reviewed = await review(ledger, headerOf(accountId, queued), rows)
+    expect(reviewed.review).toMatchObject({ maybeExecuted: true, lookalikes: 0 })
+    const batchId = await reviewed.draft.record(CLERK)
+    expect(await statesIn(ledger, batchId)).toEqual(['IN_DOUBT', 'IN_DOUBT'])
+    expect((await ledger.batch(batchId))?.counts).toEqual({ IN_DOUBT: 2 })
+    const file = await submit(ledger, accountId, [refund('D')], { nowMs: LATER })
+    expect(await statesIn(ledger, file)).toEqual(['READY'])
+  })
+}
