@@ -121,8 +121,6 @@ export interface DraftReview {
   readonly accepted: number
   readonly duplicate: number
   readonly invalid: number
-  /** A state of the ledger that is lost may have taken the batch: recorded, its rows are in doubt, whatever they look like. */
-  readonly maybeExecuted: boolean
   /** Accepted rows that look like an earlier row of this file or a recorded one under another reference. */
   readonly lookalikes: number
   /** Accepted rows whose order has a recorded row in doubt: they wait until a person has resolved it. */

@@ -4,14 +4,7 @@ import type { Actor } from '../domain/actor.ts'
 import type { Lookalike } from '../domain/draft.ts'
 import { assert, Fault } from '../domain/fault.ts'
 import { MESSAGE_FIELDS } from '../domain/instruction.ts'
-import {
-  MAYBE_EXECUTED,
-  type MessageResult,
-  type ParsedBatch,
-  type ReceivedMessage,
-  type RefusedMessage,
-  type TakenBatch,
-} from '../domain/message.ts'
+import type { MessageResult, ParsedBatch, ReceivedMessage, RefusedMessage, TakenBatch } from '../domain/message.ts'
 import type { InstructionFile, Refusal, Reviewed, SubmitRequest } from '../domain/submission.ts'
 import { visible } from '../domain/visible.ts'
 import type { IntakeLedger, RefusedPayload } from '../ports/ledger/intake.ts'
@@ -97,8 +90,8 @@ async function record(
     if (reviewed.refusals.length > 0) {
       const reasons = reasonsOf(reviewed)
       // As long as no other worker that has this batch in hand can record it.
-      await ledger.recordRefusal({ ...ifRefused, reasons: reasons.map(visible), nowMs: request.nowMs })
-      return { kind: 'refused', reasons, withheld: null }
+      const told = await ledger.recordRefusal({ ...ifRefused, reasons: reasons.map(visible), nowMs: request.nowMs })
+      return { kind: 'refused', reasons: told, withheld: null }
     }
     const batchId = await reviewed.draft.record(actor)
     return { kind: 'recorded', batchId, rows }
@@ -149,12 +142,11 @@ function fileOf(
   }
 }
 
-function reasonsOf({ review, first, refusals }: Reviewed): string[] {
+function reasonsOf({ first, refusals }: Reviewed): string[] {
   const faults = first.faults.map(({ rowNo, column, problem, remedy }) =>
     [`instructions.${rowNo - 1}`, ...(column === null ? [] : [`.${column}`]), `: ${problem}; ${remedy}`].join(''),
   )
-  const maybeExecuted = review.maybeExecuted ? [MAYBE_EXECUTED] : []
-  return [...faults, ...refusals.flatMap((refusal) => reasonsBy(refusal, first.lookalikes)), ...maybeExecuted]
+  return [...faults, ...refusals.flatMap((refusal) => reasonsBy(refusal, first.lookalikes))]
 }
 
 function reasonsBy(refusal: Refusal, lookalikes: readonly Lookalike[]): string[] {

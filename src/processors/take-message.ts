@@ -72,13 +72,12 @@ export async function takeMessage(handed: ReceivedMessage, parts: MessageParts):
     taken = { kind: 'refused', reasons: [reason], withheld }
   }
   if (taken.kind !== 'refused') return taken
-  const reasons = taken.reasons.map(visible)
-  await ledger.recordRefusal({ ...kept(taken.withheld), reasons, nowMs: clock.nowMs() })
-  return taken
+  const refusal = { ...kept(taken.withheld), reasons: taken.reasons.map(visible), nowMs: clock.nowMs() }
+  return { ...taken, reasons: await ledger.recordRefusal(refusal) }
 }
 
 function keptOf(
-  { jobName, payload, sourceId }: ReceivedMessage,
+  { jobName, payload, sourceId, queuedAtMs }: ReceivedMessage,
   withheld: string | null,
   parts: MessageParts,
 ): RefusedPayload {
@@ -91,6 +90,7 @@ function keptOf(
     accountName: merchantNamedIn(payload, parts),
     text,
     cards: holdsCardData(sourceId) ? 'its job id held a card number' : withheld,
+    queuedAtMs,
     ...askedBy(payload, withheld),
   }
 }

@@ -2158,20 +2158,6 @@ export const GUARDS: readonly Guard[] = [
     tests: [INTAKE],
   },
   {
-    name: 'a message queued before an older state was adopted is refused for no look-alike',
-    file: 'src/ledger/texts/intake/messages.ts',
-    guard: 'maybeExecuted === null ? yield* likeness(message, row) : null',
-    without: 'yield* likeness(message, row)',
-    tests: [INTAKE],
-  },
-  {
-    name: 'a refusal says that a state which is lost may have executed the message',
-    file: 'src/ledger/texts/intake/messages.ts',
-    guard: ' || maybeExecuted === null\n',
-    without: ' || judged.reason !== null\n',
-    tests: [INTAKE],
-  },
-  {
     name: 'a batch queued before an older state was adopted comes into doubt',
     file: 'src/ledger/texts/intake/drafts.ts',
     guard: 'if (reason !== null) yield* doubtRecorded(',
@@ -2179,18 +2165,25 @@ export const GUARDS: readonly Guard[] = [
     tests: [INTAKE],
   },
   {
-    name: 'a batch queued before an older state was adopted is refused for no look-alike',
-    file: 'src/ledger/texts/review/review.ts',
-    guard: 'lookalikes: maybeExecuted ? 0 : ',
-    without: 'lookalikes: ',
+    name: 'a message queued before an older state was adopted is refused for no look-alike',
+    file: 'src/ledger/texts/intake/messages.ts',
+    guard: ' && maybeExecuted === null)',
+    without: ')',
     tests: [INTAKE],
   },
   {
-    name: 'a refused batch says that a state which is lost may have executed it',
-    file: 'src/processors/take-batch.ts',
-    guard: 'review.maybeExecuted ? [MAYBE_EXECUTED] : []',
-    without: '[] as string[]',
-    tests: ['test/processors/take-batch.integration.test.ts'],
+    name: 'whoever looks up a message queued before is told what it looks like',
+    file: 'src/ledger/texts/intake/messages.ts',
+    guard: '...(like === null ? [] : [like])',
+    without: '',
+    tests: [INTAKE],
+  },
+  {
+    name: 'a refusal says that a state which is lost may have executed the message',
+    file: 'src/ledger/texts/intake/refusals.ts',
+    guard: 'isUnsure ? [...refusal.reasons, MAYBE_EXECUTED] : ',
+    without: '',
+    tests: [INTAKE],
   },
   {
     name: 'a message stamped up to a minute after an older state was adopted comes into doubt',
@@ -3936,8 +3929,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a refusal is kept in the transaction that decides it',
     file: 'src/ledger/texts/intake/messages.ts',
-    guard: "answer.kind === 'refused' && ifRefused !== undefined",
-    without: "answer.kind === 'refused' && ifRefused === null",
+    guard: ' || ifRefused === undefined) return answer',
+    without: ' || nowMs > 0) return answer',
     tests: [INTAKE],
   },
   {
@@ -8417,8 +8410,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'the refusal of a batch is kept before another worker may record it',
     file: 'src/processors/take-batch.ts',
-    guard: '      await ledger.recordRefusal({ ...ifRefused, reasons: reasons.map(visible), nowMs: request.nowMs })\n',
-    without: '',
+    guard: 'await ledger.recordRefusal({ ...ifRefused, reasons: reasons.map(visible), nowMs: request.nowMs })',
+    without: 'reasons',
     tests: [TAKING_BATCHES],
   },
   {

@@ -51,7 +51,7 @@ beforeEach(async () => {
       recordMessage: ledger.recordMessage,
       async recordRefusal(refusal) {
         kept.push(refusal)
-        await ledger.recordRefusal(refusal)
+        return ledger.recordRefusal(refusal)
       },
     },
     ...{ clock: new ManualClock(NOW), log, parse: parseMessage },

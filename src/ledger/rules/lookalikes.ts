@@ -38,7 +38,7 @@ export interface LikeRow {
   readonly state: string
 }
 
-/** Why a message is not accepted unasked: it looks like a recorded row. */
+/** What a message looks like, which is not accepted unasked. */
 export function likenessText({ reference, rowNo, batchId, state }: LikeRow): string {
-  return `it looks like ${reference} (row ${rowNo} of batch ${batchId}, ${state}): same operation, amount and target. Set allow_lookalike to true if it is a second one`
+  return `it looks like ${reference} (row ${rowNo} of batch ${batchId}, ${state}): same operation, amount and target`
 }

@@ -36,6 +36,8 @@ export interface RefusedPayload {
   readonly text: string
   /** What it held, or may have held, of cards: an act tells of it. null: nothing. */
   readonly cards: string | null
+  /** See `IntakeMessage`. */
+  readonly queuedAtMs?: number | undefined
   /** What its producer calls it, and the queue that is told. Absent or null: it did not say. */
   readonly reference?: string | null
   readonly replyTo?: string | null
@@ -81,10 +83,13 @@ export interface IntakeLedger {
   recordMessage(message: IntakeMessage): Promise<IntakeAnswer>
   /** The batch of the account that has this name, whatever became of it; null: none has. */
   namedBatch(accountId: AccountId, name: string): Promise<NamedBatch | null>
-  /** Keeps a message that was not taken, with the reasons. Idempotent by `sourceId`. */
+  /**
+   * Keeps a message that was not taken, with the reasons. Idempotent by `sourceId`. Resolves to what its producer is told: the reasons, and
+   * with them that a state which is lost may have executed it, if so.
+   */
   recordRefusal(
     refusal: RefusedPayload & { readonly reasons: readonly string[]; readonly nowMs: number },
-  ): Promise<void>
+  ): Promise<readonly string[]>
   /** Why the message was refused when it came before; null: it was not. */
   refusedBefore(sourceId: string): Promise<readonly string[] | null>
   /** Which ledger had the queue when this one looked last; null: it never looked. */

@@ -5,18 +5,7 @@ import type { DraftHeader } from '../../../src/domain/draft.ts'
 import type { Instruction } from '../../../src/domain/instruction.ts'
 import { MAYBE_EXECUTED } from '../../../src/domain/message.ts'
 import type { IntakeMessage } from '../../../src/ports/ledger/intake.ts'
-import {
-  CLERK,
-  claimNamed,
-  findingOn,
-  headerOf,
-  messageOf,
-  NOW,
-  refund,
-  review,
-  statesIn,
-  submit,
-} from '../../fixtures/ledgers.ts'
+import { CLERK, claimNamed, findingOn, messageOf, NOW, refund, statesIn, submit } from '../../fixtures/ledgers.ts'
 import { accountId, ledger } from '../../fixtures/use-ledger.ts'
 
 export function describeQueuedBefore(): void {
@@ -78,20 +67,39 @@ export function describeQueuedBefore(): void {
       expect(await take(toCome, { queuedAtMs: NOW })).toMatchObject({ state: 'IN_DOUBT' })
     })
 
-    test('comes into doubt where it looks like another one, and is not refused as if it had never been sent', async () => {
+    test('comes into doubt where it looks like another one, and whoever looks it up is told which', async () => {
       await ledger.recordMessage(messageOf(accountId, refund('A', { orderId })))
       await restore()
       expect(await take(refund('B', { orderId }), { queuedAtMs: NOW })).toMatchObject({ state: 'IN_DOUBT' })
+      expect((await ledger.doubts()).at(-1)?.reason).toMatch(
+        /what is lost may have executed it; it looks like A \(row 1 of/,
+      )
       expect(await take(refund('C', { orderId }), { queuedAtMs: LATER })).toMatchObject({ kind: 'refused' })
     })
 
-    test('says where it is refused that it may have been executed', async () => {
+    test('is refused where it cannot be recorded, and its producer is told that it may have been executed', async () => {
       await restore()
       await ledger.recordMessage(messageOf(accountId, refund('A')))
-      const refused = await take(refund('A', { amountMinor: 1n }), { queuedAtMs: NOW })
+      const changed = refund('A', { amountMinor: 1n })
+      const hand = (sourceId: string, queuedAtMs: number) =>
+        take(changed, {
+          queuedAtMs,
+          ifRefused: { sourceId, accountName: 'default', text: '{}', cards: null, queuedAtMs },
+        })
+      const refused = await hand('queue/1', NOW)
       expect(refused).toMatchObject({ kind: 'refused', reason: expect.stringContaining(MAYBE_EXECUTED) })
-      const fresh = await take(refund('A', { amountMinor: 1n }), { queuedAtMs: LATER })
-      expect(fresh).toMatchObject({ kind: 'refused', reason: expect.not.stringContaining(MAYBE_EXECUTED) })
+      expect(await hand('queue/1', NOW)).toEqual(refused)
+      expect(await hand('queue/2', LATER)).toMatchObject({ reason: expect.not.stringContaining(MAYBE_EXECUTED) })
+    })
+
+    test('is told that it may have been executed whyever it is refused, once', async () => {
+      await restore()
+      const refusal = { sourceId: 'queue/1', accountName: 'default', text: '{}', cards: null, nowMs: LATER }
+      const told = await ledger.recordRefusal({ ...refusal, queuedAtMs: NOW, reasons: ['amount: is missing'] })
+      expect(told).toEqual(['amount: is missing', MAYBE_EXECUTED])
+      expect(await ledger.recordRefusal({ ...refusal, queuedAtMs: NOW, reasons: told })).toEqual(told)
+      expect(await ledger.refusedBefore('queue/1')).toEqual(told)
+      expect(await ledger.recordRefusal({ ...refusal, sourceId: 'queue/2', reasons: ['x'] })).toEqual(['x'])
     })
   })
 
@@ -107,14 +115,11 @@ export function describeQueuedBefore(): void {
     expect(await take(refund('A'), { queuedAtMs: 0 })).toMatchObject({ state: 'READY' })
   })
 
-  test('a batch that was queued before an older state was adopted comes into doubt, look-alikes too; a file does not', async () => {
-    await ledger.recordMessage(messageOf(accountId, refund('A', { orderId })))
+  test('a batch that was queued before an older state was adopted comes into doubt whole; a file does not', async () => {
     await restore()
     const queued: Partial<DraftHeader> = { queued: { name: 'n', queuedAtMs: NOW }, nowMs: LATER }
-    const rows = [refund('B', { orderId }), refund('C', { executeAtMs: LATER + 60 * MINUTE_MS })]
-    const reviewed = await review(ledger, headerOf(accountId, queued), rows)
-    expect(reviewed.review).toMatchObject({ maybeExecuted: true, lookalikes: 0 })
-    const batchId = await reviewed.draft.record(CLERK)
+    const rows = [refund('B'), refund('C', { executeAtMs: LATER + 60 * MINUTE_MS })]
+    const batchId = await submit(ledger, accountId, rows, queued)
     expect(await statesIn(ledger, batchId)).toEqual(['IN_DOUBT', 'IN_DOUBT'])
     expect((await ledger.batch(batchId))?.counts).toEqual({ IN_DOUBT: 2 })
     const file = await submit(ledger, accountId, [refund('D')], { nowMs: LATER })

@@ -264,7 +264,7 @@ export function describeRefunds(): void {
       expect(await message(of('M', 5_000n), false)).toMatchObject({
         kind: 'refused',
         reason:
-          '50.00 EUR of order 777 was refunded before, and its sale is not recorded here. Set allow_lookalike to true if this refund is meant as well',
+          '50.00 EUR of order 777 was refunded before, and its sale is not recorded here. Set allow_lookalike to true if both are meant',
       })
       expect((await message(of('M', 5_000n))).kind).toBe('accepted')
       expect((await message(of('N', 9_999n), false)).kind).toBe('accepted')

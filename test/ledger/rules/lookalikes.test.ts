@@ -45,7 +45,5 @@ test.each([
 test('a likeness names the row and says what to do', () => {
   given({ reference: 'A', batchId: 'b1', rowNo: 2, state: 'APPROVED' })
     .when(likenessText)
-    .then(
-      'it looks like A (row 2 of batch b1, APPROVED): same operation, amount and target. Set allow_lookalike to true if it is a second one',
-    )
+    .then('it looks like A (row 2 of batch b1, APPROVED): same operation, amount and target')
 })

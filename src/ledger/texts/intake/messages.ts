@@ -3,7 +3,7 @@
 import type { AskedSum } from '../../../domain/approval.ts'
 import type { AccountId, BatchId } from '../../../domain/ids.ts'
 import { MESSAGE_FIELDS, type Operation } from '../../../domain/instruction.ts'
-import { type IntakeAnswer, MAYBE_EXECUTED } from '../../../domain/message.ts'
+import type { IntakeAnswer } from '../../../domain/message.ts'
 import type { Currency } from '../../../domain/money.ts'
 import { visible } from '../../../domain/visible.ts'
 import type { IntakeMessage, NamedBatch } from '../../../ports/ledger/intake.ts'
@@ -63,21 +63,17 @@ export function* recordMessage(
   const { ifRefused, nowMs } = message
   const before = ifRefused === undefined ? null : yield* refusedBefore(ifRefused.sourceId)
   if (before !== null) return { kind: 'refused', reason: before.join('; ') }
-  const maybeExecuted = yield* whyMaybeExecuted(message)
-  const judged = yield* judgeMessage(book, newBatchId, message, maybeExecuted)
-  const isSure = judged === 'held-by-draft' || judged.kind !== 'refused' || maybeExecuted === null
-  const answer = isSure ? judged : { ...judged, reason: `${judged.reason}; ${MAYBE_EXECUTED}` }
+  const answer = yield* judgeMessage(book, newBatchId, message)
+  if (answer === 'held-by-draft' || answer.kind !== 'refused' || ifRefused === undefined) return answer
   // In this transaction: another worker that has the message in hand as well would find it free, and record it.
-  if (answer !== 'held-by-draft' && answer.kind === 'refused' && ifRefused !== undefined)
-    yield* recordRefusal({ ...ifRefused, reasons: [visible(answer.reason)], nowMs })
-  return answer
+  const reasons = yield* recordRefusal({ ...ifRefused, reasons: [visible(answer.reason)], nowMs })
+  return { kind: 'refused', reason: reasons.join('; ') }
 }
 
 function* judgeMessage(
   book: Book,
   newBatchId: NewBatchId,
   message: IntakeMessage,
-  maybeExecuted: string | null,
 ): Script<IntakeAnswer | 'held-by-draft'> {
   const { accountId, runKey, nowMs } = message
   const row = toColumns(message.instruction)
@@ -89,9 +85,11 @@ function* judgeMessage(
   }
   const objection = yield* objectionTo(message, row)
   if (objection !== null) return { kind: 'refused', reason: objection }
-  // What is lost may have taken it all the same, which a refusal would deny.
-  const like = maybeExecuted === null ? yield* likeness(message, row) : null
-  if (like !== null && !message.allowLookalike) return { kind: 'refused', reason: like }
+  const maybeExecuted = yield* whyMaybeExecuted(message)
+  const like = yield* likeness(message, row)
+  // What is lost may have taken it all the same: a person decides, who is told what it looks like.
+  if (like !== null && !message.allowLookalike && maybeExecuted === null)
+    return { kind: 'refused', reason: `${like}. ${ALLOW}` }
   const closed = yield* closedUnder(message)
   if (closed === 'held-by-draft') return closed
   if (closed !== null) return { kind: 'refused', reason: closed }
@@ -109,7 +107,8 @@ function* judgeMessage(
   const { operation, currency, amount_minor } = row
   book.arrived({ batch_id: batchId, operation, currency, amount_minor })
   if (maybeExecuted === null) return { kind: 'accepted', batchId, rowNo, state: 'READY' }
-  yield* doubtRecorded(book, { batchId, firstRow: rowNo, reason: maybeExecuted, nowMs })
+  const reason = [maybeExecuted, ...(like === null ? [] : [like])].join('; ')
+  yield* doubtRecorded(book, { batchId, firstRow: rowNo, reason, nowMs })
   return { kind: 'accepted', batchId, rowNo, state: 'IN_DOUBT' }
 }
 
@@ -181,14 +180,16 @@ function* objectionTo(message: IntakeMessage, row: InstructionColumns): Script<s
   return yield* xtlTaken(arrivingOf(message, row), row.xtl_order_id, row.operation)
 }
 
-/** Why the message looks like an instruction that is already here; null when it does not. */
+const ALLOW = 'Set allow_lookalike to true if both are meant'
+
+/** Which instruction that is already here the message looks like; null: none. */
 function* likeness(message: IntakeMessage, row: InstructionColumns): Script<string | null> {
   if (row.lookalike === null) return null
   const found = yield* likeRowOf(arrivingOf(message, row), row.lookalike)
   if (found !== undefined) return likenessText(found)
   const refund = refundOf(row)
   const before = refund === null ? null : yield* refundsBefore(message.accountId, refund)
-  return before === null ? null : `${before}. Set allow_lookalike to true if this refund is meant as well`
+  return before
 }
 
 function arrivingOf(

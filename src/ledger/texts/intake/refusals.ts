@@ -1,9 +1,11 @@
 // Messages that were not taken: each is refused once, under what names it, and stays refused.
 
 import { hash } from 'node:crypto'
+import { MAYBE_EXECUTED } from '../../../domain/message.ts'
 import type { IntakeLedger } from '../../../ports/ledger/intake.ts'
 import { recordAct } from '../record/acts.ts'
 import { all, change, one, type Script } from '../script.ts'
+import { whyMaybeExecuted } from './queued-before.ts'
 
 const REFUSE = `
     INSERT INTO refusal (source_id, account_name, reasons, text, at)
@@ -12,7 +14,18 @@ const REFUSE = `
 /** The order in which it is told of. */
 const REFUSED = 'INSERT INTO refused (source_id, reference, reply_to) VALUES (:sourceId, :reference, :replyTo)'
 
-export function* recordRefusal(refusal: Parameters<IntakeLedger['recordRefusal']>[0]): Script<void> {
+type Refusal = Parameters<IntakeLedger['recordRefusal']>[0]
+
+/** Returns what its producer is told. */
+export function* recordRefusal(refusal: Refusal): Script<readonly string[]> {
+  const isWarned = refusal.reasons.some((reason) => reason.endsWith(MAYBE_EXECUTED))
+  const isUnsure = !isWarned && (yield* whyMaybeExecuted(refusal)) !== null
+  const reasons = isUnsure ? [...refusal.reasons, MAYBE_EXECUTED] : refusal.reasons
+  yield* keep({ ...refusal, reasons })
+  return reasons
+}
+
+function* keep(refusal: Refusal): Script<void> {
   const { sourceId, accountName, reasons, text, cards, nowMs } = refusal
   const kept = yield* all(REFUSE, {
     sourceId: keyOf(sourceId),

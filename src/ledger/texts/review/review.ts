@@ -4,7 +4,6 @@ import type { DraftHeader, DraftReview } from '../../../domain/draft.ts'
 import { Fault } from '../../../domain/fault.ts'
 import { MOST_MINOR } from '../../rules/arriving.ts'
 import { EXECUTED, IS_VISIBLE, isAnyRecorded, LAST_RESTORED_AT } from '../conditions.ts'
-import { whyMaybeExecuted } from '../intake/queued-before.ts'
 import { change, count, exists, one, type Script } from '../script.ts'
 import {
   cancelledBefore,
@@ -28,15 +27,14 @@ import { refuseXtlRepeats, refuseXtlTaken } from './xtl-order-ids.ts'
 
 export function* review(header: DraftHeader): Script<Omit<DraftReview, 'amountsUnread'>> {
   yield* compare(header)
-  const { queued, nowMs } = header
-  const maybeExecuted = (yield* whyMaybeExecuted({ ...queued, nowMs })) !== null
+  const lookalikes = yield* findLookalikes(header)
   return {
-    ...{ maybeExecuted, lookalikes: maybeExecuted ? 0 : yield* findLookalikes(header) },
     ...(yield* sumUp()),
+    lookalikes,
     heldByDoubt: yield* countHeldByDoubt(header),
     unidentified: yield* countUnidentified(header),
     again: yield* countAgain(header),
-    correction: maybeExecuted ? null : yield* correctionOf(header),
+    correction: yield* correctionOf(header),
     cancelledBefore: yield* cancelledBefore(),
     faults: yield* countFaults(),
   }
