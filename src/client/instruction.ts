@@ -86,8 +86,8 @@ export interface Batch {
 export type State = 'PENDING' | 'SENDING' | 'APPROVED' | 'DECLINED' | 'FAILED' | 'CANCELLED' | 'IN_DOUBT'
 
 /**
- * The ledger has it. `duplicate`: it had it before, and `state` is how that one stands. `accepted` and `IN_DOUBT`: it waited in the
- * queue while an older state of the ledger was put back, and a person looks whether it was sent.
+ * The ledger has it. `duplicate`: it had it before, and `state` is how that one stands. `accepted` with `IN_DOUBT`: it was queued before
+ * an older state of the ledger was put back, and a person has to look up whether it was sent.
  */
 export interface Submitted {
   readonly status: 'accepted' | 'duplicate'

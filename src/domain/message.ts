@@ -50,9 +50,9 @@ export type ParsedBatch =
     }
   | RefusedMessage
 
-/** To a refusal of what a state of the ledger that is lost may have taken. */
+/** Added to the refusal of a message that a lost state of the ledger may have taken. */
 export const MAYBE_EXECUTED =
-  'a state of the ledger that is lost may have executed it: look it up at the gateway before you hand it in again'
+  'a lost state of the ledger may have executed it: look it up at the gateway before you hand it in again'
 
 /** A message as a door receives it. */
 export interface ReceivedMessage {

@@ -22,17 +22,7 @@ const total = (
 })
 
 const REVIEW: DraftReview = {
-  ...{
-    rows: 3,
-    accepted: 3,
-    duplicate: 0,
-    invalid: 0,
-    maybeExecuted: false,
-    lookalikes: 0,
-    heldByDoubt: 0,
-    amountsUnread: 0,
-    faults: 0,
-  },
+  ...{ rows: 3, accepted: 3, duplicate: 0, invalid: 0, lookalikes: 0, heldByDoubt: 0, amountsUnread: 0, faults: 0 },
   unidentified: 0,
   again: { repeated: [], retried: [], changed: 0, notAsked: [] },
   correction: null,

@@ -2172,14 +2172,14 @@ export const GUARDS: readonly Guard[] = [
     tests: [INTAKE],
   },
   {
-    name: 'whoever looks up a message queued before is told what it looks like',
+    name: 'the doubt of a message queued before an older state was adopted says what it looks like',
     file: 'src/ledger/texts/intake/messages.ts',
     guard: '...(like === null ? [] : [like])',
     without: '',
     tests: [INTAKE],
   },
   {
-    name: 'a refusal says that a state which is lost may have executed the message',
+    name: 'a refusal says that a lost state may have executed the message',
     file: 'src/ledger/texts/intake/refusals.ts',
     guard: 'isUnsure ? [...refusal.reasons, MAYBE_EXECUTED] : ',
     without: '',

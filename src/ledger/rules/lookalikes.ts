@@ -38,7 +38,7 @@ export interface LikeRow {
   readonly state: string
 }
 
-/** What a message looks like, which is not accepted unasked. */
+/** Which recorded row a message looks like, in words. */
 export function likenessText({ reference, rowNo, batchId, state }: LikeRow): string {
   return `it looks like ${reference} (row ${rowNo} of batch ${batchId}, ${state}): same operation, amount and target`
 }

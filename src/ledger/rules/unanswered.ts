@@ -22,10 +22,10 @@ export function restoredReason(why: string): string {
   return `an older state of the ledger was put back (${why}); it may have been executed since that state was written`
 }
 
-/** Why a row is in doubt that may have been in the queue before an older state of the ledger was adopted. `isAhead`: by its producer's clock it is still to come. */
+/** Why a row is in doubt that may have been in the queue before an older state of the ledger was adopted. `isAhead`: its producer's clock is. */
 export function queuedBeforeReason(restoredAtMs: number, isAhead: boolean): string {
   const why = isAhead ? 'the clock of its producer is ahead, so ' : ''
-  return `${why}it may have been queued before an older state of the ledger was adopted at ${isoOf(restoredAtMs)}; what is lost may have executed it`
+  return `${why}it may have been queued before an older state of the ledger was adopted at ${isoOf(restoredAtMs)}; the state that was lost may have executed it`
 }
 
 /** `why`: as the person said who cancelled the batch. */

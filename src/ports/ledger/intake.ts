@@ -84,8 +84,8 @@ export interface IntakeLedger {
   /** The batch of the account that has this name, whatever became of it; null: none has. */
   namedBatch(accountId: AccountId, name: string): Promise<NamedBatch | null>
   /**
-   * Keeps a message that was not taken, with the reasons. Idempotent by `sourceId`. Resolves to what its producer is told: the reasons, and
-   * with them that a state which is lost may have executed it, if so.
+   * Keeps a message that was not taken, with the reasons. Idempotent by `sourceId`. Resolves to what its producer is told: the reasons,
+   * and a warning where a lost state may have executed the message.
    */
   recordRefusal(
     refusal: RefusedPayload & { readonly reasons: readonly string[]; readonly nowMs: number },

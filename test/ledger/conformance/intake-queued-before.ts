@@ -1,4 +1,4 @@
-// Messages that were in the queue before an older state of the ledger was adopted: what is lost may have taken them, and sent them.
+// Messages that were in the queue before an older state of the ledger was adopted: the lost state may have taken and sent them.
 
 import { describe, expect, test } from 'vitest'
 import type { DraftHeader } from '../../../src/domain/draft.ts'
@@ -28,7 +28,7 @@ export function describeQueuedBefore(): void {
       expect(others).toEqual([])
       expect(doubt).toMatchObject({ attempt: 0, claimedAtMs: null, instruction: { reference: 'A' } })
       expect(doubt?.reason).toMatch(
-        /^it may have been queued before an older state .*; what is lost may have executed it$/,
+        /^it may have been queued before an older state .*; the state that was lost may have executed it$/,
       )
       expect((await ledger.batch(taken.batchId))?.counts).toEqual({ IN_DOUBT: 1 })
       expect((await ledger.history('A')).at(-1)).toMatchObject({ cause: 'restore', to: 'IN_DOUBT' })
@@ -53,7 +53,7 @@ export function describeQueuedBefore(): void {
       expect(await take(refund('A'), { queuedAtMs })).toMatchObject({ state: 'IN_DOUBT' })
     })
 
-    test('may be any that is stamped in the future, and says so', async () => {
+    test('may be one that is stamped in the future: it comes into doubt, which says so', async () => {
       await restore()
       expect(await take(refund('A'), { queuedAtMs: LATER + MINUTE_MS + 1 })).toMatchObject({ state: 'IN_DOUBT' })
       expect((await ledger.doubts())[0]?.reason).toMatch(
@@ -61,18 +61,18 @@ export function describeQueuedBefore(): void {
       )
     })
 
-    test('comes into doubt where its time is still to come: its batch may have been cancelled in what is lost', async () => {
+    test('comes into doubt where its time is still to come: the lost state may have cancelled it', async () => {
       await restore()
       const toCome = refund('A', { executeAtMs: LATER + 60 * MINUTE_MS })
       expect(await take(toCome, { queuedAtMs: NOW })).toMatchObject({ state: 'IN_DOUBT' })
     })
 
-    test('comes into doubt where it looks like another one, and whoever looks it up is told which', async () => {
+    test('comes into doubt where it looks like another one, and the doubt says which', async () => {
       await ledger.recordMessage(messageOf(accountId, refund('A', { orderId })))
       await restore()
       expect(await take(refund('B', { orderId }), { queuedAtMs: NOW })).toMatchObject({ state: 'IN_DOUBT' })
       expect((await ledger.doubts()).at(-1)?.reason).toMatch(
-        /what is lost may have executed it; it looks like A \(row 1 of/,
+        /the state that was lost may have executed it; it looks like A \(row 1 of/,
       )
       expect(await take(refund('C', { orderId }), { queuedAtMs: LATER })).toMatchObject({ kind: 'refused' })
     })
@@ -92,7 +92,7 @@ export function describeQueuedBefore(): void {
       expect(await hand('queue/2', LATER)).toMatchObject({ reason: expect.not.stringContaining(MAYBE_EXECUTED) })
     })
 
-    test('is told that it may have been executed whyever it is refused, once', async () => {
+    test('says once that it may have been executed, whatever it is refused for', async () => {
       await restore()
       const refusal = { sourceId: 'queue/1', accountName: 'default', text: '{}', cards: null, nowMs: LATER }
       const told = await ledger.recordRefusal({ ...refusal, queuedAtMs: NOW, reasons: ['amount: is missing'] })

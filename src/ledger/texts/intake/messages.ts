@@ -87,7 +87,7 @@ function* judgeMessage(
   if (objection !== null) return { kind: 'refused', reason: objection }
   const maybeExecuted = yield* whyMaybeExecuted(message)
   const like = yield* likeness(message, row)
-  // What is lost may have taken it all the same: a person decides, who is told what it looks like.
+  // The lost state may have taken it all the same: a person decides, and is told what it looks like.
   if (like !== null && !message.allowLookalike && maybeExecuted === null)
     return { kind: 'refused', reason: `${like}. ${ALLOW}` }
   const closed = yield* closedUnder(message)

@@ -1,4 +1,4 @@
-// Messages that were in the queue before an older state of the ledger was adopted: the state that is lost may have taken them, and sent them.
+// Messages that were in the queue before an older state of the ledger was adopted: the lost state may have taken and sent them.
 
 import type { BatchId } from '../../../domain/ids.ts'
 import { queuedBeforeReason } from '../../rules/unanswered.ts'
@@ -23,7 +23,7 @@ interface Queued {
   readonly nowMs: number
 }
 
-/** Why what was queued then may have been executed by a state that is lost; null: nothing that is known says so. */
+/** Why a lost state may have executed what was queued then, in words; null: nothing known says so. */
 export function* whyMaybeExecuted({ queuedAtMs, nowMs }: Queued): Script<string | null> {
   if (queuedAtMs === undefined) return null
   const isAhead = queuedAtMs > nowMs + CLOCK_SKEW_MS // a clock that is this wrong says nothing
@@ -40,8 +40,8 @@ interface JustRecorded {
 }
 
 /**
- * In the transaction that makes the rows visible, before anyone can claim them; rows whose time is still to come as well: a batch that
- * was cancelled in what is lost must not go out.
+ * In the transaction that makes the rows visible, before anyone can claim them. Rows whose time is still to come as well: the lost state
+ * may have cancelled them.
  */
 export function* doubtRecorded(book: Book, { batchId, firstRow, reason, nowMs }: JustRecorded): Script<void> {
   const rows = yield* all<RestoredRow>(RECORDED, { batchId, firstRow })

@@ -66,7 +66,7 @@ interface Doubting {
   readonly nowMs: number
 }
 
-/** Brings a row into doubt that the state which is lost may have sent. */
+/** Brings into doubt a row that the lost state may have sent. */
 export function* doubtRow(book: Book, row: RestoredRow, { actor, reason, nowMs }: Doubting): Script<void> {
   yield* change(DOUBT, { nowMs, reason, id: row.id })
   yield* book.move(row, 'IN_DOUBT', 'restore', { attempt: row.attempt, atMs: nowMs, actor, reason })
