@@ -1,5 +1,5 @@
 // Measures several workers on one PostgreSQL: what a second worker adds where the gateway is slow, whether four keep to one rate and use it,
-// and how long it takes to find what is due while a long transaction keeps all that was settled since.
+// how soon they share it anew, and how long it takes to find what is due while a long transaction keeps all that was settled since.
 //
 //   npx node bench/hosts.ts [rounds]      default 5
 
@@ -13,7 +13,7 @@ import { makeDirectory, newSchemaName, openCluster, query } from '../test/fixtur
 import { placeAt } from '../test/fixtures/postgres-places.ts'
 import { openRedisServer } from '../test/fixtures/redis.ts'
 import { openBench, QUICK } from './parts/bench.ts'
-import type { Counted } from './parts/gateway.ts'
+import type { BareGateway, Counted } from './parts/gateway.ts'
 import { machineNow } from './parts/machine.ts'
 import type { Office } from './parts/office.ts'
 import { assertDone, type Running, startTranche } from './parts/process.ts'
@@ -24,6 +24,9 @@ const PLACES = 256
 const SLOW_ROWS = 20_000
 const RATE = 100
 const PACED_ROWS = 12_000
+/** More than are sent while workers come and go. */
+const LASTING_ROWS = 20_000
+const LOOK_EVERY_MS = 100
 const WAITING = 20_000
 const SETTLED = 80_000
 /** Every worker has its share of the account by then. */
@@ -51,6 +54,8 @@ say(`two workers over one, ${LATENCY_MS} ms, ${PLACES} open requests each: ${spr
 const paced = await sendWith(4, PACED_ROWS, { TRANCHE_RATE: String(RATE), TRANCHE_IN_FLIGHT: '64' }, 50)
 const used = perSecond(paced, PACED_ROWS) / RATE
 say(`four workers, ${RATE}/s: ${used.toFixed(3)} of it used, ${paced.busiest} in the busiest second`)
+const { joined, died, left } = await sharingAnew()
+say(`one rate is shared anew after a worker joined, was killed, left: ${joined} / ${died} / ${left} s`)
 say(`due rows beside ${SETTLED} that were settled under a pinned snapshot: ${await findingDue()} ms`)
 await redis[Symbol.asyncDispose]()
 process.exit(0)
@@ -80,6 +85,64 @@ async function sendWith(workers: number, rows: number, env: NodeJS.ProcessEnv, l
     await Promise.all(running.map(({ ended }) => ended))
     for (const host of hosts) host.close()
   }
+}
+
+/** In seconds: until a second worker may use a part of the rate, and until the other sends with all of it once that one is gone. */
+async function sharingAnew(): Promise<{ readonly joined: string; readonly died: string; readonly left: string }> {
+  const schema = newSchemaName()
+  const hosts = await Promise.all([bench.office({ made: false }), bench.office({ made: false })])
+  const [first, second] = hosts
+  const start = (host: Office, ...args: readonly string[]) =>
+    startTranche(args, { ...host, env: envOf(host, schema, { TRANCHE_RATE: String(RATE), TRANCHE_IN_FLIGHT: '64' }) })
+  const sharing = async (workers: number) => {
+    const text = `SELECT count(*) AS n FROM ${schema}.share WHERE rate > 0.9 * ${RATE / workers} AND rate < 1.1 * ${RATE / workers}`
+    const found = async () => ((await query(cluster.url, text)) as [{ n: number }])[0].n
+    while (Number(await found()) !== workers) await sleep(LOOK_EVERY_MS)
+  }
+  await done(start(first, 'init'))
+  const gateway = await bench.gateway()
+  const staying = start(first, 'worker')
+  const { first: begun } = await gateway.begin(LASTING_ROWS, { latencyMs: 50 })
+  await done(start(first, 'submit', bench.refunds(LASTING_ROWS), '--operation', 'REFUND', '--json'))
+  await begun
+  await sharing(1)
+  const gone = async (worker: Running, signal: NodeJS.Signals) => {
+    const fromMs = performance.now()
+    worker.kill(signal)
+    const wholeMs = await wholeRateFrom(gateway, fromMs)
+    await worker.ended
+    return seconds(wholeMs - fromMs)
+  }
+  const joiningMs = performance.now()
+  const joining = start(second, 'worker')
+  await sharing(2)
+  const joined = seconds(performance.now() - joiningMs)
+  const died = await gone(joining, 'SIGKILL')
+  const again = start(second, 'worker')
+  await sharing(2)
+  const left = await gone(again, 'SIGTERM')
+  staying.kill('SIGTERM')
+  await staying.ended
+  for (const host of hosts) host.close()
+  return { joined, died, left }
+}
+
+/** When the first second began, from that moment on, in which nearly all of the rate was used. */
+async function wholeRateFrom(gateway: BareGateway, fromMs: number): Promise<number> {
+  const looks: { readonly atMs: number; readonly requests: number }[] = []
+  for (;;) {
+    const { requests } = await gateway.counted()
+    const atMs = performance.now()
+    looks.push({ atMs, requests })
+    const before = looks.findLast((look) => look.atMs <= atMs - 1_000 && look.atMs >= fromMs)
+    if (before !== undefined && requests - before.requests >= (0.95 * RATE * (atMs - before.atMs)) / 1_000)
+      return before.atMs
+    await sleep(LOOK_EVERY_MS)
+  }
+}
+
+function seconds(ms: number): string {
+  return (ms / 1_000).toFixed(1)
 }
 
 function envOf({ env }: Office, schema: string, also: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
