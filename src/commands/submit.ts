@@ -8,8 +8,7 @@ import { workersNow } from '../app/locks.ts'
 import { prepareSubmission } from '../app/submission.ts'
 import type { App } from '../app.ts'
 import { sayAlarm } from '../domain/alarm.ts'
-import { isAwaiting } from '../domain/approval.ts'
-import { notSent } from '../domain/batch-status.ts'
+import { notSent, waitsForApproval } from '../domain/batch-status.ts'
 import { maskCardData } from '../domain/card-secrets.ts'
 import type { BatchId } from '../domain/ids.ts'
 import type { Reviewed } from '../domain/submission.ts'
@@ -157,7 +156,7 @@ async function showKnown(ledger: Ledger, batchId: BatchId, sha256: string, termi
 /** Resolves to the exit code. */
 async function sayNext(app: App, ledger: Ledger, batchId: BatchId, terminal: Terminal): Promise<number> {
   const batch = await viewOf(ledger, batchId)
-  if (batch.approval !== null && isAwaiting(batch.approval) && batch.hold !== 'cancelled') {
+  if (batch.approval !== null && waitsForApproval(batch)) {
     terminal.say(
       `Nothing of it is sent before it has ${approvalsText(batch.approval)}. Whoever decides sees what it would send: tranche approve ${batchId}`,
     )

@@ -1,9 +1,8 @@
 // What waits for a person, over the whole ledger: what a monitor asks for. Pure.
 
 import type { Alarm } from './alarm.ts'
-import { isAwaiting } from './approval.ts'
 import type { BatchView, Total } from './batch.ts'
-import { countIn, standingOf, type Why } from './batch-status.ts'
+import { countIn, standingOf, type Why, waitsForApproval } from './batch-status.ts'
 import type { BatchId } from './ids.ts'
 import type { Endpoint } from './webhook.ts'
 import { serviceOf, type WorkerView } from './worker.ts'
@@ -74,8 +73,8 @@ export function attentionIn({
     ...batches
       .filter((batch) => batch.hold === 'paused' && countIn(batch, 'READY') + countIn(batch, 'SENDING') > 0)
       .map(({ batchId, holdReason }) => ({ code: 'paused', batchId, reason: holdReason }) as const),
-    ...batches.flatMap(({ batchId, fileName, hold, approval, totals }): Attention[] => {
-      if (approval === null || !isAwaiting(approval) || hold === 'cancelled') return []
+    ...batches.filter(waitsForApproval).flatMap(({ batchId, fileName, approval, totals }): Attention[] => {
+      if (approval === null) return []
       const { needed, given } = approval
       const asked = totals.filter(({ state }) => state === 'READY')
       return [{ code: 'awaiting-approval', batchId, fileName, needed, given, totals: asked }]

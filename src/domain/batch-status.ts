@@ -123,6 +123,11 @@ function asSaid(reason: string | null): Why[] {
   return reason === null ? [] : [{ code: 'as-said', reason }]
 }
 
+/** Rows wait that nobody may send before people have approved the batch. */
+export function waitsForApproval(batch: Pick<BatchView, 'approval' | 'counts' | 'hold'>): boolean {
+  return isAwaiting(batch.approval) && batch.hold !== 'cancelled' && countIn(batch, 'READY') > 0
+}
+
 /** By a person or by the machine: the batch itself, or everything of its account. */
 export function isPaused({ hold, accountHeld }: Pick<BatchView, 'hold' | 'accountHeld'>): boolean {
   return hold === 'paused' || (hold === 'none' && accountHeld !== null)

@@ -6,6 +6,8 @@ import { attentionText, exitCodeOfAttention } from '../../src/present/attention.
 
 const batch = (over: Partial<BatchView>) =>
   ({ batchId: 'b', counts: {}, hold: 'none', holdReason: null, approval: null, lateAnswers: 0, ...over }) as BatchView
+const unapproved = (counts: BatchView['counts']) =>
+  batch({ counts, totals: [], fileName: null, approval: { needed: 1, given: 0, untilMs: 0, by: [] } })
 const worker = (state: WorkerView['state']): WorkerView => ({
   ...{
     id: 'vm:7',
@@ -53,6 +55,8 @@ test.each<readonly [string, Seen, readonly string[], number]>([
   ['an account that is held', seen({ accounts: [{ ...shop, held: 'ten doubts' }] }), ['held'], 6],
   ['a paused batch', seen({ batches: [batch({ hold: 'paused', counts: { READY: 1 } })] }), ['paused'], 6],
   ['a paused batch that is over', seen({ batches: [batch({ hold: 'paused', counts: { APPROVED: 1 } })] }), [], 0],
+  ['a batch that waits for approval', seen({ batches: [unapproved({ READY: 1 })] }), ['awaiting-approval'], 4],
+  ['a batch without approval that has nothing left to send', seen({ batches: [unapproved({ APPROVED: 1 })] }), [], 0],
   ['a silent worker', seen({ workers: [worker('silent')] }), ['silent'], 6],
   ['due rows, and no worker', seen({ batches: [due] }), ['unsent'], 6],
   ['due rows beside the batch of a run', seen({ batches: [due], workers: [runOf('c')] }), ['unsent'], 6],

@@ -8263,9 +8263,23 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'an approval that is void is asked for with new time',
     file: 'src/ledger/texts/approving/waiting.ts',
-    guard: 'untilMs: nowMs + expireAfterMs }',
-    without: 'untilMs: 0 }',
+    guard: 'accountId, untilMs: yield* untilWhen(nowMs) }',
+    without: 'accountId, untilMs: 0 }',
     tests: [RECORD],
+  },
+  {
+    name: 'a row that is sent again gives its batch time for the approvals that are missing',
+    file: 'src/ledger/texts/work/doubts.ts',
+    guard: "  if (step.to === 'READY') yield* allowTimeAgain(batchId, nowMs)\n",
+    without: '',
+    tests: [RECORD],
+  },
+  {
+    name: 'a batch without a row to send waits for no approval',
+    file: 'src/domain/batch-status.ts',
+    guard: " && countIn(batch, 'READY') > 0\n",
+    without: '\n',
+    tests: ['test/domain/attention.test.ts'],
   },
   {
     name: 'approvals of rows in doubt become void as well',

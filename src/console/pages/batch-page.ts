@@ -2,9 +2,8 @@
 
 import { topReasonsOf } from '../../app/top-reasons.ts'
 import type { LogEntry } from '../../domain/acts.ts'
-import { isAwaiting } from '../../domain/approval.ts'
 import type { BatchView } from '../../domain/batch.ts'
-import { countIn, type Standing } from '../../domain/batch-status.ts'
+import { countIn, type Standing, waitsForApproval } from '../../domain/batch-status.ts'
 import { statusOf } from '../../domain/states.ts'
 import { type Html, html } from '../../present/html.ts'
 import { outcomeBar } from '../../present/outcome-bar.ts'
@@ -38,8 +37,9 @@ export function addBatchPages(pages: Pages, door: ConsoleDoor): void {
     const live = { watch: batch.batchId, shape: seen.shape }
     return showScreen(door, request, reply, { title: nameOf(batch), main, now, live })
 
-    async function decisionOn({ batchId, accountId, approval, hold }: BatchView): Promise<Html> {
-      if (!isAwaiting(approval) || hold === 'cancelled') return NOTHING
+    async function decisionOn(batch: BatchView): Promise<Html> {
+      if (!waitsForApproval(batch)) return NOTHING
+      const { batchId, accountId } = batch
       const sheet = await ledger.approvalSheet(batchId)
       if (sheet === null) return NOTHING
       return waitingOf(request, door, sheet, await ledger.batchesAfter(batchId, EARLIER_SHOWN, [accountId]))

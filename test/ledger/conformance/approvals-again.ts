@@ -10,6 +10,7 @@ import {
   CLERK,
   claimNamed,
   DAY_MS,
+  findingOn,
   messageOf,
   NOW,
   personAt,
@@ -50,6 +51,20 @@ async function hand(instruction: Instruction, over: Partial<IntakeMessage> = {})
   const answer = await ledger.recordMessage(messageOf(accountId, instruction, over))
   if (answer.kind !== 'accepted') throw new Error(JSON.stringify(answer))
   return answer.batchId
+}
+
+const MOVED = NOW + DAY_MS
+
+/** It was approved, its row may have been executed, and then the account moved. */
+async function doubtWithoutApproval(): Promise<BatchId> {
+  await ledger.adoptPolicy(FOUR_EYES, 'test', CLERK, NOW)
+  const batchId = await submit(ledger, accountId, [refund('A')])
+  await approve(batchId)
+  const worker = place.open()
+  await work(worker, batchId, 'A', 'IN_DOUBT')
+  await worker.close()
+  await ledger.adoptAccount('default', 'https://moved.example', 'merchant', 'moved', CLERK, MOVED)
+  return batchId
 }
 
 const needs = async (batchId: BatchId) => (await ledger.batch(batchId))?.approval?.needed ?? 0
@@ -183,6 +198,30 @@ export function describeApprovalsAgain(): void {
       })
       await approve(batchId, later + DAY_MS)
       expect(await ledger.workable(later, 10)).toHaveLength(1)
+    })
+  })
+
+  describe('a batch whose approval became void while its rows were in doubt', () => {
+    test('waits for none while nothing of it is to be sent', async () => {
+      const batchId = await doubtWithoutApproval()
+      expect(await ledger.figures()).toMatchObject({ approvalSinceMs: null, batches: { in_doubt: 1 } })
+      const found = findingOn('A', { finding: 'approved', transactionId: '7' })
+      expect(await ledger.resolve(found, CLERK, MOVED + DAY_MS)).toMatchObject({ kind: 'resolved' })
+      expect((await ledger.batch(batchId))?.approval).toMatchObject({ needed: 1, given: 0 })
+      expect((await ledger.figures()).approvalSinceMs).toBeNull()
+    })
+
+    test('has as much time for it as a new one, from when a row of it is to be sent again', async () => {
+      const batchId = await doubtWithoutApproval()
+      const late = MOVED + 30 * DAY_MS
+      const again = findingOn('A', { finding: 'send-again' })
+      expect(await ledger.resolve(again, CLERK, late - 1)).toMatchObject({ kind: 'proposed' })
+      expect(await ledger.resolve(again, ANN, late)).toMatchObject({ kind: 'resolved', state: 'READY' })
+      expect((await ledger.figures()).approvalSinceMs).not.toBeNull()
+      await ledger.expireApprovals(late + 7 * DAY_MS - 1)
+      expect((await ledger.batch(batchId))?.hold).toBe('none')
+      await ledger.expireApprovals(late + 7 * DAY_MS)
+      expect((await ledger.batch(batchId))?.hold).toBe('cancelled')
     })
   })
 

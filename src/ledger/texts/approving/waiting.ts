@@ -76,8 +76,15 @@ export function* expireApprovals(nowMs: number): Script<void> {
   }
 }
 
+/** As much time as a new batch has. */
+const TIME_AGAIN = 'approval_until = @greatest(coalesce(approval_until, 0), CAST(:untilMs AS BIGINT))'
+
+function* untilWhen(nowMs: number): Script<number> {
+  return nowMs + ((yield* policyInForce())?.expireAfterMs ?? WITHOUT_POLICY_MS)
+}
+
 const VOID = `
-    UPDATE batch SET approvals_given = 0, approval_until = @greatest(coalesce(approval_until, 0), CAST(:untilMs AS BIGINT))
+    UPDATE batch SET approvals_given = 0, ${TIME_AGAIN}
     WHERE approvals_given > 0 AND hold <> 'cancelled' AND account_id = coalesce(:accountId, account_id)
       AND id IN (SELECT batch_id FROM tally WHERE state IN ('READY', 'SENDING', 'IN_DOUBT') AND count > 0) RETURNING id`
 
@@ -86,11 +93,17 @@ const VOID = `
  * send again, need it again, and have as much time for it as new ones. What was proposed lapses. `accountId` null: of all accounts.
  */
 export function* voidApprovals(accountId: number | null, nowMs: number): Script<void> {
-  const expireAfterMs = (yield* policyInForce())?.expireAfterMs ?? WITHOUT_POLICY_MS
-  for (const { id } of yield* all<{ id: BatchId }>(VOID, { accountId, untilMs: nowMs + expireAfterMs }))
+  for (const { id } of yield* all<{ id: BatchId }>(VOID, { accountId, untilMs: yield* untilWhen(nowMs) }))
     yield* change('DELETE FROM approval WHERE batch_id = :id', { id })
   yield* lapseOfAccount(accountId, nowMs)
 }
 
 /** Of what waits although no policy is in force any more. */
 const WITHOUT_POLICY_MS = 7 * 24 * 3600 * 1000
+
+const AWAIT_AGAIN = `UPDATE batch SET ${TIME_AGAIN} WHERE id = :batchId AND approvals_needed > approvals_given`
+
+/** A row of it waits to be sent again. Where approvals are missing, the time for them may be over: nothing waited for them. */
+export function* allowTimeAgain(batchId: BatchId, nowMs: number): Script<void> {
+  yield* change(AWAIT_AGAIN, { batchId, untilMs: yield* untilWhen(nowMs) })
+}

@@ -71,7 +71,8 @@ const BATCHES = `
 
 const AWAITING = `
     SELECT min(created_at) AS "sinceMs" FROM batch
-    WHERE stage = 'open' AND hold <> 'cancelled' AND approvals_needed > approvals_given`
+    WHERE stage = 'open' AND hold <> 'cancelled' AND approvals_needed > approvals_given
+      AND id IN (SELECT batch_id FROM tally WHERE state = 'READY' AND count > 0)`
 
 const OUTCOMES = `
     SELECT b.account_id AS id, t.state, CAST(sum(t.count) AS BIGINT) AS n FROM tally t JOIN batch b ON b.id = t.batch_id
