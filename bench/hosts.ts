@@ -105,21 +105,21 @@ async function sharingAnew(): Promise<{ readonly joined: string; readonly died: 
   const { first: begun } = await gateway.begin(LASTING_ROWS, { latencyMs: 50 })
   await done(start(first, 'submit', bench.refunds(LASTING_ROWS), '--operation', 'REFUND', '--json'))
   await begun
-  await sharing(1)
+  await staying.meanwhile(sharing(1))
   const gone = async (worker: Running, signal: NodeJS.Signals) => {
     const fromMs = performance.now()
     worker.kill(signal)
-    const wholeMs = await wholeRateFrom(gateway, fromMs)
+    const wholeMs = await staying.meanwhile(wholeRateFrom(gateway, fromMs))
     await worker.ended
     return seconds(wholeMs - fromMs)
   }
   const joiningMs = performance.now()
   const joining = start(second, 'worker')
-  await sharing(2)
+  await staying.meanwhile(sharing(2))
   const joined = seconds(performance.now() - joiningMs)
   const died = await gone(joining, 'SIGKILL')
   const again = start(second, 'worker')
-  await sharing(2)
+  await staying.meanwhile(sharing(2))
   const left = await gone(again, 'SIGTERM')
   staying.kill('SIGTERM')
   await staying.ended

@@ -4,9 +4,8 @@ import { openLedger } from '../app/ledger.ts'
 import { workerNow } from '../app/locks.ts'
 import { assertSteerable, type Steering } from '../app/steering.ts'
 import type { App } from '../app.ts'
-import { isAwaiting } from '../domain/approval.ts'
 import type { BatchView } from '../domain/batch.ts'
-import { countIn, leftOpenIn } from '../domain/batch-status.ts'
+import { countIn, leftOpenIn, waitsForApproval } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { approvalsText } from '../present/approval.ts'
@@ -92,7 +91,7 @@ function openText(sending: number, workerRuns: boolean): string {
 
 function sayWhat(
   what: Steering,
-  batch: Pick<BatchView, 'batchId' | 'hold' | 'source' | 'approval'>,
+  batch: Pick<BatchView, 'batchId' | 'hold' | 'source' | 'approval' | 'counts'>,
   open: string,
   cancelled: number,
   terminal: Terminal,
@@ -113,9 +112,10 @@ function sayWhat(
 }
 
 /** A resume is no approval. */
-function resumedText({ batchId, hold, approval }: Pick<BatchView, 'batchId' | 'hold' | 'approval'>): string {
+function resumedText(batch: Pick<BatchView, 'batchId' | 'hold' | 'approval' | 'counts'>): string {
+  const { batchId, hold, approval } = batch
   if (hold === 'cancelled') return `Batch ${batchId} stays cancelled; its late answers count as looked at.`
-  if (approval !== null && isAwaiting(approval))
+  if (approval !== null && waitsForApproval(batch))
     return `Batch ${batchId} is not paused any more, and nothing of it is sent before it has ${approvalsText(approval)}: tranche approve ${batchId}`
   return `Batch ${batchId} goes on where it stopped; a running worker takes it up within a second; so does the same tranche run, run again.`
 }

@@ -101,7 +101,7 @@ function standingAsHeld(batch: BatchView, nowMs: number, workerRuns: boolean, se
   const { accountStopped, merchant } = batch
   if (accountStopped !== null)
     return { state: 'stopped', why: [{ code: 'account-stopped', reason: accountStopped, merchant }] }
-  if (batch.approval !== null && isAwaiting(batch.approval)) {
+  if (batch.approval !== null && waitsForApproval(batch)) {
     const { needed, given, untilMs } = batch.approval
     return { state: 'awaiting_approval', why: [{ code: 'awaiting-approval', needed, given, untilMs }] }
   }
@@ -123,7 +123,7 @@ function asSaid(reason: string | null): Why[] {
   return reason === null ? [] : [{ code: 'as-said', reason }]
 }
 
-/** Rows wait that nobody may send before people have approved the batch. */
+/** Whether it has rows to send that may not be sent until people approve it. */
 export function waitsForApproval(batch: Pick<BatchView, 'approval' | 'counts' | 'hold'>): boolean {
   return isAwaiting(batch.approval) && batch.hold !== 'cancelled' && countIn(batch, 'READY') > 0
 }

@@ -45,6 +45,15 @@ test('a batch whose next row is due within a minute is running, and says when', 
   expect(standingOf(batch, at, true).reason).toBeNull()
 })
 
+test.each([
+  ['rows to send', 'awaiting_approval', { READY: 1, SENDING: 1 }],
+  ['only open requests', 'running', { SENDING: 1 }],
+  ['only doubts', 'needs_attention', { IN_DOUBT: 1 }],
+] as const)('a batch that lacks approvals and has %s is %s', (_has, state, counts) => {
+  const approval = { needed: 1, given: 0, untilMs: NOW, by: [] }
+  expect(standingOf(batchOf({ counts, approval }), NOW, true).state).toBe(state)
+})
+
 describe('a batch whose gateway is in trouble', () => {
   test('waits, and says since when, why, what happens next, and that it goes on by itself', () => {
     const batch = batchOf({ gatewayHealth: { ...outage, backoffUntilMs: NOW + 15_000 } })

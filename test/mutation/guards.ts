@@ -8270,8 +8270,29 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a row that is sent again gives its batch time for the approvals that are missing',
     file: 'src/ledger/texts/work/doubts.ts',
-    guard: "  if (step.to === 'READY') yield* allowTimeAgain(batchId, nowMs)\n",
+    guard: "  if (step.to === 'READY') yield* askAnew(batchId, nowMs)\n",
     without: '',
+    tests: [RECORD],
+  },
+  {
+    name: 'a row that is sent again gives the rows beside it no more time for approvals',
+    file: 'src/ledger/texts/approving/waiting.ts',
+    guard: ' AND NOT (${HAS_ROWS_TO_SEND})`',
+    without: '`',
+    tests: [RECORD],
+  },
+  {
+    name: 'a batch that waits anew needs what the policy asks for by then',
+    file: 'src/ledger/texts/approving/waiting.ts',
+    guard: 'needed: yield* neededNow(waiting), nowMs',
+    without: 'needed: waiting.needed, nowMs',
+    tests: [RECORD],
+  },
+  {
+    name: 'nothing is approved of a batch without a row to send',
+    file: 'src/ledger/rules/approving.ts',
+    guard: 'if (ready === 0)',
+    without: 'if (ready < 0)',
     tests: [RECORD],
   },
   {

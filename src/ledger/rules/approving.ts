@@ -9,12 +9,15 @@ import { words } from '../../domain/words.ts'
 export interface Undecided extends Pick<Approval, 'needed' | 'given' | 'untilMs'> {
   readonly batchId: string
   readonly hold: Hold
+  /** Rows that are to be sent. */
+  readonly ready: number
 }
 
 /** Why there is nothing to decide on any more; null: there is. */
 export function closedFault({
   batchId,
   hold,
+  ready,
   nowMs,
   ...approval
 }: Undecided & { readonly nowMs: number }): Fault | null {
@@ -25,6 +28,8 @@ export function closedFault({
     const act = { act: 'cancel-batch', batchId } as const
     return new Fault('usage', words`Batch ${batchId} ${why}. Nothing was changed. To stop it: ${act}`)
   }
+  if (ready === 0)
+    return new Fault('usage', `Batch ${batchId} has no row to send: there is nothing to decide. Nothing was changed.`)
   if (nowMs < approval.untilMs) return null
   return new Fault(
     'usage',

@@ -11,6 +11,7 @@ import {
   claimNamed,
   DAY_MS,
   findingOn,
+  listOf,
   messageOf,
   NOW,
   personAt,
@@ -56,15 +57,23 @@ async function hand(instruction: Instruction, over: Partial<IntakeMessage> = {})
 const MOVED = NOW + DAY_MS
 
 /** It was approved, its row may have been executed, and then the account moved. */
-async function doubtWithoutApproval(): Promise<BatchId> {
+async function doubtWithoutApproval(references = ['A']): Promise<BatchId> {
   await ledger.adoptPolicy(FOUR_EYES, 'test', CLERK, NOW)
-  const batchId = await submit(ledger, accountId, [refund('A')])
+  const rows = references.map((reference) => refund(reference))
+  const batchId = await submit(ledger, accountId, rows)
   await approve(batchId)
   const worker = place.open()
   await work(worker, batchId, 'A', 'IN_DOUBT')
   await worker.close()
   await ledger.adoptAccount('default', 'https://moved.example', 'merchant', 'moved', CLERK, MOVED)
   return batchId
+}
+
+/** That row: one person proposes it, another one confirms. */
+async function sendAgain(nowMs: number): Promise<void> {
+  const finding = findingOn('A', { finding: 'send-again' })
+  expect(await ledger.resolve(finding, CLERK, nowMs - 1)).toMatchObject({ kind: 'proposed' })
+  expect(await ledger.resolve(finding, ANN, nowMs)).toMatchObject({ kind: 'resolved', state: 'READY' })
 }
 
 const needs = async (batchId: BatchId) => (await ledger.batch(batchId))?.approval?.needed ?? 0
@@ -211,17 +220,40 @@ export function describeApprovalsAgain(): void {
       expect((await ledger.figures()).approvalSinceMs).toBeNull()
     })
 
-    test('has as much time for it as a new one, from when a row of it is to be sent again', async () => {
+    test('is not approved or rejected, for there is nothing to decide', async () => {
+      const batchId = await doubtWithoutApproval()
+      await expect(approve(batchId, MOVED + 1)).rejects.toThrow('no row to send')
+      const decision = { batchId, reason: 'no', actor: ANN, nowMs: MOVED + 1 }
+      await expect(ledger.reject(decision)).rejects.toThrow('no row to send')
+      expect(await ledger.batch(batchId)).toMatchObject({ hold: 'none', approval: { given: 0 } })
+    })
+
+    test('is asked for anew, with as much time as a new one, when a row of it is to be sent again', async () => {
       const batchId = await doubtWithoutApproval()
       const late = MOVED + 30 * DAY_MS
-      const again = findingOn('A', { finding: 'send-again' })
-      expect(await ledger.resolve(again, CLERK, late - 1)).toMatchObject({ kind: 'proposed' })
-      expect(await ledger.resolve(again, ANN, late)).toMatchObject({ kind: 'resolved', state: 'READY' })
+      await sendAgain(late)
       expect((await ledger.figures()).approvalSinceMs).not.toBeNull()
+      const asked = (await listOf(ledger.log(null))).filter(({ what }) => what === 'await-approval')
+      expect(asked.map(({ atMs }) => atMs)).toEqual([NOW, late])
       await ledger.expireApprovals(late + 7 * DAY_MS - 1)
       expect((await ledger.batch(batchId))?.hold).toBe('none')
       await ledger.expireApprovals(late + 7 * DAY_MS)
       expect((await ledger.batch(batchId))?.hold).toBe('cancelled')
+    })
+
+    test('has no more time for a row that is sent again while others wait', async () => {
+      const batchId = await doubtWithoutApproval(['A', 'B'])
+      await sendAgain(MOVED + 7 * DAY_MS)
+      await ledger.expireApprovals(MOVED + 7 * DAY_MS)
+      expect((await ledger.batch(batchId))?.hold).toBe('cancelled')
+    })
+
+    test('needs what a stricter policy asks for that came meanwhile', async () => {
+      const batchId = await doubtWithoutApproval()
+      await ledger.adoptPolicy(policyOf({ bands: { EUR: [{ upTo: null, approvals: 2 }] } }), 'test', CLERK, MOVED)
+      expect(await needs(batchId)).toBe(1)
+      await sendAgain(MOVED + DAY_MS)
+      expect(await needs(batchId)).toBe(2)
     })
   })
 

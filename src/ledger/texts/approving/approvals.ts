@@ -61,6 +61,7 @@ export function approvalsOn(engine: Engine, ledgerId: string, { assertNewest, wh
 interface Undecided {
   readonly accountId: number
   readonly hold: Hold
+  readonly ready: number
   readonly needed: number
   readonly given: number
   readonly untilMs: number
@@ -70,7 +71,8 @@ interface Undecided {
 
 const UNDECIDED = `
     SELECT b.account_id AS "accountId", b.hold, b.approvals_needed AS needed, b.approvals_given AS given,
-      coalesce(b.approval_until, 0) AS "untilMs", p.parts
+      coalesce(b.approval_until, 0) AS "untilMs", p.parts,
+      (SELECT CAST(coalesce(sum(t.count), 0) AS BIGINT) FROM tally t WHERE t.batch_id = b.id AND t.state = 'READY') AS ready
     FROM batch b LEFT JOIN actor p ON p.id = b.actor_id WHERE b.id = :batchId AND b.stage = 'open'`
 
 const APPROVE = `

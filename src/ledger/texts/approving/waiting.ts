@@ -3,7 +3,7 @@
 import type { AskedSum } from '../../../domain/approval.ts'
 import type { BatchId } from '../../../domain/ids.ts'
 import { recordAct } from '../record/acts.ts'
-import { all, allExact, change, exists, type Script } from '../script.ts'
+import { all, allExact, change, exists, one, type Script } from '../script.ts'
 import { lapseOfAccount } from './lapsing.ts'
 import { type Asking, neededFor, noteWaiting } from './needed.ts'
 import { policyInForce } from './policy.ts'
@@ -21,7 +21,7 @@ interface Waiting {
 
 const WAITING = `
     SELECT b.id, b.account_id AS "accountId", b.submitter, b.approvals_needed AS needed, b.created_at AS "createdAtMs"
-    FROM batch b WHERE ${IS_AWAITING} ORDER BY b.rowid`
+    FROM batch b WHERE ${IS_AWAITING}`
 
 const SUMS = `
     SELECT coalesce(i.operation, '') AS operation, coalesce(i.currency, '') AS currency,
@@ -47,18 +47,28 @@ export function* kindsBeside(batchId: string): Script<Asking['sums']> {
 
 /** More by the policy that is in force now, never fewer: what was handed in under four eyes stays under them. */
 export function* askAgainOfWaiting(nowMs: number): Script<void> {
-  for (const { id: batchId, accountId, submitter, needed: before, createdAtMs } of yield* all<Waiting>(WAITING)) {
-    const sums = yield* sumsToSend(batchId)
-    const { needed } = yield* neededFor({ batchId, accountId, submitter, sums, nowMs: createdAtMs })
-    if (needed <= before) continue
-    yield* change('UPDATE batch SET approvals_needed = :needed WHERE id = :batchId', { needed, batchId })
-    yield* noteWaiting({ batchId, accountId, needed, nowMs })
+  for (const waiting of yield* all<Waiting>(`${WAITING} ORDER BY b.rowid`)) {
+    const { id: batchId, accountId } = waiting
+    const needed = yield* neededNow(waiting)
+    if (needed > waiting.needed) yield* noteWaiting({ batchId, accountId, needed, nowMs })
   }
 }
 
+/** Of a batch that waits, by the policy that is in force now, and never fewer than before. */
+function* neededNow({ id: batchId, accountId, submitter, needed: before, createdAtMs }: Waiting): Script<number> {
+  const sums = yield* sumsToSend(batchId)
+  const asked = yield* neededFor({ batchId, accountId, submitter, sums, nowMs: createdAtMs })
+  const needed = Math.max(before, asked.needed)
+  if (needed > before)
+    yield* change('UPDATE batch SET approvals_needed = :needed WHERE id = :batchId', { needed, batchId })
+  return needed
+}
+
+const HAS_ROWS_TO_SEND = "b.id IN (SELECT batch_id FROM tally WHERE state = 'READY' AND count > 0)"
+
 const EXPIRED = `
     SELECT b.id, b.account_id AS "accountId" FROM batch b WHERE ${IS_AWAITING} AND b.approval_until <= :nowMs
-      AND b.id IN (SELECT batch_id FROM tally WHERE state = 'READY' AND count > 0)`
+      AND ${HAS_ROWS_TO_SEND}`
 
 const EXPIRE = "UPDATE batch SET hold = 'cancelled', hold_reason = :reason WHERE id = :id"
 
@@ -101,9 +111,16 @@ export function* voidApprovals(accountId: number | null, nowMs: number): Script<
 /** Of what waits although no policy is in force any more. */
 const WITHOUT_POLICY_MS = 7 * 24 * 3600 * 1000
 
-const AWAIT_AGAIN = `UPDATE batch SET ${TIME_AGAIN} WHERE id = :batchId AND approvals_needed > approvals_given`
+const ONLY_NOW = `${WAITING} AND b.id = :batchId AND NOT (${HAS_ROWS_TO_SEND})`
 
-/** A row of it waits to be sent again. Where approvals are missing, the time for them may be over: nothing waited for them. */
-export function* allowTimeAgain(batchId: BatchId, nowMs: number): Script<void> {
-  yield* change(AWAIT_AGAIN, { batchId, untilMs: yield* untilWhen(nowMs) })
+/**
+ * A row is to be sent again; called before the move of it is counted. Where nothing else of the batch was to be sent, nobody was asked
+ * meanwhile for the approvals that are missing: they are asked for anew. Else the time that all its rows have goes on.
+ */
+export function* askAnew(batchId: BatchId, nowMs: number): Script<void> {
+  const waiting = yield* one<Waiting>(ONLY_NOW, { batchId })
+  if (waiting === undefined) return
+  const { accountId } = waiting
+  yield* change(`UPDATE batch SET ${TIME_AGAIN} WHERE id = :batchId`, { batchId, untilMs: yield* untilWhen(nowMs) })
+  yield* noteWaiting({ batchId, accountId, needed: yield* neededNow(waiting), nowMs })
 }

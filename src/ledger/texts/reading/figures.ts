@@ -59,13 +59,13 @@ const BATCHES = `
         WHEN b.hold = 'cancelled' THEN 'running'
         WHEN b.hold = 'paused' OR a.held_reason IS NOT NULL THEN 'paused'
         WHEN a.stopped_reason IS NOT NULL THEN 'stopped'
-        WHEN b.approvals_needed > b.approvals_given THEN 'awaiting_approval'
+        WHEN o.ready = 1 AND b.approvals_needed > b.approvals_given THEN 'awaiting_approval'
         ELSE 'running' END AS state
       FROM (
-        SELECT u.id, max(u.is_open) AS is_open FROM (
-          SELECT batch_id AS id, 1 AS is_open FROM tally WHERE state = 'READY' AND count > 0
-          UNION SELECT batch_id, 1 FROM instruction WHERE state = 'SENDING'
-          UNION SELECT batch_id, 0 FROM instruction WHERE state = 'IN_DOUBT') AS u GROUP BY u.id) AS o
+        SELECT u.id, max(u.is_open) AS is_open, max(u.ready) AS ready FROM (
+          SELECT batch_id AS id, 1 AS is_open, 1 AS ready FROM tally WHERE state = 'READY' AND count > 0
+          UNION SELECT batch_id, 1, 0 FROM instruction WHERE state = 'SENDING'
+          UNION SELECT batch_id, 0, 0 FROM instruction WHERE state = 'IN_DOUBT') AS u GROUP BY u.id) AS o
       JOIN batch b ON b.id = o.id JOIN account a ON a.id = b.account_id WHERE b.stage = 'open') AS f
     GROUP BY 1`
 
