@@ -4,6 +4,8 @@ import { asShown, doubtMeant, wouldSend } from '../app/doubts.ts'
 import { openLedger } from '../app/ledger.ts'
 import { asTold, readWorklistFile, recordWorklist } from '../app/worklist.ts'
 import type { App } from '../app.ts'
+import type { BatchView } from '../domain/batch.ts'
+import { waitsForApproval } from '../domain/batch-status.ts'
 import { type DoubtRow, type Resolution, type Resolved, standingProposal } from '../domain/doubt.ts'
 import { Fault } from '../domain/fault.ts'
 import { toIdentifier } from '../domain/identifier.ts'
@@ -11,6 +13,7 @@ import { FINDINGS, parseFinding, transactionIdProblem } from '../domain/resoluti
 import { resultStatusOf } from '../domain/states.ts'
 import { spell, words } from '../domain/words.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
+import { approvalsText } from '../present/approval.ts'
 import { commandLine } from '../present/command-line.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import { proposedText, toJsonProposal } from '../present/proposals.ts'
@@ -63,7 +66,7 @@ export async function resolveInDoubt(
       )
     }
     terminal.object(toJson(resolution.reference, resolved))
-    terminal.say(sentenceOf(resolution.reference, resolved))
+    terminal.say(sentenceOf(resolution.reference, resolved, await ledger.batch(resolved.batchId)))
     return resolved.kind === 'proposed' ? EXIT.awaitingApproval : EXIT.approved
   } finally {
     await ledger.close()
@@ -240,7 +243,11 @@ function toJson(reference: string, resolved: Resolved): object {
   return { reference, kind, batch: batchId, row: rowNo, status: resultStatusOf(state), ...paused, ...proposal }
 }
 
-function sentenceOf(reference: string, resolved: Exclude<Resolved, { kind: 'refused' }>): string {
+function sentenceOf(
+  reference: string,
+  resolved: Exclude<Resolved, { kind: 'refused' }>,
+  batch: BatchView | null,
+): string {
   const { batchId, rowNo } = resolved
   const row = `${reference} (row ${rowNo} of batch ${batchId})`
   if (resolved.kind === 'proposed')
@@ -255,5 +262,11 @@ function sentenceOf(reference: string, resolved: Exclude<Resolved, { kind: 'refu
     return `${row} is ${resultStatusOf(state)} now.${paused.join('')} ${stale}`
   }
   const held = resolved.hold === 'paused' ? ` Its batch is paused: tranche resume ${batchId} --reason TEXT.` : ''
-  return `${row} will be sent once more.${held} ${stale}`
+  return `${row} ${waitText(batch)}${held} ${stale}`
+}
+
+function waitText(batch: BatchView | null): string {
+  return batch === null || batch.approval === null || !waitsForApproval(batch)
+    ? 'will be sent once more.'
+    : `waits to be sent once more. Nothing of its batch is sent before it has ${approvalsText(batch.approval)}: tranche approve ${batch.batchId}.`
 }

@@ -5,11 +5,12 @@ import { merchantsIn } from '../app/merchants.ts'
 import { standingNow } from '../app/standing.ts'
 import type { Approval, ApprovalPolicy } from '../domain/approval.ts'
 import type { BatchView } from '../domain/batch.ts'
-import { countIn, isPaused, type Standing } from '../domain/batch-status.ts'
+import { countIn, isPaused, type Standing, waitsForApproval } from '../domain/batch-status.ts'
 import { standingProposal } from '../domain/doubt.ts'
 import type { FoundInstruction } from '../domain/found.ts'
 import { statusOf } from '../domain/states.ts'
 import type { WorkerView } from '../domain/worker.ts'
+import { approvalsText } from '../present/approval.ts'
 import { askedText } from '../present/asked.ts'
 import { rateText } from '../present/rates.ts'
 import { amountText, plural } from '../present/text.ts'
@@ -198,7 +199,7 @@ async function rowText(door: ConsoleDoor, { act }: OfRow, row: FoundInstruction)
     case 'confirm': {
       const begins = act === 'confirm' ? 'Confirmed' : 'Recorded'
       return status === 'PENDING'
-        ? `${begins}: ${it} waits to be sent once more.${await pausedText(door, row)}`
+        ? `${begins}: ${it} waits to be sent once more.${await heldText(door, row)}`
         : `${begins}: ${it} was to be sent once more, and is ${status} now.`
     }
     case 'already':
@@ -217,11 +218,13 @@ async function rowText(door: ConsoleDoor, { act }: OfRow, row: FoundInstruction)
 }
 
 /** That it waits is half of it where nobody sends anything of its batch. */
-async function pausedText({ ledger }: ConsoleDoor, { batchId }: FoundInstruction): Promise<string> {
+async function heldText({ ledger }: ConsoleDoor, { batchId }: FoundInstruction): Promise<string> {
   const batch = await ledger.batch(batchId)
-  return batch !== null && isPaused(batch)
-    ? ' Its batch is paused: nothing of it is sent until somebody resumes it.'
-    : ''
+  if (batch === null) return ''
+  const paused = isPaused(batch) ? ' Its batch is paused: nothing of it is sent until somebody resumes it.' : ''
+  const { approval } = batch
+  if (approval === null || !waitsForApproval(batch)) return paused
+  return `${paused} Nothing of its batch is sent before it has ${approvalsText(approval)}.`
 }
 
 async function isProposed({ ledger, app }: ConsoleDoor, { batchId, rowNo }: FoundInstruction): Promise<boolean> {

@@ -141,6 +141,39 @@ describe.runIf(isRoot)('with approvals: {four_eyes: true}', () => {
     expect((await office.trancheWith(env, 'audit', 'verify')).code).toBe(0)
   })
 
+  test('a row in doubt whose approval is void is sent once more when its batch was approved anew, and not before', async () => {
+    const { input, out } = await prepared(1)
+    office.sandbox.addFault({ kind: 'reset-before', match: { orderId: orderOf(1) }, times: 1 })
+    const { batch } = (await office.trancheWith(as('mio'), 'submit', input, '--json')).last
+    const approve = async (name: string) => {
+      const { digest } = (await office.trancheWith(env, 'status', batch, '--json')).last.approval
+      return office.trancheWith(as(name), 'approve', batch, '--digest', digest, '--reason', 'ok')
+    }
+    expect((await approve('ken')).code).toBe(0)
+    env = { ...env, TRANCHE_DOUBT_REST_MS: '0' }
+    expect((await office.trancheWith(env, 'worker', '--until-idle')).code).toBe(5)
+    const adopted = await office.trancheWith(env, 'adopt', '--restored', '--reason', 'put back')
+    expect(adopted.code, adopted.stderr).toBe(0)
+    const nothing = await office.trancheWith(as('ken'), 'approve', batch)
+    expect([nothing.code, nothing.stdout]).toEqual([0, expect.not.stringContaining('waits for 1 approval')])
+
+    const again = ['in-doubt', 'resolve', 'R-1', '--found', 'send-again', '--yes', '--reason', 'not in the portal']
+    expect((await office.trancheWith(as('ann'), ...again)).code).toBe(4)
+    const confirmed = await office.trancheWith(as('ken'), ...again)
+    expect([confirmed.code, confirmed.stderr]).toEqual([
+      0,
+      expect.stringContaining(
+        `waits to be sent once more. Nothing of its batch is sent before it has 1 approval: tranche approve ${batch}.`,
+      ),
+    ])
+    await office.trancheWith(env, 'worker', '--until-idle')
+    expect(office.sandbox.log()).toHaveLength(0)
+    expect((await approve('ken')).code).toBe(0)
+    expect((await office.trancheWith(env, 'worker', '--until-idle')).code).toBe(0)
+    expect((await office.trancheWith(env, 'results', batch, '--out', out)).code).toBe(0)
+    expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
+  })
+
   test('a run told to wait goes on by itself', async () => {
     const { input, out } = await prepared()
     const running = office.startWith(as('mio'), 'run', input, '--out', out, '--wait-approval', '5m', '--json')
