@@ -8193,8 +8193,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a laxer policy takes nothing from batches that wait',
     file: 'src/ledger/texts/approving/waiting.ts',
-    guard: 'if (needed <= before) continue',
-    without: 'if (needed === before) continue',
+    guard: 'const needed = Math.max(before, asked.needed)\n  if (needed > before)\n',
+    without: 'const needed = asked.needed\n  if (needed !== before)\n',
     tests: [RECORD],
   },
   {
