@@ -1,5 +1,5 @@
 // Measures several workers on one PostgreSQL: what a second worker adds where the gateway is slow, whether four keep to one rate and use it,
-// how soon they share it anew, and how long it takes to find what is due while a long transaction keeps all that was settled since.
+// how soon they share it again when one joins or is gone, and how long it takes to find what is due while a long transaction keeps all that was settled since.
 //
 //   npx node bench/hosts.ts [rounds]      default 5
 
@@ -54,8 +54,8 @@ say(`two workers over one, ${LATENCY_MS} ms, ${PLACES} open requests each: ${spr
 const paced = await sendWith(4, PACED_ROWS, { TRANCHE_RATE: String(RATE), TRANCHE_IN_FLIGHT: '64' }, 50)
 const used = perSecond(paced, PACED_ROWS) / RATE
 say(`four workers, ${RATE}/s: ${used.toFixed(3)} of it used, ${paced.busiest} in the busiest second`)
-const { joined, died, left } = await sharingAnew()
-say(`one rate is shared anew after a worker joined, was killed, left: ${joined} / ${died} / ${left} s`)
+const { joined, died, left } = await sharingAgain()
+say(`one rate is shared again after a worker joined, was killed, left: ${joined} / ${died} / ${left} s`)
 say(`due rows beside ${SETTLED} that were settled under a pinned snapshot: ${await findingDue()} ms`)
 await redis[Symbol.asyncDispose]()
 process.exit(0)
@@ -88,7 +88,7 @@ async function sendWith(workers: number, rows: number, env: NodeJS.ProcessEnv, l
 }
 
 /** In seconds: until a second worker may use a part of the rate, and until the other sends with all of it once that one is gone. */
-async function sharingAnew(): Promise<{ readonly joined: string; readonly died: string; readonly left: string }> {
+async function sharingAgain(): Promise<{ readonly joined: string; readonly died: string; readonly left: string }> {
   const schema = newSchemaName()
   const hosts = await Promise.all([bench.office({ made: false }), bench.office({ made: false })])
   const [first, second] = hosts

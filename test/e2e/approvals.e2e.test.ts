@@ -141,7 +141,7 @@ describe.runIf(isRoot)('with approvals: {four_eyes: true}', () => {
     expect((await office.trancheWith(env, 'audit', 'verify')).code).toBe(0)
   })
 
-  test('a row in doubt whose approval is void is sent once more when its batch was approved anew, and not before', async () => {
+  test('a row in doubt whose approval is void is sent once more when its batch was approved again, and not before', async () => {
     const { input, out } = await prepared(1)
     office.sandbox.addFault({ kind: 'reset-before', match: { orderId: orderOf(1) }, times: 1 })
     const { batch } = (await office.trancheWith(as('mio'), 'submit', input, '--json')).last

@@ -8270,7 +8270,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a row that is sent again gives its batch time for the approvals that are missing',
     file: 'src/ledger/texts/work/doubts.ts',
-    guard: "  if (step.to === 'READY') yield* askAnew(batchId, nowMs)\n",
+    guard: "  if (step.to === 'READY') yield* reopenApproval(batchId, nowMs)\n",
     without: '',
     tests: [RECORD],
   },
@@ -8282,7 +8282,7 @@ export const GUARDS: readonly Guard[] = [
     tests: [RECORD],
   },
   {
-    name: 'a batch that waits anew needs what the policy asks for by then',
+    name: 'a batch that waits again needs what the policy in force asks for',
     file: 'src/ledger/texts/approving/waiting.ts',
     guard: 'needed: yield* neededNow(waiting), nowMs',
     without: 'needed: waiting.needed, nowMs',

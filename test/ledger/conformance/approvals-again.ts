@@ -220,7 +220,7 @@ export function describeApprovalsAgain(): void {
       expect((await ledger.figures()).approvalSinceMs).toBeNull()
     })
 
-    test('is not approved or rejected, for there is nothing to decide', async () => {
+    test('can be neither approved nor rejected, for it has nothing to send', async () => {
       const batchId = await doubtWithoutApproval()
       await expect(approve(batchId, MOVED + 1)).rejects.toThrow('no row to send')
       const decision = { batchId, reason: 'no', actor: ANN, nowMs: MOVED + 1 }
@@ -228,7 +228,7 @@ export function describeApprovalsAgain(): void {
       expect(await ledger.batch(batchId)).toMatchObject({ hold: 'none', approval: { given: 0 } })
     })
 
-    test('is asked for anew, with as much time as a new one, when a row of it is to be sent again', async () => {
+    test('is asked for again, with as much time as a new batch has, once a row of it is to be sent again', async () => {
       const batchId = await doubtWithoutApproval()
       const late = MOVED + 30 * DAY_MS
       await sendAgain(late)
@@ -241,14 +241,14 @@ export function describeApprovalsAgain(): void {
       expect((await ledger.batch(batchId))?.hold).toBe('cancelled')
     })
 
-    test('has no more time for a row that is sent again while others wait', async () => {
+    test('keeps its deadline when a row is sent again while others wait', async () => {
       const batchId = await doubtWithoutApproval(['A', 'B'])
       await sendAgain(MOVED + 7 * DAY_MS)
       await ledger.expireApprovals(MOVED + 7 * DAY_MS)
       expect((await ledger.batch(batchId))?.hold).toBe('cancelled')
     })
 
-    test('needs what a stricter policy asks for that came meanwhile', async () => {
+    test('needs as many approvals as a stricter policy asks for that was adopted meanwhile', async () => {
       const batchId = await doubtWithoutApproval()
       await ledger.adoptPolicy(policyOf({ bands: { EUR: [{ upTo: null, approvals: 2 }] } }), 'test', CLERK, MOVED)
       expect(await needs(batchId)).toBe(1)

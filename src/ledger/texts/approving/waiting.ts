@@ -114,10 +114,10 @@ const WITHOUT_POLICY_MS = 7 * 24 * 3600 * 1000
 const ONLY_NOW = `${WAITING} AND b.id = :batchId AND NOT (${HAS_ROWS_TO_SEND})`
 
 /**
- * A row is to be sent again; called before the move of it is counted. Where nothing else of the batch was to be sent, nobody was asked
- * meanwhile for the approvals that are missing: they are asked for anew. Else the time that all its rows have goes on.
+ * A row is to be sent again; called before its move is counted. If nothing else of the batch was to be sent, the missing approvals were not
+ * asked for meanwhile: they are asked for again, with new time. Otherwise its rows keep their deadline.
  */
-export function* askAnew(batchId: BatchId, nowMs: number): Script<void> {
+export function* reopenApproval(batchId: BatchId, nowMs: number): Script<void> {
   const waiting = yield* one<Waiting>(ONLY_NOW, { batchId })
   if (waiting === undefined) return
   const { accountId } = waiting

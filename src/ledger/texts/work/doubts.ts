@@ -35,7 +35,7 @@ import {
   standingProposals,
   takesTwo,
 } from '../approving/proposals.ts'
-import { askAnew } from '../approving/waiting.ts'
+import { reopenApproval } from '../approving/waiting.ts'
 import { LAST_RESTORED_AT } from '../conditions.ts'
 import { type Engine, FAULTING } from '../engine.ts'
 import { fromColumns, INSTRUCTION_COLUMNS, type InstructionColumns } from '../instruction-columns.ts'
@@ -222,7 +222,7 @@ function* resolve(
   const moved = yield* all(RESOLVE, { ...values, from: row.state, transactionId, id, attempt })
   if (moved.length !== 1) return movedMeanwhile(row, resolution)
   if (second !== null) yield* noteConfirmed(row, second, resolution, actor, nowMs)
-  if (step.to === 'READY') yield* askAnew(batchId, nowMs)
+  if (step.to === 'READY') yield* reopenApproval(batchId, nowMs)
   if (row.state === 'IN_DOUBT') yield* endDoubt(row, nowMs)
   if (id !== holder.id) yield* handBack(holder.id, id)
   const answered = answeredBy({ ...NO_FACTS, transactionId })
