@@ -6,7 +6,7 @@ import { checkModel, MAY_SKIP } from './spin.ts'
 test.skipIf(MAY_SKIP)(
   'three claims of three workers execute no row twice, over one failover',
   { timeout: 900_000 },
-  () => {
-    expect(checkModel('MOST=3')).toMatchObject({ isWhole: true, broken: null })
+  async () => {
+    expect(await checkModel('MOST=3')).toMatchObject({ isWhole: true, broken: null })
   },
 )

@@ -10,8 +10,8 @@ const EXECUTED_WRONGLY = /executed/
 const CLAIMED_WRONGLY = /told|fenced/
 
 describe.skipIf(MAY_SKIP)('three workers on two rows of one order', () => {
-  test('execute no row twice and leave none behind, whatever is lost, dies, is taken over or found wrongly', () => {
-    expect(checkModel('MOST=2', 'DEATHS=1', 'MISTAKES=1')).toMatchObject({ isWhole: true, broken: null })
+  test('execute no row twice and leave none behind, whatever is lost, dies, is taken over or found wrongly', async () => {
+    expect(await checkModel('MOST=2', 'DEATHS=1', 'MISTAKES=1')).toMatchObject({ isWhole: true, broken: null })
   })
 
   test.each([
@@ -27,8 +27,8 @@ describe.skipIf(MAY_SKIP)('three workers on two rows of one order', () => {
     ['rows are swept while their answer is awaited', 'ANSWER_BY', ['MOST=2'], /phase/],
     ['nobody sweeps', 'SWEEP', ['MOST=2', 'DEATHS=1'], /state\[0\]/],
     ['a late answer stops nothing', 'WARNED', ['MOST=2', 'MISTAKES=1'], CLAIMED_WRONGLY],
-  ])('come to harm where %s', (_what, guard, bounds, harm) => {
-    expect(checkModel(`WITHOUT_${guard}`, ...bounds).broken).toMatch(harm)
+  ])('come to harm where %s', async (_what, guard, bounds, harm) => {
+    expect((await checkModel(`WITHOUT_${guard}`, ...bounds)).broken).toMatch(harm)
   })
 })
 

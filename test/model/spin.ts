@@ -1,10 +1,13 @@
 // Runs the model of claims through Spin: every state that it can come to, or the first that breaks what it asserts.
 
-import { spawnSync } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+const execute = promisify(execFile)
 
 const MODEL = fileURLToPath(new URL('../../docs/model/claims.pml', import.meta.url))
 
@@ -20,18 +23,20 @@ export interface Checked {
 }
 
 /** `bounds`: as README has them, such as `MOST=2` or `WITHOUT_ORDER`. */
-export function checkModel(...bounds: readonly string[]): Checked {
+export async function checkModel(...bounds: readonly string[]): Promise<Checked> {
   const dir = mkdtempSync(join(tmpdir(), 'tranche-model-'))
-  const run = (program: string, ...args: readonly string[]) => {
-    const { error, stdout, stderr } = spawnSync(program, args, { cwd: dir, encoding: 'utf8', maxBuffer: 2 ** 26 })
-    if (error !== undefined)
-      throw new Error(`${program} cannot be run: ${error.message}. npm run setup -- --tests installs it.`)
-    return `${stdout}${stderr}`
+  const run = async (program: string, ...args: readonly string[]) => {
+    try {
+      const { stdout, stderr } = await execute(program, args, { cwd: dir, maxBuffer: 2 ** 26 })
+      return `${stdout}${stderr}`
+    } catch (error) {
+      throw new Error(`${program} failed. npm run setup -- --tests installs what is missing.`, { cause: error })
+    }
   }
   try {
-    const said = run('spin', ...bounds.map((bound) => `-D${bound}`), '-a', MODEL)
-    const compiled = run('gcc', '-O2', '-w', '-DSAFETY', '-DCOLLAPSE', '-o', 'pan', 'pan.c')
-    const found = run(join(dir, 'pan'), '-m1000000', '-w26')
+    const said = await run('spin', ...bounds.map((bound) => `-D${bound}`), '-a', MODEL)
+    const compiled = await run('gcc', '-O1', '-w', '-DSAFETY', '-o', 'pan', 'pan.c')
+    const found = await run(join(dir, 'pan'), '-m10000', '-w24')
     const states = /(\d+) states, stored/.exec(found)?.[1]
     if (states === undefined) throw new Error(`${said}${compiled}${found}`)
     return {
