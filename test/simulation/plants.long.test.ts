@@ -9,6 +9,7 @@ const RARE = [
   'the fence lets go what is late',
   'a settlement does not ask for its attempt',
   'a transaction id settles any number of rows',
+  'an earlier doubt is forgotten',
 ]
 const SEEDS_FOR_A_PLANT = 400
 

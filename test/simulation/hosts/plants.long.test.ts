@@ -24,6 +24,7 @@ const RARE: readonly string[] = [
   'nobody looks for what it saw committed',
   'what was freed counts no more',
   'the shares of the dead are free at once',
+  'nobody who is alone frees for ever what it holds',
 ]
 const SEEDS_FOR_A_PLANT = 150
 const SEEDS_FOR_ITS_TEXTS = 25
