@@ -1,6 +1,25 @@
 // The cost of a test is in its file's suffix; `npx vitest run .integration` and the like pick one kind.
 
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+/** What takes minutes by itself. It begins first, so that nothing of it is left over at the end, alone on one core. */
+const LONGEST = [
+  'test/model/',
+  'test/nemesis/hosts.',
+  'test/simulation/hosts/',
+  'test/simulation/plants.',
+  'test/ledger/postgres/ledger/',
+  'test/bench/quick.',
+]
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLong = ({ moduleId }: TestSpecification) => LONGEST.some((part) => moduleId.includes(part))
+    const others = await super.sort(files.filter((file) => !isLong(file)))
+    return [...files.filter(isLong), ...others]
+  }
+}
 
 export default defineConfig({
   test: {
@@ -8,7 +27,9 @@ export default defineConfig({
     globalSetup: ['test/fixtures/program.ts', 'test/fixtures/postgres.ts'],
     // Processes, not threads: tests start children that die with their parent, send signals and hold kernel locks.
     pool: 'forks',
-    maxWorkers: 2,
+    // On two cores: many tests wait for children or for time.
+    maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
     // Reached by what hangs only: the machine may be busy with much else.
     testTimeout: 300_000,
     hookTimeout: 120_000,
