@@ -5,7 +5,7 @@ import { newSchemaName, sharedCluster } from '../../fixtures/postgres.ts'
 import { runHostsSeed } from './run.ts'
 import { SimulatedServer } from './server.ts'
 
-const SEEDS = 40
+const SEEDS = 20
 
 let server: SimulatedServer
 
