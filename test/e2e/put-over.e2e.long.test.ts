@@ -37,10 +37,10 @@ const WAYS = [
 const PUT_OVER = WAYS.filter(([, script]) => hasRsync || !script.startsWith('rsync'))
 
 describe.each([
-  ['with a witness outside the directory', {}],
-  ['where no witness can be kept', NO_WITNESS],
-])('a copy made while a worker worked, put over it under the same worker %s', (_where, env) => {
-  test.each(PUT_OVER)('by %s ends that worker, and nothing is sent twice', async (_how, script) => {
+  ['with a witness outside the directory', {}, PUT_OVER.slice(0, 1)], // it knows in one way, whatever was done
+  ['where no witness can be kept', NO_WITNESS, PUT_OVER],
+])('a copy made while a worker worked, put over it under the same worker %s', (_where, env, ways) => {
+  test.each(ways)('by %s ends that worker, and nothing is sent twice', async (_how, script) => {
     const office = await recorded(env)
     const working = await office.worker()
     await until('some rows were sent', () => office.sandbox.received() >= 6, working)
