@@ -27,8 +27,7 @@ export default defineConfig({
     globalSetup: ['test/fixtures/program.ts', 'test/fixtures/postgres.ts'],
     // Processes, not threads: tests start children that die with their parent, send signals and hold kernel locks.
     pool: 'forks',
-    // On two cores: many tests wait for children or for time.
-    maxWorkers: 3,
+    maxWorkers: 2,
     sequence: { sequencer: LongestFirst },
     // Reached by what hangs only: the machine may be busy with much else.
     testTimeout: 300_000,
