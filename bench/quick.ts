@@ -1,4 +1,4 @@
-// Measures what `test/bench/quick.long.test.ts` compares, and with --keep puts it in the place of what it compares with.
+// Measures what `test/bench/quick.ci.test.ts` compares, and with --keep puts it in the place of what it compares with.
 //
 //   npx node bench/quick.ts [--keep]
 

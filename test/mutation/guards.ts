@@ -77,8 +77,8 @@ const ROUTES = 'test/server/routes.integration.test.ts'
 const PROBLEMS = 'test/server/problems.integration.test.ts'
 const THREATS = 'test/server/threats.integration.test.ts'
 const PAGES_TRIED = 'test/console/threats.integration.test.ts'
-const WATCHED_LONG = 'test/console/live.long.test.ts'
-const BOMBS = 'test/e2e/bombs.e2e.long.test.ts'
+const WATCHED_LONG = 'test/console/live.ci.test.ts'
+const BOMBS = 'test/e2e/bombs.ci.test.ts'
 const HANDED_IN = 'test/server/instructions.integration.test.ts'
 const CARD_FIELDS = 'test/ingest/fields/card.test.ts'
 const CARD_READER = 'test/ingest/cards/reader.integration.test.ts'
@@ -93,9 +93,9 @@ const WITNESS = 'test/ledger/sqlite/copies/witness.integration.test.ts'
 const NO_LEDGER = 'test/e2e/no-ledger.e2e.test.ts'
 const CONTINUITY = 'test/ledger/sqlite/copies/continuity.integration.test.ts'
 const PUT_UNDER = 'test/ledger/put-over.integration.test.ts'
-const WITNESS_DIR = 'test/e2e/witness.e2e.long.test.ts'
-const PUT_BACK = 'test/e2e/put-back.chaos.test.ts'
-const COPIED = 'test/e2e/copies.chaos.test.ts'
+const WITNESS_DIR = 'test/e2e/witness.ci.test.ts'
+const PUT_BACK = 'test/e2e/put-back.ci.test.ts'
+const COPIED = 'test/e2e/copies.ci.test.ts'
 const FED_BACK = 'test/processors/fed-back.integration.test.ts'
 const CORPUS = 'test/ingest/corpus.integration.test.ts'
 const COLUMNS = 'test/ingest/columns.test.ts'
@@ -131,11 +131,11 @@ const NOT_A_CARD = 'test/e2e/not-a-card.e2e.test.ts'
 const WORKBOOK = 'test/ingest/workbook/workbook.integration.test.ts'
 const NUMBER_FORMATS = 'test/ingest/number-formats.integration.test.ts'
 const LOG = 'test/log.test.ts'
-const DOORS = 'test/e2e/doors.e2e.long.test.ts'
+const DOORS = 'test/e2e/doors.ci.test.ts'
 const TERMINAL = 'test/commands/terminal.test.ts'
 const WORKLIST = 'test/ingest/worklist.integration.test.ts'
 const CELLS = 'test/results/cells.test.ts'
-const PUT_IN = 'test/hostile/canaries-in.chaos.test.ts'
+const PUT_IN = 'test/hostile/canaries-in.ci.test.ts'
 const SECRETS = 'test/domain/card-secrets.test.ts'
 const CARD_COLUMNS = 'test/ingest/cards/columns.test.ts'
 const CSV_RECORDS = 'test/results/csv-records.test.ts'
@@ -147,13 +147,13 @@ const FORMATS = 'test/results/formats.integration.test.ts'
 const FORMATS_RUN = 'test/e2e/formats.e2e.test.ts'
 const ACTOR = 'test/actor.test.ts'
 const ACTS = 'test/e2e/acts.e2e.test.ts'
-const DEEP = 'test/e2e/deep.chaos.test.ts'
-const PURGE = 'test/e2e/purge.e2e.long.test.ts'
+const DEEP = 'test/e2e/deep.ci.test.ts'
+const PURGE = 'test/e2e/purge.ci.test.ts'
 const WORKER = 'test/e2e/worker.e2e.test.ts'
 const BATCH_STATUS = 'test/domain/batch-status.test.ts'
 const BRAKES = 'test/e2e/brakes.e2e.test.ts'
-const TOGETHER = 'test/e2e/together.e2e.long.test.ts'
-const LEAVING = 'test/e2e/leaving.e2e.long.test.ts'
+const TOGETHER = 'test/e2e/together.ci.test.ts'
+const LEAVING = 'test/e2e/leaving.ci.test.ts'
 
 export const GUARDS: readonly Guard[] = [
   // ─────────────────────────────────────────────── Before the first byte
@@ -5238,7 +5238,7 @@ export const GUARDS: readonly Guard[] = [
     file: 'src/app/ledger.ts',
     guard: '  assertOwnDirectory(app.config.dataDir)\n  assertClock(app)\n}',
     without: '  assertOwnDirectory(app.config.dataDir)\n}',
-    tests: ['test/hostile/clock.chaos.test.ts'],
+    tests: ['test/hostile/clock.ci.test.ts'],
   },
 
   // ─────────────────────────────────────────────── Who did what
@@ -7102,7 +7102,7 @@ export const GUARDS: readonly Guard[] = [
     file: 'src/app/worker.ts',
     guard: 'const mayDoWithout = register === null || ledger.dividesAccounts',
     without: 'const mayDoWithout = true',
-    tests: ['test/nemesis/redis.chaos.test.ts'],
+    tests: ['test/nemesis/redis.ci.test.ts'],
   },
   {
     name: 'redis: a cluster over which a queue would be spread is refused',

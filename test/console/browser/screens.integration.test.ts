@@ -1,4 +1,4 @@
-// A share of the screens; all of them, each in more ways, are in screens.exhaustive.
+// A share of the screens; all of them, each in more ways, are in screens.search.
 
 import { afterEach, describe, expect, test } from 'vitest'
 import { MAY_SKIP_BROWSER, useBrowser } from '../../fixtures/browser.ts'
