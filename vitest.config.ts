@@ -2,6 +2,7 @@
 
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { Times } from './test/fixtures/times.ts'
 
 /** What takes minutes by itself. It begins first, so that nothing of it is left over at the end, alone on one core. */
 const LONGEST = [
@@ -28,6 +29,7 @@ export default defineConfig({
     // Processes, not threads: tests start children that die with their parent, send signals and hold kernel locks.
     pool: 'forks',
     maxWorkers: 2,
+    ...(process.env.TEST_TIMES === undefined ? {} : { maxWorkers: 1, reporters: [new Times()] }),
     sequence: { sequencer: LongestFirst },
     // Reached by what hangs only: the machine may be busy with much else.
     testTimeout: 300_000,
