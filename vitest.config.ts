@@ -1,4 +1,4 @@
-// The cost of a test is in its file's suffix; `npx vitest run .integration` and the like pick one kind.
+// The name of a test file says which tier runs it: docs/TESTING.md.
 
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
@@ -11,7 +11,6 @@ const LONGEST = [
   'test/simulation/hosts/',
   'test/simulation/plants.',
   'test/ledger/postgres/ledger/',
-  'test/bench/quick.',
 ]
 
 class LongestFirst extends BaseSequencer {
@@ -22,17 +21,32 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+const WITH_PARTS = 'test/**/*.{integration,e2e,ci,search}.test.ts'
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    globalSetup: ['test/fixtures/program.ts', 'test/fixtures/postgres.ts'],
-    // Processes, not threads: tests start children that die with their parent, send signals and hold kernel locks.
-    pool: 'forks',
     maxWorkers: 2,
-    ...(process.env.TEST_TIMES === undefined ? {} : { maxWorkers: 1, reporters: [new Times()] }),
+    ...(process.env.TEST_TIMES !== undefined && { maxWorkers: 1, reporters: [new Times()] }),
     sequence: { sequencer: LongestFirst },
     // Reached by what hangs only: the machine may be busy with much else.
     testTimeout: 300_000,
     hookTimeout: 120_000,
+    projects: [
+      {
+        extends: true,
+        // Nothing outside is touched, so that files may share a thread and what it has read.
+        test: { name: 'pure', include: ['test/**/*.test.ts'], exclude: [WITH_PARTS], pool: 'threads', isolate: false },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'parts',
+          include: [WITH_PARTS],
+          globalSetup: ['test/fixtures/program.ts', 'test/fixtures/postgres.ts'],
+          // Processes, not threads: tests start children that die with their parent, send signals and hold kernel locks.
+          pool: 'forks',
+        },
+      },
+    ],
   },
 })

@@ -7456,7 +7456,7 @@ export const GUARDS: readonly Guard[] = [
       '  const head = await ledger.head() // asked before: what comes meanwhile is not looked at\n  const found: Disagreement[] = []\n  for await (const one of ledger.audit(anchor)) if (found.push(one) === DISAGREEMENTS_SHOWN) break\n',
     without:
       '  const found: Disagreement[] = []\n  for await (const one of ledger.audit(anchor)) if (found.push(one) === DISAGREEMENTS_SHOWN) break\n  const head = await ledger.head()\n',
-    tests: ['test/commands/proof.test.ts'],
+    tests: ['test/commands/proof.integration.test.ts'],
   },
   {
     name: 'the copy that a verification looks at goes with its process',
