@@ -9,6 +9,7 @@ import { expect, test } from 'vitest'
 import { booksOf, compareBooks, query, readCsv, recordedIn } from '../fixtures/books.ts'
 import { cardSales, vaultFile } from '../fixtures/cards.ts'
 import { type Ended, until } from '../fixtures/cli.ts'
+import { tallied } from '../fixtures/counts.ts'
 import {
   type FileRow,
   type MixedFile,
@@ -22,7 +23,7 @@ import { tell } from './figures.ts'
 import { openDice, type Step, scheduleOf } from './schedule.ts'
 import { openStage, type Stage } from './stage.ts'
 
-const { NEMESIS_SEEDS = '26,60,1588,3927', NEMESIS_MINUTES, NEMESIS_STEPS = '14' } = process.env
+const { NEMESIS_SEEDS = '26,60,101,734,1588,2203,3105,3927', NEMESIS_MINUTES, NEMESIS_STEPS = '14' } = process.env
 /** In each file of cards. */
 const CARDS = 50
 const SCHEDULE_WITHIN_MS = 60_000 + Number(NEMESIS_STEPS) * 5_000
@@ -43,6 +44,7 @@ if (NEMESIS_MINUTES === undefined) {
 }
 
 async function playSchedule(seed: number): Promise<void> {
+  tallied('schedules of the nemesis', 1)
   const startedMs = Date.now()
   const dice = openDice(seed)
   const files: Submitted[] = []

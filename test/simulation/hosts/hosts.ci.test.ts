@@ -5,7 +5,7 @@ import { newSchemaName, sharedCluster } from '../../fixtures/postgres.ts'
 import { runHostsSeed } from './run.ts'
 import { SimulatedServer } from './server.ts'
 
-const SEEDS = 20
+const SEEDS = 40
 
 let server: SimulatedServer
 
