@@ -1,14 +1,13 @@
 // The commands that show and steer what is recorded. Each is imported when it is called.
 
 import type { Command } from 'commander'
-import type { ArchiveArguments } from '../commands/archive.ts'
 import type { LogArguments } from '../commands/log.ts'
 import type { PurgeArguments } from '../commands/purge.ts'
 import type { ResultsArguments } from '../commands/results.ts'
 import type { StatusListArguments } from '../commands/status-list.ts'
 import type { SteerArguments } from '../commands/steer.ts'
 import type { Act } from './act.ts'
-import { ARCHIVE_HELP, example, PURGE_HELP } from './help.ts'
+import { example, PURGE_HELP } from './help.ts'
 import { REPORT_HELP, YES_HELP } from './options.ts'
 
 export function addBatchCommands(program: Command, act: Act): void {
@@ -112,15 +111,6 @@ function addLookingBack(program: Command, act: Act): void {
     .addHelpText('after', PURGE_HELP)
     .action((options: PurgeArguments) =>
       act(async (app, terminal) => (await import('../commands/purge.ts')).purge(app, options, terminal)),
-    )
-  program
-    .command('archive')
-    .description('write finished batches to files and take them out of the ledger; what prevents sending twice stays')
-    .requiredOption('--older-than <days>', 'batches that ended so many days ago, or earlier')
-    .requiredOption('--out <directory>', 'where the files go; it is made where it is missing')
-    .addHelpText('after', ARCHIVE_HELP)
-    .action((options: ArchiveArguments) =>
-      act(async (app, terminal) => (await import('../commands/archive.ts')).archive(app, options, terminal)),
     )
 }
 

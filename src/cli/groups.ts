@@ -20,7 +20,6 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'backup',
     'migrate',
     'adopt',
-    'archive',
     'purge',
     'down',
   ],

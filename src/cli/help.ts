@@ -36,13 +36,6 @@ export const PURGE_HELP = `${paragraphs(
     'Backups and results that were written before keep the data.',
 )}${example('tranche purge --before 2026-01-01T00:00:00Z --reason "retention: 12 months"')}`
 
-export const ARCHIVE_HELP = `${paragraphs(
-  'Each batch becomes BATCH.jsonl.gz: a line for the batch, every row, every move and what people did, with all that the ledger holds of ' +
-    'them, and BATCH.jsonl.gz.sha256 beside it. The file is read back before anything is taken out of the ledger.',
-  'Then the ledger gives up what a purge would: cells, names and e-mails, texts. Reference, amounts, ids, states and moves stay.',
-  'A batch stays as it is while a row of it is open or in doubt, or if its results were not written since it last changed.',
-)}${example('tranche archive --older-than 400 --out /srv/archive', "zcat 261120-k7q2m.jsonl.gz | jq -c 'select(.row)'")}`
-
 export const APPROVE_HELP = `${paragraphs(
   'Which batches need approvals, and how many, says the policy: tranche policy show. You cannot approve what you submitted, nor approve ' +
     'twice. Who you are is what the operating system says; --as does not count here.',

@@ -9,7 +9,6 @@ import { categoryOfReason } from '../domain/reason-categories.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import { plural } from '../present/text.ts'
 import { confirm, mayAsk } from './confirm.ts'
-import { sayLeft } from './left-batches.ts'
 import { finishing, openInterruption } from './signals.ts'
 import { parseSince } from './since.ts'
 import type { Terminal } from './terminal.ts'
@@ -18,6 +17,15 @@ export interface PurgeArguments {
   readonly before: string
   readonly reason: string
   readonly yes?: boolean
+}
+
+/** Why a batch stays as it is. */
+const WHY = {
+  open: 'rows of it are open or in doubt (tranche status, tranche in-doubt list)',
+  'late-answers':
+    'an answer came after its row had been settled otherwise, and it has not been looked at (tranche in-doubt list)',
+  results:
+    'its results were not written since it last changed; they would have no cells (tranche results BATCH --out FILE)',
 }
 
 /** A worker looks for its turn more often than that. */
@@ -29,7 +37,7 @@ export async function purge(app: App, given: PurgeArguments, terminal: Terminal)
   const interruption = openInterruption(terminal, () => finishing('the step in hand is brought to its end'))
   try {
     const plan = await ledger.toPurge(request.beforeMs)
-    sayLeft(plan, terminal)
+    for (const { batchId, why } of plan.left) terminal.say(`Batch ${batchId} stays as it is: ${WHY[why]}.`)
     const rows = plan.batches.reduce((sum, batch) => sum + batch.rows, 0)
     if (rows + plan.refusals > 0 && given.yes !== true) await ask(plan, rows, request.beforeMs, terminal)
     let purged = 0

@@ -3,7 +3,6 @@
 import { workerNow } from '../app/locks.ts'
 import { checkOut, writeBatchResults, writeFamilyResults } from '../app/results.ts'
 import type { App } from '../app.ts'
-import type { BatchView } from '../domain/batch.ts'
 import { countIn, isoOf, leftOpenIn } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
 import type { BatchId } from '../domain/ids.ts'
@@ -51,7 +50,7 @@ async function writeTo(target: ResultsTarget, app: App, id: string, given: Resul
   if (given.family === true) return familyResults(app, id, given, isExtract, terminal)
   const ledger = await openLedgerAloud(app, terminal, 'looks')
   try {
-    const { batchId, resultsPath, sandbox, purgedAtMs, archivedIn } = await findBatch(ledger, id)
+    const { batchId, resultsPath, sandbox, purgedAtMs } = await findBatch(ledger, id)
     const { exceptions = null, report = null } = given
     const paths = await checkOut({ out: given.out, inputPath: null, batchId, sandbox, exceptions, report })
     // By whatever name: a link to it, or a directory with two names, is the same file.
@@ -80,7 +79,7 @@ async function writeTo(target: ResultsTarget, app: App, id: string, given: Resul
       )
     terminal.say(...leftOpenLines(leftOpenIn(countIn(batch, 'SENDING'), (await workerNow(app, ledger)) !== null)))
     if (!isExtract) terminal.say(...moneyWarningLines(batch))
-    if (purgedAtMs !== null) sayPurged({ batchId, purgedAtMs, archivedIn }, written.carried, terminal)
+    if (purgedAtMs !== null) sayPurged(batchId, purgedAtMs, written.carried, terminal)
     terminal.object({
       ...(await toJsonAlarm(ledger)),
       batch: batchId,
@@ -93,9 +92,7 @@ async function writeTo(target: ResultsTarget, app: App, id: string, given: Resul
       summary: written.summaryPath,
       ...toJsonBeside(written),
       pending,
-      ...(purgedAtMs === null
-        ? {}
-        : { purged_at: isoOf(purgedAtMs), purged_columns: written.carried, archived_in: archivedIn }),
+      ...(purgedAtMs === null ? {} : { purged_at: isoOf(purgedAtMs), purged_columns: written.carried }),
     })
     return EXIT.approved
   } finally {
@@ -119,14 +116,9 @@ function refusePurged(file: string, batchId: BatchId): never {
   )
 }
 
-function sayPurged(
-  { batchId, purgedAtMs, archivedIn }: Pick<BatchView, 'batchId' | 'archivedIn'> & { readonly purgedAtMs: number },
-  columns: readonly string[],
-  terminal: Terminal,
-): void {
-  const gone = archivedIn === null ? 'purged' : `archived in ${archivedIn}`
+function sayPurged(batchId: BatchId, purgedAtMs: number, columns: readonly string[], terminal: Terminal): void {
   terminal.say(
-    `The cells of batch ${batchId} were ${gone} at ${isoOf(purgedAtMs)}: the columns of its file (${columns.join(', ')}) are empty, and so are the texts of the gateway. The columns result_… remain, with reference, status, amounts and transaction ids.`,
+    `The cells of batch ${batchId} were purged at ${isoOf(purgedAtMs)}: the columns of its file (${columns.join(', ')}) are empty, and so are the texts of the gateway. The columns result_… remain, with reference, status, amounts and transaction ids.`,
   )
 }
 

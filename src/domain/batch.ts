@@ -86,6 +86,4 @@ export interface BatchView {
   readonly resultsStale: boolean
   /** When cells and texts of its rows were taken out of the record; null: they are there. */
   readonly purgedAtMs: number | null
-  /** The file that they were archived in before, without its folder; null: they were not. */
-  readonly archivedIn: string | null
 }

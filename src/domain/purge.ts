@@ -1,7 +1,6 @@
 // Personal data of finished batches that leaves the record.
 
 import type { Actor } from './actor.ts'
-import type { Archived } from './archive.ts'
 import type { BatchId } from './ids.ts'
 import type { ReasonCategory } from './reason-categories.ts'
 
@@ -13,20 +12,11 @@ export interface PurgeRequest {
   readonly nowMs: number
   /** What a reason counts as, by the rules of that merchant: the word stays where the text goes. */
   readonly categoryOf: (merchant: string, reason: string) => ReasonCategory
-  /** Of this batch alone, and of no refusals. Absent: of all. */
-  readonly only?: BatchId
-  /** Where the record of that batch is. Nothing is taken that has changed since. */
-  readonly archived?: Archived
 }
 
 export interface PurgePlan {
   /** Rows that are still to be purged. */
-  readonly batches: readonly {
-    readonly batchId: BatchId
-    readonly rows: number
-    /** It was broken off, with the record of the batch in a file or without; null: it was not begun. */
-    readonly begun: 'archived' | 'purged' | null
-  }[]
+  readonly batches: readonly { readonly batchId: BatchId; readonly rows: number }[]
   /**
    * Old enough and left as they are: rows are open or in doubt; an answer came late and has not been looked at; or their results,
    * as they are now, were never written.

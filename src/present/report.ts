@@ -287,7 +287,6 @@ function recordOf({ batch, written, account, by }: ReportPage): Html {
     ['Results', fileNameOf(written.path)],
     ['Exceptions', written.exceptions === null ? null : fileNameOf(written.exceptions.path)],
     ['Cells purged', batch.purgedAtMs === null ? null : timeText(batch.purgedAtMs)],
-    ['Cells archived in', batch.archivedIn],
   ]
   const shown = entries.flatMap(([name, value, mono]) =>
     value === null ? [] : [html`<dt>${name}</dt><dd${mono === undefined ? none : html` class="mono"`}>${value}</dd>`],

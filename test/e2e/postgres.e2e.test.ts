@@ -300,13 +300,14 @@ test('a backup is a ledger in a file, which sends nothing until it is adopted; t
   }
 })
 
-test('a finished batch goes into a file, and the server keeps what prevents a second sending', async () => {
+test('a finished batch is purged, and the server keeps what prevents a second sending', async () => {
   await openOn()
   const { input } = await putRefunds(5)
   expect((await office.tranche('run', input)).code).toBe(0)
   const { id } = await onlyBatch()
-  const archived = await office.tranche('archive', '--older-than', '0', '--out', office.path('archive'), '--json')
-  expect(archived.last).toMatchObject({ batches: [{ batch: id, rows: 5 }], left: [] })
+  const before = new Date().toISOString()
+  const purged = await office.tranche('purge', '--before', before, '--reason', 'retention', '--yes', '--json')
+  expect(purged.last).toMatchObject({ batches: [id], rows: 5, left: [] })
   expect(await query(url, `SELECT count(*) AS n FROM ${schema}.instruction WHERE cells <> '[]'`)).toEqual([{ n: '0' }])
   const received = office.sandbox.received()
   const again = await office.tranche('run', input, '--out', office.path('again.csv'), '--json')

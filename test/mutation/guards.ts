@@ -425,20 +425,6 @@ export const GUARDS: readonly Guard[] = [
     tests: ['test/gateway/client.integration.test.ts'],
   },
   {
-    name: 'an archive takes nothing that changed since its file was written',
-    file: 'src/ledger/texts/purge.ts',
-    guard: 'archived.version !== version ||',
-    without: '',
-    tests: ['test/ledger/sqlite/ledger/record.integration.test.ts'],
-  },
-  {
-    name: 'a file of another archive is never written over',
-    file: 'src/results/archive-file.ts',
-    guard: 'if (known !== null && known !== digest) continue',
-    without: '',
-    tests: ['test/e2e/archive.e2e.test.ts'],
-  },
-  {
     name: 'a purge keeps the word by which a refusal is counted',
     file: 'src/ledger/texts/purge.ts',
     guard: "    yield* change('UPDATE instruction SET reason = :category WHERE id = :id', { category, id })\n",
@@ -8070,13 +8056,6 @@ export const GUARDS: readonly Guard[] = [
     guard: "  if (meta.get('ledger_id') !== ledgerId) return 'another'\n",
     without: '',
     tests: ['test/ledger/moving.ci.test.ts'],
-  },
-  {
-    name: 'an archive takes nothing out that its file may lack',
-    file: 'src/ledger/texts/purge.ts',
-    guard: ' || purgedTo > 0)',
-    without: ')',
-    tests: [RECORD],
   },
   {
     name: 'what another machine saw stands against an adoption as moved',

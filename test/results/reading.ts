@@ -98,7 +98,6 @@ const BATCH: BatchView = {
   createdAtMs: AT_MS,
   createdBy: 'clerk@till',
   purgedAtMs: null,
-  archivedIn: null,
   needsFile: false,
   hold: 'none',
   holdReason: null,

@@ -1,8 +1,6 @@
 // Personal data of finished batches, taken out of the record. What keeps an instruction from being sent twice stays: its
 // reference and content, its money and target, its states and moves, sums and transaction ids.
 
-import type { ActDetails } from '../../domain/acts.ts'
-import type { Archived } from '../../domain/archive.ts'
 import type { BatchId } from '../../domain/ids.ts'
 import type { PurgePlan, PurgeRequest, PurgeStep } from '../../domain/purge.ts'
 import { isFinal, STATES } from '../../domain/states.ts'
@@ -28,7 +26,7 @@ const IS_OPEN = `EXISTS (SELECT 1 FROM tally t WHERE t.batch_id = b.id AND t.cou
 /** Over before that moment, and nothing can come to it any more: a batch of messages takes what comes on its day, and a named one, once it is purged, none. */
 const CANDIDATES = `
     SELECT b.id AS "batchId", ${LAST_ROW} - b.purged_to AS rows, CASE WHEN ${IS_OPEN} THEN 1 ELSE 0 END AS "isOpen",
-      b.late_answers AS "lateAnswers", b.purged_to AS "purgedTo", b.archived_in AS "archivedIn"
+      b.late_answers AS "lateAnswers"
     FROM batch b
     WHERE b.stage = 'open' AND b.created_at < :beforeMs AND b.purged_to < ${LAST_ROW}
       AND (b.source = 'file' OR b.source_day < :beforeDay OR substr(b.source_day, 1, ${NAMED.length}) = '${NAMED}')
@@ -40,8 +38,6 @@ export function purgingOn(engine: Engine): Omit<PurgeLedger, 'clearLog'> {
   return {
     toPurge: (beforeMs) => engine.read(() => planOf(beforeMs)),
     async *purge(request) {
-      const { only } = request
-      if (only !== undefined) return yield* purgeBatch(engine, only, request)
       const { batches } = await engine.read(() => planOf(request.beforeMs))
       for (const { batchId } of batches) yield* purgeBatch(engine, batchId, request)
       yield* purgeRefusals(engine, request)
@@ -54,27 +50,20 @@ interface Candidate {
   readonly rows: number
   readonly isOpen: number
   readonly lateAnswers: number
-  readonly purgedTo: number
-  readonly archivedIn: string | null
 }
 
 function* planOf(beforeMs: number): Script<PurgePlan> {
   const batches: PurgePlan['batches'][number][] = []
   const left: { batchId: BatchId; why: 'open' | 'late-answers' | 'results' }[] = []
   const candidates = yield* all<Candidate>(CANDIDATES, { beforeMs, beforeDay: sourceOf('day', beforeMs) })
-  for (const { batchId, rows, isOpen, lateAnswers, purgedTo, archivedIn } of candidates) {
+  for (const { batchId, rows, isOpen, lateAnswers } of candidates) {
     if (isOpen === 1) left.push({ batchId, why: 'open' })
     else if (lateAnswers > 0) left.push({ batchId, why: 'late-answers' })
-    else if (yield* isReconciled(batchId)) batches.push({ batchId, rows, begun: begunAs(purgedTo, archivedIn) })
+    else if (yield* isReconciled(batchId)) batches.push({ batchId, rows })
     else left.push({ batchId, why: 'results' })
   }
   const refusals = yield* count("SELECT count(*) AS n FROM refusal WHERE at < :beforeMs AND text <> ''", { beforeMs })
   return { batches, left, refusals }
-}
-
-function begunAs(purgedTo: number, archivedIn: string | null): PurgePlan['batches'][number]['begun'] {
-  if (purgedTo === 0) return null
-  return archivedIn === null ? 'purged' : 'archived'
 }
 
 /** Whether results with every row of it, as it is now, were written once. Those of messages seldom are: their producers are told. */
@@ -84,7 +73,7 @@ function* isReconciled(batchId: BatchId): Script<boolean> {
 }
 
 const BATCH = `
-    SELECT b.account_id AS "accountId", a.name AS merchant, b.purged_to AS "purgedTo", b.version, ${LAST_ROW} AS "lastRow"
+    SELECT b.account_id AS "accountId", a.name AS merchant, b.purged_to AS "purgedTo", ${LAST_ROW} AS "lastRow"
     FROM batch b JOIN account a ON a.id = b.account_id WHERE b.id = :batchId AND NOT ${IS_OPEN}`
 
 const LAST_OF_STEP = `
@@ -97,8 +86,7 @@ const IN_STEP = 'batch_id = :batchId AND row_no > :purgedTo AND row_no <= :last'
 const BLANK = `
     UPDATE instruction SET cells = '[]', details = NULL, reason = CASE state WHEN 'DUPLICATE' THEN reason END WHERE ${IN_STEP}`
 
-const PURGED_TO = `
-    UPDATE batch SET purged_to = :last, purged_at = :atMs, archived_in = coalesce(:file, archived_in) WHERE id = :batchId`
+const PURGED_TO = 'UPDATE batch SET purged_to = :last, purged_at = :atMs WHERE id = :batchId'
 
 const REFUSED = `SELECT id, reason FROM instruction WHERE ${IN_STEP} AND state IN ('DECLINED', 'FAILED')`
 
@@ -112,7 +100,6 @@ interface PurgedBatch {
   readonly merchant: string
   readonly purgedTo: number
   readonly lastRow: number
-  readonly version: number
 }
 
 /** Broken off, it goes on behind the last row that was purged. */
@@ -128,10 +115,7 @@ async function* purgeBatch(engine: Engine, batchId: BatchId, request: PurgeReque
 function* purgeStep(batchId: BatchId, isFirst: boolean, request: PurgeRequest): Script<number> {
   const batch = yield* one<PurgedBatch>(BATCH, { batchId })
   if (batch === undefined) return 0
-  const { purgedTo, lastRow, accountId, merchant, version } = batch
-  const { archived } = request
-  // It changed while its file was written; or another host has begun to take it out, and the file may lack what is gone.
-  if (isFirst && archived !== undefined && (archived.version !== version || purgedTo > 0)) return 0
+  const { purgedTo, lastRow, accountId, merchant } = batch
   const step = (yield* one<{ last: number | null; count: number }>(LAST_OF_STEP, { batchId, purgedTo }))!
   const { last } = step
   if (last === null) return 0
@@ -146,19 +130,10 @@ function* purgeStep(batchId: BatchId, isFirst: boolean, request: PurgeRequest): 
   yield* change(BLANK_MOVES, rows)
   yield* change('DELETE FROM proposal WHERE batch_id = :batchId', { batchId })
   const { actor, reason, nowMs: atMs, beforeMs } = request
-  yield* change(PURGED_TO, { last, atMs, batchId, file: archived?.file.name ?? null })
-  const details = {
-    rows: lastRow - purgedTo,
-    before: new Date(beforeMs).toISOString(),
-    taken: TAKEN_OF_ROWS,
-    ...fileOf(archived),
-  }
+  yield* change(PURGED_TO, { last, atMs, batchId })
+  const details = { rows: lastRow - purgedTo, before: new Date(beforeMs).toISOString(), taken: TAKEN_OF_ROWS }
   if (isFirst) yield* recordAct({ what: 'purge', atMs, actor, batchId, accountId, reason, details })
   return step.count
-}
-
-function fileOf(archived: Archived | undefined): ActDetails {
-  return archived === undefined ? {} : { archive: archived.file.name, sha256: archived.file.sha256 }
 }
 
 const REFUSALS = `

@@ -1,6 +1,5 @@
 // The ledger, for whatever shows batches.
 
-import type { RecordLine } from '../../domain/archive.ts'
 import type { BatchView } from '../../domain/batch.ts'
 import type { LedgerFigures, OutcomeFigures } from '../../domain/figures.ts'
 import type { FoundInstruction } from '../../domain/found.ts'
@@ -21,15 +20,6 @@ export interface BatchReading {
   readonly columns: readonly string[]
   /** In input order. `sinceMs`: only rows that changed at that moment or later, or whose duplicate's original did. */
   rows(sinceMs?: number): Pages<ReconciliationRow>
-  close(): Promise<void>
-}
-
-/** Everything that the ledger holds of a batch, at one moment. Close it. */
-export interface BatchRecord {
-  /** Changes of the batch so far. */
-  readonly version: number
-  /** The batch, its rows, each page of them followed by their moves, and what people did to the batch. */
-  lines(): Pages<RecordLine>
   close(): Promise<void>
 }
 
@@ -75,7 +65,6 @@ export interface QueryLedger {
   rowsAfter(batchId: BatchId, after: number, most: number): Promise<readonly ReconciliationRow[]>
   /** The same of the newest file that holds most of the batch, across corrections, rejects and retries: every row as it ended. */
   openFamily(batchId: BatchId, nowMs: number): Promise<BatchReading>
-  openRecord(batchId: BatchId): Promise<BatchRecord>
   resultsWritten(batchId: BatchId, path: string, edition: Edition): Promise<void>
   /** The commonest reasons for which rows of the batch were declined, failed or came into doubt; of many, not all. */
   reasons(batchId: BatchId): Promise<readonly ReasonTotal[]>

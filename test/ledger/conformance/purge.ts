@@ -138,7 +138,7 @@ export function describePurge(renew: () => Promise<void>): void {
       expect(await ledger.toPurge(NOW + 1_000)).toEqual({ batches: [], left: [], refusals: 1 }) // more may come that day
       const nextDay = Math.ceil((NOW + 1) / DAY_MS) * DAY_MS
       expect(await ledger.toPurge(nextDay)).toEqual({
-        batches: [{ batchId, rows: 1, begun: null }],
+        batches: [{ batchId, rows: 1 }],
         left: [],
         refusals: 1,
       })
@@ -202,61 +202,26 @@ export function describePurge(renew: () => Promise<void>): void {
       expect(await ledger.batch(again)).toMatchObject({ duplicatesChanged: 1 })
     })
 
-    test('of an archived batch takes nothing that changed since its file was written, and all of it otherwise', async () => {
-      const batchId = await submit(ledger, accountId, [refund('R-1')])
-      await settle(ledger, await claimNamed(ledger, batchId, 'R-1'), 'APPROVED', { facts: factsWith('7') })
-      const linesOf = async () => {
-        const record = await ledger.openRecord(batchId)
-        const lines = await listOf(record.lines())
-        await record.close()
-        return { version: record.version, lines }
-      }
-      const { version, lines } = await linesOf()
-      expect(lines.map(({ of }) => of)).toEqual(['batch', 'row', 'move', 'move'])
-      expect(lines[1]?.values).toMatchObject({ reference: 'R-1', state: 'APPROVED', transaction_id: '7' })
-      const request = {
-        beforeMs: NOW + DAY_MS,
-        reason: 'old',
-        actor: CLERK,
-        nowMs: NOW,
-        categoryOf: () => 'other' as const,
-      }
-      const take = async (seen: number) => {
-        const archived = { batchId, version: seen, file: { name: 'b.jsonl.gz', sha256: 'f00' } }
-        let rows = 0
-        for await (const step of ledger.purge({ ...request, only: batchId, archived })) rows += step.rows
-        return rows
-      }
-      expect(await take(version - 1)).toBe(0)
-      expect(await ledger.batch(batchId)).toMatchObject({ purgedAtMs: null, archivedIn: null })
-      expect(await take(version)).toBe(1)
-      expect(await ledger.batch(batchId)).toMatchObject({ purgedAtMs: NOW, archivedIn: 'b.jsonl.gz' })
-      expect(await auditOf(ledger)).toEqual([])
-    })
-
-    test('of an archived batch takes nothing that another host has begun to take', async () => {
+    test('that is broken off goes on behind the last row that it took, from any connection', async () => {
       const rows = Array.from({ length: 201 }, (_, i) => refund(`R-${i}`, { orderId: `${i + 1}` }))
       const batchId = await submit(ledger, accountId, rows)
       await ledger.cancel(batchId, 'no', CLERK, NOW)
-      const record = await ledger.openRecord(batchId)
-      await record.close()
-      const { version } = record
-      const purge = (by: Ledger, name: string) => {
-        const archived = { batchId, version, file: { name, sha256: 'f00' } }
-        const how = {
-          beforeMs: NOW + DAY_MS,
-          reason: 'old',
-          actor: CLERK,
-          nowMs: NOW,
-          categoryOf: () => 'other' as const,
-        }
-        return by.purge({ ...how, only: batchId, archived })[Symbol.asyncIterator]()
-      }
-      const first = purge(ledger, 'whole.jsonl.gz')
-      expect(await first.next()).toMatchObject({ value: { rows: 200 } })
-      expect(await purge(place.open(), 'half.jsonl.gz').next()).toMatchObject({ done: true })
-      expect(await first.next()).toMatchObject({ value: { rows: 1 } })
-      expect(await ledger.batch(batchId)).toMatchObject({ archivedIn: 'whole.jsonl.gz' })
+      const { edition, close } = await ledger.openReading(batchId, NOW)
+      await close()
+      await ledger.resultsWritten(batchId, '/results.csv', edition)
+      const categoryOf = () => 'other' as const
+      const request = { beforeMs: NOW + DAY_MS, reason: 'old', actor: CLERK, nowMs: NOW, categoryOf }
+      const first = ledger.purge(request)[Symbol.asyncIterator]()
+      expect(await first.next()).toMatchObject({ value: { batchId, rows: 200 } })
+      expect(await ledger.toPurge(NOW + DAY_MS)).toMatchObject({ batches: [{ batchId, rows: 1 }] })
+      const second = place.open().purge(request)[Symbol.asyncIterator]()
+      expect(await second.next()).toMatchObject({ value: { batchId, rows: 1 } })
+      expect(await second.next()).toMatchObject({ done: true })
+      expect(await first.next()).toMatchObject({ done: true })
+      expect(await ledger.toPurge(NOW + DAY_MS)).toMatchObject({ batches: [] })
+      const acts = (await listOf(ledger.log(null))).filter(({ what }) => what === 'purge')
+      expect(acts).toMatchObject([{ details: { rows: 201 } }, { details: { rows: 1 } }])
+      expect(await auditOf(ledger)).toEqual([])
     })
 
     test('leaves a batch with a late answer that waits for a person', async () => {

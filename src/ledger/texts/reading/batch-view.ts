@@ -29,7 +29,6 @@ interface BatchColumns {
   readonly condition: string | null
   readonly late_answers: number
   readonly purged_at: number | null
-  readonly archived_in: string | null
   readonly results_move: number | null
   readonly rows: number
   readonly version: number
@@ -91,7 +90,6 @@ export function* viewOf(batchId: BatchId): Script<BatchView> {
     resultsPath: batch.results_path,
     resultsStale: batch.results_path !== null && (yield* hasMovedSince(batchId, batch, counts)),
     purgedAtMs: batch.purged_at,
-    archivedIn: batch.archived_in,
   }
 }
 

@@ -15,7 +15,6 @@ import { figuresOf, outcomesOf } from './figures.ts'
 import { findById } from './find.ts'
 import { historyOf } from './history.ts'
 import { openReading, rowsAfter } from './reading.ts'
-import { openRecord } from './record.ts'
 import { refusalsOf } from './refusals.ts'
 
 const WRITTEN = `
@@ -46,7 +45,6 @@ export function queriesOn(engine: Engine, openReader: () => Promise<Reader>): Om
     openReading: async (batchId, nowMs) => openReading(await openReader(), batchId, nowMs),
     rowsAfter: (batchId, after, most) => engine.read(() => rowsAfter(batchId, after, most)),
     openFamily: async (batchId, nowMs) => openFamily(await openReader(), batchId, nowMs),
-    openRecord: async (batchId) => openRecord(await openReader(), batchId),
     resultsWritten: (batchId, path, { version, lastMove }) =>
       engine.write(() => change(WRITTEN, { batchId, path, version, lastMove }), FAULTING),
     reasons: (batchId) => engine.read(() => reasonsOf(batchId)),
