@@ -20,8 +20,8 @@ if (major > 24 || (major === 24 && minor >= 12)) {
   // Started by the other Node: when that one is gone, however it went, this one ends gracefully.
   process.channel?.unref()
   process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))
-  const { main } = await import(existsSync(source) ? source.href : built.href)
-  await main(process.argv.slice(2))
+  const { runInThisProcess } = await import(existsSync(source) ? source.href : built.href)
+  await runInThisProcess(process.argv.slice(2))
 } else if (existsSync(ownNode)) {
   runWith(ownNode)
 } else {

@@ -60,7 +60,7 @@ function openRedis(directory: string) {
     '--maxmemory-policy',
     'noeviction',
   ]
-  return spawn(findRedisServer(), options, { stdio: 'ignore' })
+  return spawn(findRedisServer(process.env), options, { stdio: 'ignore' })
 }
 
 async function play(count: number, directory: string, gateway: Gateway, ledgerUrl: string): Promise<void> {

@@ -38,8 +38,7 @@ function nameOfUser(uid: number, read: ActorSources['read']): string {
   return nameIn(read('/etc/passwd'), uid) ?? `uid-${uid}`
 }
 
-export const SYSTEM: ActorSources = {
-  env: process.env,
+export const SYSTEM: Pick<ActorSources, 'read'> = {
   read(path) {
     try {
       return readFileSync(path, 'utf8')

@@ -1,7 +1,7 @@
 // What every command has at hand. `app/` wires the rest, one file for each thing that is opened; only there are all rooms known.
 // Rooms are imported where they are opened: a command that only reads the ledger starts in a fraction of the time.
 
-import { homedir } from 'node:os'
+import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { actorOf, SYSTEM } from './actor.ts'
 import { createSharedClock, systemClock } from './app/clock.ts'
@@ -12,12 +12,14 @@ import { passwordsIn } from './domain/secrets.ts'
 import { createTextScrub, type Hidden } from './domain/text-scrub.ts'
 import { looseningIn } from './domain/tls.ts'
 import type { Spelling } from './domain/words.ts'
-import { createLog } from './log.ts'
+import { createLog, linesTo } from './log.ts'
 import type { Clock, SharedClock } from './ports/clock.ts'
+import type { Io } from './ports/io.ts'
 import type { Log } from './ports/log.ts'
 
 /** What every command has at hand. */
 export interface App {
+  readonly io: Io
   readonly config: Config
   readonly clock: Clock
   /** The same, where a server keeps the ledger: it follows the server's. */
@@ -42,7 +44,7 @@ export interface App {
 }
 
 export interface AppOptions {
-  readonly env: NodeJS.ProcessEnv
+  readonly io: Io
   readonly as: string | null
   /** Used where the configuration says nothing. */
   readonly logLevel: string
@@ -58,31 +60,38 @@ interface CreateOptions {
 }
 
 /** From the environment, or a fault that names every mistake in it. */
-export async function loadApp({ env, reads = false, ...options }: AppOptions): Promise<App> {
-  const config = await loadConfig(env, homedir(), reads)
+export async function loadApp({ reads = false, ...options }: AppOptions): Promise<App> {
+  const { env } = options.io
+  const config = await loadConfig(env, homeIn(env), reads)
   return createApp(config, looseningIn(env, process.execArgv), { ...options, alsoHidden: passwordsIn(env) })
+}
+
+/** As `homedir` of Node has it, which knows only the environment of the process. */
+function homeIn({ HOME }: NodeJS.ProcessEnv): string {
+  return HOME ?? userInfo().homedir
 }
 
 /** Opens nothing: a command opens what it needs through `app/`. */
 export function createApp(
   config: Config,
   loosening: readonly string[],
-  { as, logLevel, spelling, logsOnly = false, alsoHidden = [] }: Omit<AppOptions, 'env' | 'reads'> & CreateOptions,
+  { io, as, logLevel, spelling, logsOnly = false, alsoHidden = [] }: Omit<AppOptions, 'reads'> & CreateOptions,
 ): App {
   const hidden = hiddenIn(config, alsoHidden)
   const { ledgerServer: server } = config
   const sharedClock = server === null ? null : createSharedClock()
   const ledgerFile = join(config.dataDir, 'ledger.db')
   return {
+    io,
     config,
     clock: sharedClock ?? systemClock,
     sharedClock,
-    log: createLog({ level: config.logLevel ?? logLevel, hidden }),
+    log: createLog({ level: config.logLevel ?? logLevel, hidden, destination: linesTo(io.stderr) }),
     scrub: createTextScrub(hidden),
     logsOnly,
     loosening,
     spelling,
-    actor: actorOf(as, SYSTEM),
+    actor: actorOf(as, { ...SYSTEM, env: io.env }),
     paths: {
       ledger: server?.name ?? ledgerFile,
       ledgerFile,

@@ -12,16 +12,18 @@ import { addFileCommands, addInboxCommand, addVaultCommands } from './cli/file-c
 import { groupCommands } from './cli/groups.ts'
 import { PROGRAM_HELP } from './cli/help.ts'
 import { AS_HELP, JSON_HELP, withCommonOptions } from './cli/options.ts'
+import { resolvePaths, withOwnPaths } from './cli/paths.ts'
 import { addServerCommands } from './cli/server-commands.ts'
 import { addServiceCommands } from './cli/service-commands.ts'
 import { assertFitTexts, nameIn } from './commands/option-texts.ts'
-import { keepToItself } from './commands/own-process.ts'
+import { keepToItself, processIo } from './commands/own-process.ts'
 import { createTerminal, loggingTerminal, quietly } from './commands/terminal.ts'
 import { maskCardData } from './domain/card-secrets.ts'
 import { Fault } from './domain/fault.ts'
 import { passwordsIn } from './domain/secrets.ts'
 import { createTextScrub } from './domain/text-scrub.ts'
 import { visible } from './domain/visible.ts'
+import type { Io } from './ports/io.ts'
 import { commandLine, errorText } from './present/command-line.ts'
 import { EXIT, exitCodeOfError } from './present/exit-codes.ts'
 import { fitHelp } from './present/help.ts'
@@ -40,49 +42,56 @@ interface OwnOptions {
   readonly quiet?: boolean
 }
 
-/** Runs one command and ends the process with its exit code: a connection that will not close does not keep it alive. */
-export async function main(argv: readonly string[]): Promise<never> {
-  keepToItself()
-  process.exitCode = EXIT.approved
-  await runCommand(argv)
-  await Promise.all(
-    [process.stdout, process.stderr].map((stream) => new Promise((resolve) => stream.write('', resolve))),
-  )
-  process.exit()
+/** One run of the program: what it is given, and what becomes known on the way. */
+interface Run {
+  readonly io: Io
+  exit: number
+  called?: Command
+  /** How failures are scrubbed, once the configuration could be read. */
+  scrub?: (text: string) => string
 }
 
-async function runCommand(argv: readonly string[]): Promise<void> {
+function newRun(io: Io): Run {
+  return { io: withOwnPaths(io), exit: EXIT.approved }
+}
+
+/** This process runs one command, and ends with its exit code: a connection that will not close does not keep it alive. */
+export async function runInThisProcess(argv: readonly string[]): Promise<never> {
+  keepToItself()
+  process.exitCode = EXIT.failure // where nothing is left to wait for before the command has come to its end
+  process.exit(await main(argv, processIo()))
+}
+
+/** Runs one command. Resolves to its exit code when all that it wrote is written. */
+export async function main(argv: readonly string[], io: Io): Promise<number> {
+  const { stdout, stderr } = io
   // The reader of our output may leave. That must not end work with requests open: only the writing ends.
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
-  const program = toProgram()
+  for (const stream of [stdout, stderr]) stream.on('error', () => {})
+  const run = newRun(io)
   try {
-    await program.parseAsync(argv, { from: 'user' })
+    await toProgram(run).parseAsync(argv, { from: 'user' })
   } catch (error) {
-    const isService = LOGGED.has(CALLED.get(program)?.name() ?? '') && process.stderr.isTTY !== true
-    process.exitCode = await reportError(error, argv.includes('--json'), SCRUBS.get(program), isService)
+    run.exit = await reportError(error, argv.includes('--json'), run)
   }
+  await Promise.all([stdout, stderr].map((stream) => new Promise((resolve) => stream.write('', resolve))))
+  return run.exit
 }
 
 /** Services, by name: where their stderr is no terminal, every line of it is one of the log. */
 const LOGGED: ReadonlySet<string> = new Set(['worker', 'serve'])
 
-/** `opened`: the scrub of the configuration, once it could be read. */
-async function reportError(
-  error: unknown,
-  json: boolean,
-  opened: ((text: string) => string) | undefined,
-  isService: boolean,
-): Promise<number> {
+async function reportError(error: unknown, json: boolean, { io, called, scrub: opened }: Run): Promise<number> {
   // Commander has spoken already. Asking for help, or naming no command, is no mistake.
   if (error instanceof CommanderError)
     return error.exitCode === 0 || error.code === 'commander.help' ? EXIT.approved : EXIT.usage
   const exit = exitCodeOfError(error)
-  const terminal = createTerminal(json, process.stdout, process.stderr)
-  const scrub = opened ?? createTextScrub({ secrets: passwordsIn(process.env), usernames: [] })
+  const terminal = createTerminal(json, io)
+  const scrub = opened ?? createTextScrub({ secrets: passwordsIn(io.env), usernames: [] })
   // Faults are our own words, except that those of a configuration quote it. Other errors may quote anything.
   const clean = error instanceof Fault && opened !== undefined ? maskCardData : scrub
   const message = clean(errorText(error))
-  if (isService) await logError(error, message, exit)
+  const isService = LOGGED.has(called?.name() ?? '') && io.stderr.isTTY !== true
+  if (isService) await logError(io, error, message, exit)
   else if (error instanceof Fault) for (const line of error.linesIn(commandLine)) terminal.say(clean(line))
   else {
     terminal.say(`Unexpected failure: ${message}. What was recorded is safe; run it again, and report this:`)
@@ -97,8 +106,8 @@ async function reportError(
   return exit
 }
 
-async function logError(error: unknown, message: string, exit: number): Promise<void> {
-  const log = (await import('./app/error-log.ts')).openErrorLog(passwordsIn(process.env))
+async function logError({ env, stderr }: Io, error: unknown, message: string, exit: number): Promise<void> {
+  const log = (await import('./app/error-log.ts')).openErrorLog(passwordsIn(env), stderr)
   if (error instanceof Fault) log.error({ code: error.code, exit }, message)
   else
     log.error(
@@ -107,27 +116,26 @@ async function logError(error: unknown, message: string, exit: number): Promise<
     )
 }
 
-/** What commander says of words that it does not know. */
-function writeErr(text: string): void {
-  process.stderr.write(maskCardData(text).split('\n').map(visible).join('\n'))
+function writing({ stdout, stderr }: Io) {
+  return {
+    /** What commander says of words that it does not know. */
+    writeErr: (text: string) => void stderr.write(maskCardData(text).split('\n').map(visible).join('\n')),
+    /** Help, and nothing else. */
+    writeOut: (text: string) => void stdout.write(fitHelp(text, stdout.isTTY ? (stdout.columns ?? 80) : 80)),
+  }
 }
 
-/** Help, and nothing else. */
-function writeOut(text: string): void {
-  process.stdout.write(fitHelp(text, process.stdout.isTTY ? process.stdout.columns : 80))
-}
-
-export function toProgram(): Command {
+export function toProgram(run: Run = newRun(processIo())): Command {
   const program = new Command('tranche')
   const { version } = createRequire(import.meta.url)('../package.json') as { version: string }
-  const { act, actAlone } = actsOf(program)
+  const { act, actAlone } = actsOf(program, run)
   program
     .description(
       'Executes payment instructions in bulk against a card gateway: never twice, never lost, never misreported.',
     )
     .version(version, '-v, --version')
     .addOption(new Option('-V').hideHelp())
-    .on('option:V', () => sayVersion(version))
+    .on('option:V', () => sayVersion(run.io, version))
     .option('--json', JSON_HELP)
     .option('--as <name>', AS_HELP)
     // In front of the command or behind it.
@@ -144,44 +152,45 @@ export function toProgram(): Command {
   addEventCommands(program, act)
   groupCommands(program)
   for (const command of [program, ...allOf(program)]) {
-    command.exitOverride().showHelpAfterError('(add --help for the options)').configureOutput({ writeErr, writeOut })
-    if (command.commands.length === 0) addCommonOptions(program, command)
+    command.exitOverride().showHelpAfterError('(add --help for the options)').configureOutput(writing(run.io))
+    if (command.commands.length === 0) addCommonOptions(run, command)
   }
   return program
 }
 
 /** As commander ends for --version. */
-function sayVersion(version: string): never {
-  process.stdout.write(`${version}\n`)
+function sayVersion({ stdout }: Io, version: string): never {
+  stdout.write(`${version}\n`)
   throw new CommanderError(0, 'commander.version', version)
 }
 
-function actsOf(program: Command): { act: Act; actAlone: ActAlone } {
+function actsOf(program: Command, run: Run): { act: Act; actAlone: ActAlone } {
+  const { io } = run
   const terminalOf = ({ json = false, quiet = false }: GlobalOptions) => {
-    const terminal = createTerminal(json, process.stdout, process.stderr)
+    const terminal = createTerminal(json, io)
     return quiet ? quietly(terminal) : terminal
   }
   return {
     async act(action, mode = 'sends') {
-      const given = givenTo(program)
+      const given = givenTo(program, run)
       const [{ loadApp }, { explainDamage }] = await Promise.all([import('./app.ts'), import('./app/ledger.ts')])
       const app = await loadApp({
-        ...{ env: process.env, as: given.as ?? null, spelling: commandLine },
+        ...{ io, as: given.as ?? null, spelling: commandLine },
         logLevel: mode === 'serves' ? 'info' : 'error',
         reads: mode === 'reads' || mode === 'examines',
-        logsOnly: mode === 'serves' && process.stderr.isTTY !== true,
+        logsOnly: mode === 'serves' && io.stderr.isTTY !== true,
       })
-      SCRUBS.set(program, app.scrub)
+      run.scrub = app.scrub
       const terminal = app.logsOnly ? loggingTerminal(terminalOf(given), app.log) : terminalOf(given)
       if (mode === 'reads') terminal.say(...mistakenLines(app))
       try {
-        process.exitCode = await action(app, terminal)
+        run.exit = await action(app, terminal)
       } catch (error) {
         throw await explainDamage(app, error)
       }
     },
     async actAlone(action) {
-      process.exitCode = await action(terminalOf(givenTo(program)))
+      run.exit = await action(terminalOf(givenTo(program, run)))
     },
   }
 }
@@ -195,23 +204,17 @@ function mistakenLines({ config: { mistakes }, scrub }: App): string[] {
 }
 
 /** What every command takes behind its name too, and one look at what it was given. */
-function addCommonOptions(program: Command, command: Command): void {
+function addCommonOptions(run: Run, command: Command): void {
   withCommonOptions(command).hook('preAction', (called) => {
-    CALLED.set(program, called)
+    run.called = called
     assertFitTexts(called)
+    resolvePaths(called, run.io.cwd)
   })
 }
 
-/** How the failures of a program are scrubbed once its configuration has been read. */
-const SCRUBS = new WeakMap<Command, (text: string) => string>()
-
-/** Which command of a program was called. */
-const CALLED = new WeakMap<Command, Command>()
-
 /** The options that every command takes, wherever they stood. */
-function givenTo(program: Command): GlobalOptions {
+function givenTo(program: Command, { called }: Run): GlobalOptions {
   const front = program.opts<GlobalOptions>()
-  const called = CALLED.get(program)
   if (called === undefined) return front
   const { json, as: said, found, quiet = false } = called.opts<OwnOptions>()
   const as = nameIn(said, found)
@@ -222,4 +225,4 @@ function allOf(command: Command): Command[] {
   return command.commands.flatMap((child) => [child, ...allOf(child)])
 }
 
-if (import.meta.main) await main(process.argv.slice(2))
+if (import.meta.main) await runInThisProcess(process.argv.slice(2))

@@ -4,6 +4,7 @@ import { type DestinationStream, destination, type Logger, pino, stdTimeFunction
 import { maskCardData } from './domain/card-secrets.ts'
 import { createTextScrub, type Hidden } from './domain/text-scrub.ts'
 import { visibleJson } from './domain/visible.ts'
+import type { Output } from './ports/io.ts'
 
 export type Log = Logger
 
@@ -11,8 +12,7 @@ export interface LogRequest {
   /** One of pino's levels, or `silent`. */
   readonly level: string
   readonly hidden?: Hidden
-  /** Default: stderr, written synchronously, so that the last line before an exit is not lost. */
-  readonly destination?: DestinationStream
+  readonly destination: DestinationStream
 }
 
 const NOTHING_HIDDEN: Hidden = { secrets: [], usernames: [] }
@@ -30,8 +30,13 @@ export function createLog(request: LogRequest): Log {
       serializers: { err: (value) => (value instanceof Error ? toPlainError(value, CAUSES_MAX) : value) },
       hooks: { streamWrite: (line) => visibleJson(scrub(line)) },
     },
-    request.destination ?? destination({ fd: 2, sync: true }),
+    request.destination,
   )
+}
+
+/** To a stream of the process synchronously, so that the last line before an exit is not lost. */
+export function linesTo(stderr: Output): DestinationStream {
+  return stderr.fd === undefined ? stderr : destination({ fd: stderr.fd, sync: true })
 }
 
 /** Causes deeper than this are a loop or of no use to a reader. */

@@ -39,7 +39,7 @@ const UNDER_THE_APP = [
 const TOP = ['cli.ts', 'cli', 'app.ts', 'app', 'actor.ts', 'log.ts']
 const TOP_MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
   'cli.ts': ['domain', 'ports', 'present', 'commands', 'cli', 'app.ts', 'app', 'log.ts'],
-  cli: ['present', 'commands', 'cli', 'app.ts'],
+  cli: ['ports', 'present', 'commands', 'cli', 'app.ts'],
   'app.ts': [...UNDER_THE_APP, 'app'],
   app: [...UNDER_THE_APP, 'app.ts', 'app'],
   'actor.ts': ['domain'],

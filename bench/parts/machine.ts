@@ -43,7 +43,7 @@ function versionOf(library: string): string {
 }
 
 function redisVersion(): string {
-  return /v=([\d.]+)/.exec(said(findRedisServer(), ['--version']))?.[1] ?? 'unknown'
+  return /v=([\d.]+)/.exec(said(findRedisServer(process.env), ['--version']))?.[1] ?? 'unknown'
 }
 
 function said(program: string, args: readonly string[]): string {

@@ -3,6 +3,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { openLedger } from '../../src/app/ledger.ts'
 import { loadApp } from '../../src/app.ts'
+import { processIo } from '../../src/commands/own-process.ts'
 import type { GrantName } from '../../src/domain/person.ts'
 import { commandLine } from '../../src/present/command-line.ts'
 import type { Office } from './office.ts'
@@ -13,7 +14,12 @@ export async function signIn(
   count: number,
   grants: readonly GrantName[] = ['viewer'],
 ): Promise<string[]> {
-  const app = await loadApp({ env: office.env, as: null, logLevel: 'silent', spelling: commandLine })
+  const app = await loadApp({
+    io: { ...processIo(), env: office.env },
+    as: null,
+    logLevel: 'silent',
+    spelling: commandLine,
+  })
   const ledger = await openLedger(app)
   try {
     const nowMs = Date.now()

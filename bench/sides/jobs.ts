@@ -18,7 +18,7 @@ const rows = Number(rowCount)
 const JOBS_AT_ONCE = 1_000
 const SILENT = { info() {}, warn() {} }
 
-const redis = await openPrivateRedis({ dataDir: dir, log: SILENT })
+const redis = await openPrivateRedis({ dataDir: dir, log: SILENT, env: process.env })
 const asking = new Redis({ path: redis.path })
 const queue = new Queue('rows', { connection: { path: redis.path } })
 await queue.waitUntilReady()

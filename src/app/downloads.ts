@@ -69,7 +69,7 @@ async function write(
   ledger: Ledger,
   { form, what, batch: { batchId, sandbox }, actor, known }: DownloadAsked,
 ): Promise<Download | null> {
-  const folder = openTemporaryFolder('tranche-download-')
+  const folder = openTemporaryFolder('tranche-download-', app.io.env)
   try {
     const mark = sandbox ? 'SANDBOX-' : ''
     const name = `${mark}${batchId}.${what}.${form}`

@@ -4,6 +4,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import type { App } from '../app.ts'
 import type { IngestAsked, IngestEnded, IngestProgress } from '../domain/ingest.ts'
 
 /** `tell`: how far it is, a few times a second. */
@@ -16,12 +17,17 @@ export type Ingest = (
 /** The first 1,000 faults, and what a file may say in its header. More was not written by us. */
 const SAID_BYTES_MOST = 16 * 1024 * 1024
 
-/** `env`: over this process's own. When this process dies, however it does, the channel closes, and the other ends. */
-export function ingestWith(env: NodeJS.ProcessEnv): Ingest {
+/** `env`: over that of this run. When this process dies, however it does, the channel closes, and the other ends. */
+export function ingestWith({ io }: Pick<App, 'io'>, env: NodeJS.ProcessEnv): Ingest {
   return (asked, signal, tell) => {
     const command = fileURLToPath(new URL('../../bin/tranche.js', import.meta.url))
     const child = spawn(process.execPath, [command, 'ingest'], {
-      ...{ env: environmentWith(env), stdio: ['ignore', 'pipe', 'ignore', 'ipc'], signal, killSignal: 'SIGTERM' },
+      ...{
+        env: environmentWith(io.env, env),
+        stdio: ['ignore', 'pipe', 'ignore', 'ipc'],
+        signal,
+        killSignal: 'SIGTERM',
+      },
       detached: true, // Ctrl-C is for the server, which lets what is open come to its end
     })
     child.send(asked, () => {})
@@ -53,8 +59,8 @@ function lastObjectIn(text: string): IngestEnded['said'] {
 }
 
 /** In a rehearsal nothing of the real installation reaches it. */
-export function environmentWith(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const isRehearsal = Object.keys(env).length > 0
-  const own = Object.entries(process.env).filter(([name]) => !isRehearsal || !name.startsWith('TRANCHE_'))
-  return { ...Object.fromEntries(own), ...env }
+export function environmentWith(env: NodeJS.ProcessEnv, over: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const isRehearsal = Object.keys(over).length > 0
+  const own = Object.entries(env).filter(([name]) => !isRehearsal || !name.startsWith('TRANCHE_'))
+  return { ...Object.fromEntries(own), ...over }
 }

@@ -107,8 +107,8 @@ function dieOf(app: App): (error: unknown) => never {
         ? app.scrub(error.linesIn(app.spelling).join('\n'))
         : `The ledger failed (${app.scrub(messageOf(error))}). Everything stopped at once; open requests are in doubt at the next start. Check ${app.config.ledgerServer === null ? `the disk of ${app.config.dataDir}` : 'its PostgreSQL server'}, then run it again.`
     app.log.error({ err: error }, app.logsOnly ? message : 'the ledger cannot be trusted any more')
-    if (!app.logsOnly) process.stderr.write(`${visible(message)}\n`)
-    process.exit(1)
+    if (!app.logsOnly) app.io.stderr.write(`${visible(message)}\n`)
+    return app.io.exit(1)
   }
 }
 

@@ -32,8 +32,8 @@ export function inItsFile(app: App): App {
 }
 
 /** As a person named it, or else as the settings do. */
-export function serverOf({ config }: App, url: string | undefined): LedgerServer {
-  if (url !== undefined) return ledgerServerAt(url, process.env)
+export function serverOf({ config, io }: App, url: string | undefined): LedgerServer {
+  if (url !== undefined) return ledgerServerAt(url, io.env)
   if (config.ledgerServer !== null) return config.ledgerServer
   throw new Fault(
     'usage',

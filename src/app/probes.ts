@@ -95,7 +95,7 @@ export async function checkRedis(app: App): Promise<string> {
   const { assertReachable } = await import('../queues/reach.ts')
   if (app.config.redisUrl === null) {
     const { findRedisServer } = await import('../queues/private-redis.ts')
-    return `a private one (${findRedisServer()}), started when there is work`
+    return `a private one (${findRedisServer(app.io.env)}), started when there is work`
   }
   const address = { url: app.config.redisUrl.reveal() }
   const { name, version, evicts } = await assertReachable(address, app.config.redisPrefix)

@@ -28,7 +28,7 @@ export async function openRedis(
       'Another process of this machine works off this ledger and has the private Redis. Nothing was started. Set TRANCHE_REDIS_URL to a Redis that all of them reach.',
     )
   const { openPrivateRedis } = await import('../queues/private-redis.ts')
-  const redis = await openPrivateRedis({ dataDir: app.config.dataDir, log: app.log })
+  const redis = await openPrivateRedis({ dataDir: app.config.dataDir, log: app.log, env: app.io.env })
   return { address: { path: redis.path }, close: () => redis.close() }
 }
 

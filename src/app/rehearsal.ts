@@ -39,7 +39,7 @@ export async function openRehearsal(
 ): Promise<Rehearsal> {
   const { openSandbox } = await import('../sandbox/server.ts')
   const sandbox = await openSandbox({ ...SANDBOX_USER, clock: () => Date.now(), triggers: true, acceptsUnknownIn })
-  const folder = openTemporaryFolder('tranche-sandbox-')
+  const folder = openTemporaryFolder('tranche-sandbox-', app.io.env)
   const configured = like ?? [...app.config.merchants.values()][0] ?? NO_MERCHANT
   const merchant: Merchant = {
     ...configured,
@@ -67,7 +67,7 @@ export async function openRehearsal(
     identityProvider: app.config.identityProvider && { ...app.config.identityProvider, localSignIn: true },
   }
   // Its gateway is in this process, over plain HTTP.
-  const rehearsing = createApp(config, [], { as: app.actor.as, logLevel: 'error', spelling: app.spelling })
+  const rehearsing = createApp(config, [], { io: app.io, as: app.actor.as, logLevel: 'error', spelling: app.spelling })
   await makeLedger(rehearsing)
   return {
     app: rehearsing,

@@ -30,7 +30,10 @@ export async function openOnServer(
   return openServerLedger({
     ...{ address: addressOf(server), direct: directAddressOf(server), name: server.name, failover: server.failover },
     ...{ place, die, clock: clockOf(app), witnessFiles: () => witnessFilesOf(app) },
-    ...{ filePath: app.paths.ledgerFile, openTemporaryFolder: () => openTemporaryFolder('tranche-record-') },
+    ...{
+      filePath: app.paths.ledgerFile,
+      openTemporaryFolder: () => openTemporaryFolder('tranche-record-', app.io.env),
+    },
     onKeepingFailed: (error) =>
       app.log.error({ err: error }, 'an answer could not be written down; it is lost if the server stays away'),
     onUnknownAnswer: ({ row, rowId, attempt, to, facts }, keptIn) =>

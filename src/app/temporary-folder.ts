@@ -2,7 +2,7 @@
 // that was killed left behind, and nothing else.
 
 import { lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { hostname, tmpdir } from 'node:os'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { lockHeld, takeLock } from '../files/lock.ts'
 
@@ -18,9 +18,10 @@ const LOCK = 'held.lock'
 const LOCKED_WITHIN_MS = 600_000
 
 /** For this user alone. `prefix`: of its name, and of the names of those that it removes. */
-export function openTemporaryFolder(prefix: string): TemporaryFolder {
-  sweepFolders(prefix)
-  const path = mkdtempSync(join(tmpdir(), prefix))
+export function openTemporaryFolder(prefix: string, { TMPDIR, TMP, TEMP }: NodeJS.ProcessEnv): TemporaryFolder {
+  const directory = TMPDIR || TMP || TEMP || '/tmp' // as `tmpdir` of Node has it, which knows only the environment of the process
+  sweepFolders(directory, prefix)
+  const path = mkdtempSync(join(directory, prefix))
   const lock = takeLock(join(path, LOCK), {
     ...{ pid: process.pid, host: hostname(), command: prefix, startedAtMs: Date.now() },
   })
@@ -38,9 +39,9 @@ export function openTemporaryFolder(prefix: string): TemporaryFolder {
   }
 }
 
-function sweepFolders(prefix: string): void {
-  for (const name of readdirSync(tmpdir()).filter((found) => found.startsWith(prefix))) {
-    const path = join(tmpdir(), name)
+function sweepFolders(directory: string, prefix: string): void {
+  for (const name of readdirSync(directory).filter((found) => found.startsWith(prefix))) {
+    const path = join(directory, name)
     try {
       const stat = lstatSync(path)
       const isOwn = stat.isDirectory() && stat.uid === process.getuid?.()

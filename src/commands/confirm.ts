@@ -2,6 +2,7 @@
 
 import { createInterface } from 'node:readline'
 import { Fault } from '../domain/fault.ts'
+import type { Io } from '../ports/io.ts'
 import type { Terminal } from './terminal.ts'
 
 /** A question keeps others waiting: one draft at a time is on its way into a ledger. */
@@ -24,31 +25,32 @@ export async function confirm(terminal: Terminal, { question, otherwise, yes, si
   if (yes || !mayAsk(terminal)) return
   const isShort = question.length + PROMPT.length < (terminal.columns ?? 80)
   if (!isShort) terminal.say(question)
-  const answer = await ask(isShort ? `${question} ${PROMPT}` : PROMPT, signal)
+  const answer = await ask(terminal.io, isShort ? `${question} ${PROMPT}` : PROMPT, signal)
   if (answer !== null && /^\s*(y|yes)\s*$/i.test(answer)) return
   throw new Fault('interrupted', otherwise)
 }
 
 /** Whether a person is at both ends. */
-export function mayAsk(
-  terminal: Pick<Terminal, 'json' | 'isAttended'>,
-  stdin: { isTTY?: boolean } = process.stdin,
-): boolean {
-  return terminal.isAttended && !terminal.json && stdin.isTTY === true
+export function mayAsk({ isAttended, json, io }: Pick<Terminal, 'json' | 'isAttended' | 'io'>): boolean {
+  return isAttended && !json && io.stdin.isTTY === true
 }
 
 /** null: interrupted, or no answer in time. */
-async function ask(question: string, signal: AbortSignal | undefined): Promise<string | null> {
-  const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: false })
+async function ask(
+  { stdin, stderr, signals }: Io,
+  question: string,
+  signal: AbortSignal | undefined,
+): Promise<string | null> {
+  const lines = createInterface({ input: stdin, output: stderr, terminal: false })
   const interrupted = new AbortController()
   const interrupt = () => interrupted.abort()
-  process.once('SIGINT', interrupt)
+  signals.once('SIGINT', interrupt)
   const given = [interrupted.signal, ...(signal === undefined ? [] : [signal])]
   const over = AbortSignal.any([AbortSignal.timeout(ANSWER_WITHIN_MS), ...given])
   try {
     return await new Promise((resolve) => {
       const giveUp = () => {
-        process.stderr.write('\n')
+        stderr.write('\n')
         resolve(null)
       }
       over.addEventListener('abort', giveUp, { once: true })
@@ -59,8 +61,8 @@ async function ask(question: string, signal: AbortSignal | undefined): Promise<s
       })
     })
   } finally {
-    process.off('SIGINT', interrupt)
+    signals.off('SIGINT', interrupt)
     lines.close()
-    process.stdin.unref?.()
+    stdin.unref?.()
   }
 }

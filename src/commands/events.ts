@@ -25,7 +25,7 @@ export async function events(app: App, given: EventsArguments, terminal: Termina
   try {
     for (let after = given.after ?? null; ; ) {
       const bodies = await eventsAfter(app, ledger, { after, types, limit: AT_ONCE })
-      for (const body of bodies) process.stdout.write(`${JSON.stringify(body)}\n`)
+      for (const body of bodies) terminal.io.stdout.write(`${JSON.stringify(body)}\n`)
       after = bodies.at(-1)?.id ?? after
       await terminal.drained()
       if (signal.aborted || terminal.readerLeft()) return EXIT.approved

@@ -29,8 +29,9 @@ import { type FileArguments, parseFileArguments, withFormat } from './file-argum
 import { createTerminal, type Terminal } from './terminal.ts'
 
 export async function ingest(app: App): Promise<number> {
-  const terminal = createTerminal(true, process.stdout, process.stderr)
+  const terminal = createTerminal(true, app.io)
   const asked = await askedByServer<IngestAsked>(
+    app.io,
     'Nothing was recorded and nothing was sent. To record a file: tranche submit FILE',
   )
   const spelling = asked.caller.kind === 'key' ? httpWays : pageWays
@@ -55,7 +56,7 @@ async function checkFor(app: App, { path, name, given: asked }: IngestAsked, ter
     say() {},
     note() {},
   })
-  return check(app, path, given, telling, { cards: 'refused', name, onRows: progressReporter() })
+  return check(app, path, given, telling, { cards: 'refused', name, onRows: progressReporter(app) })
 }
 
 /** Rows of the beginning that are shown before anything is known of the whole. */
@@ -63,7 +64,7 @@ const FIRST_ROWS = 10
 const TOLD_EVERY_MS = 250
 
 /** The file was surveyed to its end before: no row that is reported holds card data. */
-function progressReporter(): NonNullable<Handed['onRows']> {
+function progressReporter({ io: { channel } }: App): NonNullable<Handed['onRows']> {
   const first: FirstRow[] = []
   let read = 0
   let toldAtMs = Number.NEGATIVE_INFINITY
@@ -75,8 +76,7 @@ function progressReporter(): NonNullable<Handed['onRows']> {
     if (read === of && toldAtMs === Number.NEGATIVE_INFINITY) return
     if (read < of && nowMs - toldAtMs < TOLD_EVERY_MS) return
     toldAtMs = nowMs
-    // A server that is gone hears nothing.
-    if (process.connected) process.send?.({ rows: read, of, first } satisfies IngestProgress, () => {})
+    channel?.send({ rows: read, of, first } satisfies IngestProgress)
   }
 }
 

@@ -3,6 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { environmentWith } from '../app/ingest-process.ts'
+import type { App } from '../app.ts'
 
 export interface OwnWorker {
   /** Its exit code, when it has ended by itself or because it was stopped. */
@@ -13,12 +14,12 @@ export interface OwnWorker {
 
 const DIED = 1
 
-/** `env`: over this process's own. When this process dies, however it does, the channel between the two closes, and the worker ends gracefully. */
-export function startOwnWorker(env: NodeJS.ProcessEnv): OwnWorker {
+/** `env`: over that of this run. When this process dies, however it does, the channel between the two closes, and the worker ends gracefully. */
+export function startOwnWorker({ io }: App, env: NodeJS.ProcessEnv): OwnWorker {
   const command = fileURLToPath(new URL('../../bin/tranche.js', import.meta.url))
   const child = spawn(process.execPath, [command, 'worker'], {
-    env: environmentWith(env),
-    stdio: ['ignore', 2, 2, 'ipc'],
+    env: environmentWith(io.env, env),
+    stdio: ['ignore', io.stderr.fd ?? 'ignore', io.stderr.fd ?? 'ignore', 'ipc'],
     detached: true, // Ctrl-C reaches this process alone: two signals would mean "leave at once"
   })
   const ended = endOf(child)

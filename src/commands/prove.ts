@@ -14,8 +14,11 @@ export interface ProofAsked {
 }
 
 export async function prove(app: App): Promise<number> {
-  const { anchor } = await askedByServer<ProofAsked>('Nothing was verified. To verify the record: tranche audit verify')
-  const terminal = createTerminal(true, process.stdout, process.stderr)
+  const { anchor } = await askedByServer<ProofAsked>(
+    app.io,
+    'Nothing was verified. To verify the record: tranche audit verify',
+  )
+  const terminal = createTerminal(true, app.io)
   const ledger = await openLedger(app, 'looks')
   try {
     const { head, disagreements } = await proofOf(ledger, anchor)

@@ -8,6 +8,7 @@ import { holdsCardData, maskCardData } from '../domain/card-secrets.ts'
 import { errorCodeOf } from '../domain/errors.ts'
 import { Fault } from '../domain/fault.ts'
 import type { BatchId } from '../domain/ids.ts'
+import type { Output } from '../ports/io.ts'
 import { asideOf, type Terminal } from './terminal.ts'
 
 const STDOUT = '-'
@@ -43,19 +44,20 @@ export async function openResultsTarget(given: Named, terminal: Terminal): Promi
       'usage',
       '--out - writes the results to stdout, where --json writes its objects: leave one of them out, or name a file with --out. Nothing was written and nothing was sent.',
     )
-  const folder = openTemporaryFolder('tranche-results-')
+  const { io } = terminal
+  const folder = openTemporaryFolder('tranche-results-', io.env)
   return {
     out: join(folder.path, 'results.csv'),
     isStdout: true,
     terminal: asideOf(terminal),
-    deliver,
+    deliver: (path, batchId) => deliver(path, batchId, io.stdout),
     close: async () => folder.close(),
   }
 }
 
-async function deliver(path: string, batchId: BatchId): Promise<void> {
+async function deliver(path: string, batchId: BatchId, stdout: Output): Promise<void> {
   try {
-    await pipeline(createReadStream(path), process.stdout, { end: false })
+    await pipeline(createReadStream(path), stdout, { end: false })
   } catch (error) {
     const code = errorCodeOf(error)
     if (code === 'EPIPE' || code === 'ERR_STREAM_PREMATURE_CLOSE') return // the reader has seen enough

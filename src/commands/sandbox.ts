@@ -1,5 +1,6 @@
 // tranche sandbox: a gateway of one's own, for trials and rehearsals.
 
+import { once } from 'node:events'
 import { openSandboxServer, readPreparation } from '../app/sandbox.ts'
 import { Fault } from '../domain/fault.ts'
 import { parseOperation } from '../domain/instruction.ts'
@@ -7,6 +8,7 @@ import { type Currency, parseCurrency } from '../domain/money.ts'
 import { commandLine } from '../present/command-line.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import { plural } from '../present/text.ts'
+import { stoppable } from './signals.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface SandboxArguments {
@@ -65,10 +67,7 @@ export async function sandbox(given: SandboxArguments, terminal: Terminal): Prom
   terminal.say(
     `Orders and vault cards are prepared with --prepare FILE, or POST ${server.url}/_sandbox/prepare; what was executed: GET ${server.url}/_sandbox/log`,
   )
-  await new Promise<void>((resolve) => {
-    process.once('SIGINT', () => resolve())
-    process.once('SIGTERM', () => resolve())
-  })
+  await stoppable(terminal.io, (signal) => once(signal, 'abort'))
   await server.close()
   terminal.object({ event: 'result', executed: server.log().length })
   return EXIT.approved

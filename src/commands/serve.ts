@@ -113,7 +113,7 @@ function readPem(option: string, path: string): string {
   }
 }
 
-/** `env`: of a rehearsal, over this process's own. */
+/** `env`: of a rehearsal, over that of this run. */
 async function serveOn(app: App, asked: Asked, env: NodeJS.ProcessEnv, terminal: Terminal): Promise<number> {
   const isSandbox = Object.keys(env).length > 0
   const { buildServer, listen } = await import('../server/server.ts')
@@ -133,13 +133,13 @@ async function serveOn(app: App, asked: Asked, env: NodeJS.ProcessEnv, terminal:
     const door = { app, ledger, isHost: asked.isHost, onAnswered, ...limits, ...files }
     const rehearsalPeople =
       isSandbox && asked.withPeople ? await addRehearsalPeople(ledger, app.actor, app.clock.nowMs()) : []
-    const verify = verifyWith(env)
+    const verify = verifyWith(app, env)
     const console = await consoleBeside(door, asked, { isSandbox, rehearsalPeople, verify })
     const server = await buildServer(door, asked.tls, console)
     const listening = await listen(server, asked).catch((error: unknown) => {
       throw cannotListen(asked, error)
     })
-    worker = asked.withWorker ? startOwnWorker(env) : null
+    worker = asked.withWorker ? startOwnWorker(app, env) : null
     const made = isSandbox ? await sandboxKey(app, ledger) : {}
     terminal.object({ event: 'listening', url: listening.url, ...made })
     terminal.data(`Tranche answers at ${listening.url}; Ctrl-C or SIGTERM ends it gracefully.`)
@@ -227,7 +227,7 @@ async function sandboxKey(app: App, ledger: Ledger): Promise<{ readonly key?: st
 /** What comes over the network as a file, and who reads it. */
 async function openFiles(app: App, env: NodeJS.ProcessEnv) {
   const { createIngestQueue } = await import('../app/ingest-queue.ts')
-  return { spool: await openSpool(app), queue: createIngestQueue(), ingest: ingestWith(env) }
+  return { spool: await openSpool(app), queue: createIngestQueue(), ingest: ingestWith(app, env) }
 }
 
 function aborted(signal: AbortSignal): Promise<null> {

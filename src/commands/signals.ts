@@ -2,6 +2,7 @@
 
 import type { App } from '../app.ts'
 import { isoOf } from '../domain/batch-status.ts'
+import type { Io } from '../ports/io.ts'
 import { plural } from '../present/text.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -65,6 +66,7 @@ function costText(open: number | null): string {
 
 /** `at` is asked at each signal: what is true of it changes while a command runs. */
 export function openInterruption(terminal: Terminal, at: () => AtSignal): Interruption {
+  const { signals, exit } = terminal.io
   const controller = new AbortController()
   const onSignal = (name: NodeJS.Signals) => {
     if (controller.signal.aborted) {
@@ -82,13 +84,27 @@ export function openInterruption(terminal: Terminal, at: () => AtSignal): Interr
   }
   async function leaveNow(): Promise<void> {
     terminal.say(`Left at once. ${await at().cost()}`)
-    process.exit(130)
+    exit(130)
   }
-  for (const name of SIGNALS) process.on(name, onSignal)
+  for (const name of SIGNALS) signals.on(name, onSignal)
   return {
     signal: controller.signal,
     close() {
-      for (const name of SIGNALS) process.off(name, onSignal)
+      for (const name of SIGNALS) signals.off(name, onSignal)
     },
   }
 }
+
+/** Of a command that only looks: the first signal ends it, and a second one does whatever the system does with it. */
+export async function stoppable<T>({ signals }: Io, look: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const controller = new AbortController()
+  const stop = () => controller.abort()
+  for (const name of STOPS) signals.once(name, stop)
+  try {
+    return await look(controller.signal)
+  } finally {
+    for (const name of STOPS) signals.off(name, stop)
+  }
+}
+
+const STOPS = ['SIGINT', 'SIGTERM'] as const

@@ -14,6 +14,7 @@ import { toJsonBatch } from '../present/batch.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import { plural, toTable } from '../present/text.ts'
 import { toJsonWorker, workerLines } from '../present/workers.ts'
+import { stoppable } from './signals.ts'
 import { toJsonAlarm } from './status.ts'
 import { openLedgerAloud } from './submit.ts'
 import type { Terminal } from './terminal.ts'
@@ -45,7 +46,7 @@ export async function statusList(app: App, given: StatusListArguments, terminal:
   try {
     const asked = await parseAsked(app, ledger, given)
     if (check) return await tellWhatWaits(app, ledger, asked, terminal)
-    if (watch) return await watchAll(app, ledger, asked, terminal)
+    if (watch) return await stoppable(terminal.io, (signal) => watchAll(app, ledger, asked, terminal, signal))
     const seen = await look(app, ledger, asked)
     terminal.object(await toJson(app, ledger, seen))
     terminal.data(...tableOf(app, seen))
@@ -175,12 +176,15 @@ async function tellWhatWaits(app: App, ledger: Ledger, asked: Asked, terminal: T
 }
 
 /** Until Ctrl-C: whatever comes is shown. */
-async function watchAll(app: App, ledger: Ledger, asked: Asked, terminal: Terminal): Promise<number> {
-  const stop = new AbortController()
-  process.once('SIGINT', () => stop.abort())
-  process.once('SIGTERM', () => stop.abort())
+async function watchAll(
+  app: App,
+  ledger: Ledger,
+  asked: Asked,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<number> {
   let said = ''
-  while (!stop.signal.aborted && !terminal.readerLeft()) {
+  while (!signal.aborted && !terminal.readerLeft()) {
     const seen = await look(app, ledger, asked)
     const lines = [...tableOf(app, seen), ...asideLines(app, seen)]
     if (terminal.isScreen && !terminal.json) terminal.redraw(lines)
@@ -192,7 +196,7 @@ async function watchAll(app: App, ledger: Ledger, asked: Asked, terminal: Termin
       }
       said = known
     }
-    await app.clock.sleep(WATCH_EVERY_MS, stop.signal)
+    await app.clock.sleep(WATCH_EVERY_MS, signal)
   }
   const last = await look(app, ledger, asked)
   if (terminal.isScreen) {

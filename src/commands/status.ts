@@ -16,6 +16,7 @@ import { whyText } from '../present/standing.ts'
 import { durationText, plural } from '../present/text.ts'
 import { totalLines } from '../present/totals.ts'
 import { openProgress } from './follow.ts'
+import { stoppable } from './signals.ts'
 import { openLedgerAloud } from './submit.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -35,7 +36,9 @@ export async function status(app: App, id: string, given: StatusArguments, termi
       throw new Fault('usage', `--${name} is about all batches: leave the batch out, or leave --${name} out.`)
   const ledger = await openLedgerAloud(app, terminal, 'looks')
   try {
-    return given.watch === true ? await watch(app, ledger, id, terminal) : await showOne(app, ledger, id, terminal)
+    return given.watch === true
+      ? await stoppable(terminal.io, (signal) => watch(app, ledger, id, terminal, signal))
+      : await showOne(app, ledger, id, terminal)
   } finally {
     await ledger.close()
   }
@@ -112,13 +115,10 @@ function describe(batch: BatchView, { state }: Standing): string[] {
 }
 
 /** Until the batch moves no further by itself, or Ctrl-C. Watching changes nothing. */
-async function watch(app: App, ledger: Ledger, id: string, terminal: Terminal): Promise<number> {
-  const stop = new AbortController()
-  process.once('SIGINT', () => stop.abort())
-  process.once('SIGTERM', () => stop.abort())
+async function watch(app: App, ledger: Ledger, id: string, terminal: Terminal, signal: AbortSignal): Promise<number> {
   const progress = openProgress(app, terminal)
   let said: string | null = null
-  while (!stop.signal.aborted && !terminal.readerLeft()) {
+  while (!signal.aborted && !terminal.readerLeft()) {
     const batch = await findBatch(ledger, id)
     const { state, why } = standingNow(app, batch, await workersNow(app, ledger))
     const reason = whyText(why)
@@ -127,9 +127,9 @@ async function watch(app: App, ledger: Ledger, id: string, terminal: Terminal): 
     said = saying
     if (endingOf(batch, app.clock.nowMs()) !== null) break
     progress.show(batch)
-    await app.clock.sleep(WATCH_EVERY_MS, stop.signal)
+    await app.clock.sleep(WATCH_EVERY_MS, signal)
   }
   progress.end()
   await showOne(app, ledger, id, terminal, { event: 'result' })
-  return stop.signal.aborted ? EXIT.interrupted : EXIT.approved
+  return signal.aborted ? EXIT.interrupted : EXIT.approved
 }

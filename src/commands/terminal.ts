@@ -2,11 +2,14 @@
 
 import { styleText } from 'node:util'
 import { visible, visibleJson } from '../domain/visible.ts'
+import type { Io, Output } from '../ports/io.ts'
 import type { Log } from '../ports/log.ts'
 import { inColour, type Screen, toScreen } from '../present/screen.ts'
 
 /** Whatever is in a line, one line is shown, and nothing of it is obeyed but the colours that are added here. */
 export interface Terminal {
+  /** For what is no line and no object. */
+  readonly io: Io
   readonly json: boolean
   /** stderr is a screen: it may be redrawn. */
   readonly isScreen: boolean
@@ -46,15 +49,17 @@ export function asideOf(terminal: Terminal): Terminal {
   return Object.assign(Object.create(terminal) as Terminal, { data: say, title })
 }
 
-export function createTerminal(json: boolean, stdout: NodeJS.WriteStream, stderr: NodeJS.WriteStream): Terminal {
-  const isScreen = isScreenLike(stderr)
+export function createTerminal(json: boolean, io: Io): Terminal {
+  const { stdout, stderr, env } = io
+  const isScreen = isScreenLike(stderr, env)
+  const screenOf = (stream: Output, isForPrograms: boolean) => screenIn(stream, isForPrograms, env)
   let drawn = 0
   function clear(): void {
     if (drawn > 1) stderr.write(`\u001b[${drawn - 1}A`)
     if (drawn > 0) stderr.write(drawn > 1 ? '\r\u001b[J' : '\r\u001b[K')
     drawn = 0
   }
-  function write(stream: NodeJS.WriteStream, line: string): void {
+  function write(stream: Output, line: string): void {
     for (const shown of toScreen(visible(line), screenOf(stream, json))) stream.write(`${shown}\n`)
   }
   function say(...lines: readonly string[]): void {
@@ -62,6 +67,7 @@ export function createTerminal(json: boolean, stdout: NodeJS.WriteStream, stderr
     for (const line of lines) write(stderr, line)
   }
   return {
+    io,
     json,
     isScreen,
     isAttended: stderr.isTTY === true,
@@ -98,7 +104,7 @@ export function createTerminal(json: boolean, stdout: NodeJS.WriteStream, stderr
       const plain = { ...screenOf(stdout, json), coloured: false }
       const [first = '', ...others] = toScreen(title + visible(rest), plain)
       const bold = title.slice(0, first.length)
-      const shown = styleText('bold', bold, { stream: stdout }) + first.slice(bold.length)
+      const shown = inBold(bold, io) + first.slice(bold.length)
       for (const line of [shown, ...others]) stdout.write(`${line}\n`)
     },
     redraw(lines) {
@@ -124,16 +130,21 @@ export function loggingTerminal(terminal: Terminal, log: Pick<Log, 'info'>): Ter
   return Object.assign(Object.create(terminal) as Terminal, { say, note: say })
 }
 
-function isScreenLike(stream: NodeJS.WriteStream): boolean {
-  return stream.isTTY === true && process.env.TERM !== 'dumb'
+/** Node looks at the stream and at the environment of the process: no stream but one of a terminal may be left to that. */
+function inBold(text: string, { stdout, env }: Io): string {
+  return stdout.isTTY === true || env.FORCE_COLOR !== undefined ? styleText('bold', text, { stream: stdout }) : text
+}
+
+function isScreenLike(stream: Output, env: NodeJS.ProcessEnv): boolean {
+  return stream.isTTY === true && env.TERM !== 'dumb'
 }
 
 /** Asked at each line: a window changes its size. */
-function screenOf(stream: NodeJS.WriteStream, json: boolean): Screen {
+function screenIn(stream: Output, json: boolean, env: NodeJS.ProcessEnv): Screen {
   if (stream.isTTY !== true || json) return { columns: null, coloured: false, localTime: null }
   return {
     columns: stream.columns || null, // 0: a terminal that does not know
-    coloured: isScreenLike(stream) && (process.env.NO_COLOR ?? '') === '',
+    coloured: isScreenLike(stream, env) && (env.NO_COLOR ?? '') === '',
     localTime: isInUtc() ? null : localTime,
   }
 }

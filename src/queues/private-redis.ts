@@ -42,6 +42,8 @@ export interface PrivateRedis {
 interface Options {
   /** Must exist. */
   readonly dataDir: string
+  /** Where programs are found, and what of it the server is given. */
+  readonly env: NodeJS.ProcessEnv
   readonly log: {
     info(fields: object, message: string): void
     warn(fields: object, message: string): void
@@ -57,7 +59,7 @@ interface Places {
 }
 
 /** The caller holds the lock. Stops what a dead holder left, starts a server, waits until it answers. */
-export async function openPrivateRedis({ dataDir, log }: Options): Promise<PrivateRedis> {
+export async function openPrivateRedis({ dataDir, env, log }: Options): Promise<PrivateRedis> {
   const places = placesIn(dataDir)
   const bytes = Buffer.byteLength(places.socket)
   if (bytes > SOCKET_PATH_BYTES) {
@@ -67,9 +69,10 @@ export async function openPrivateRedis({ dataDir, log }: Options): Promise<Priva
         'Nothing was sent. Set TRANCHE_DATA_DIR to a shorter path, or TRANCHE_REDIS_URL to a Redis of yours.',
     )
   }
-  const command = serverCommand(places)
+  const plain = plainEnvironment(env)
+  const command = serverCommand(places, plain)
   if (await stopLeftBehind(dataDir)) log.info({ socket: places.socket }, 'stopped a private Redis left behind')
-  const server = keepRunning(command, places, log)
+  const server = keepRunning(command, places, plain, log)
   try {
     await server.ready()
   } catch (error) {
@@ -123,8 +126,8 @@ function removeTraces({ socket, pidFile, serverLock }: Places): void {
 // ───────────────────────────────────────────────────────────── Starting and keeping
 
 /** Its path, or a fault that says what to install. */
-export function findRedisServer(): string {
-  const program = onPath('redis-server') ?? onPath('valkey-server')
+export function findRedisServer({ PATH = '' }: NodeJS.ProcessEnv): string {
+  const program = onPath(PATH, 'redis-server') ?? onPath(PATH, 'valkey-server')
   if (program !== null) return program
   throw new Fault(
     'unavailable',
@@ -132,11 +135,11 @@ export function findRedisServer(): string {
   )
 }
 
-function serverCommand(places: Places): readonly string[] {
-  const program = findRedisServer()
+function serverCommand(places: Places, env: NodeJS.ProcessEnv): readonly string[] {
+  const program = findRedisServer(env)
   // biome-ignore format: one setting per line
   return [
-    ...wrapping(places),
+    ...wrapping(places, env),
     program,
     '--port', '0',
     '--unixsocket', places.socket,
@@ -155,9 +158,9 @@ function serverCommand(places: Places): readonly string[] {
  * lock lives as long as the server, against a second one. Both replace themselves by what they start, so that the child's
  * pid is the server's. Tried first: small systems have versions of them without these options.
  */
-function wrapping({ dataDir, serverLock }: Places): readonly string[] {
+function wrapping({ dataDir, serverLock }: Places, env: NodeJS.ProcessEnv): readonly string[] {
   const works = (command: string, args: readonly string[]) =>
-    spawnSync(command, [...args, 'true'], { stdio: 'ignore', env: plainEnvironment() }).status === 0
+    spawnSync(command, [...args, 'true'], { stdio: 'ignore', env }).status === 0
   const dieWithUs = ['--pdeathsig', 'KILL']
   return [
     ...(works('setpriv', dieWithUs) ? ['setpriv', ...dieWithUs] : []),
@@ -165,8 +168,8 @@ function wrapping({ dataDir, serverLock }: Places): readonly string[] {
   ]
 }
 
-function onPath(program: string): string | null {
-  for (const directory of (process.env.PATH ?? '').split(delimiter)) {
+function onPath(path: string, program: string): string | null {
+  for (const directory of path.split(delimiter)) {
     const file = join(directory, program)
     try {
       accessSync(file, constants.X_OK)
@@ -177,7 +180,7 @@ function onPath(program: string): string | null {
 }
 
 /** Starts the server, and again with a growing pause whenever it ends before `close`. */
-function keepRunning(command: readonly string[], places: Places, log: Options['log']) {
+function keepRunning(command: readonly string[], places: Places, env: NodeJS.ProcessEnv, log: Options['log']) {
   const closing = new AbortController()
   let child: ChildProcess | null = null
   let closed: Promise<void> | null = null
@@ -186,7 +189,7 @@ function keepRunning(command: readonly string[], places: Places, log: Options['l
     let pauseMs = RESTART_FIRST_MS
     while (!closing.signal.aborted) {
       const startedAt = performance.now()
-      child = start(command, places)
+      child = start(command, places, env)
       const how = await ended(child)
       if (closing.signal.aborted) return
       if (performance.now() - startedAt > STEADY_MS) pauseMs = RESTART_FIRST_MS
@@ -227,14 +230,14 @@ function keepRunning(command: readonly string[], places: Places, log: Options['l
 }
 
 /** In a group of its own, so that Ctrl-C in the terminal is ours to handle and does not take the server away first. */
-function start([program, ...args]: readonly string[], { logFile }: Places): ChildProcess {
+function start([program, ...args]: readonly string[], { logFile }: Places, env: NodeJS.ProcessEnv): ChildProcess {
   const size = statSync(logFile, { throwIfNoEntry: false })?.size ?? 0
   const log = openSync(logFile, size > LOG_MOST_BYTES ? 'w' : 'a', 0o600)
   try {
     const child = spawn(program as string, args, {
       detached: true,
       stdio: ['ignore', log, log],
-      env: plainEnvironment(),
+      env,
     })
     child.unref()
     return child
@@ -244,11 +247,9 @@ function start([program, ...args]: readonly string[], { logFile }: Places): Chil
 }
 
 /** A server keeps a copy of its environment in memory: ours holds passwords. */
-function plainEnvironment(): NodeJS.ProcessEnv {
+function plainEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const names = ['PATH', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR', 'LD_LIBRARY_PATH']
-  return Object.fromEntries(
-    names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
-  )
+  return Object.fromEntries(names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])))
 }
 
 function ended(child: ChildProcess): Promise<{ exitCode: number | null; signal: string | null; error?: Error }> {

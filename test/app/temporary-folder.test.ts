@@ -9,7 +9,7 @@ const FOLDER = new URL('../../src/app/temporary-folder.ts', import.meta.url).hre
 test.each(['process.exit(1)', "throw new Error('bug')", 'folder.close()'])('%s leaves nothing behind', (end) => {
   const script = `
     const { openTemporaryFolder } = await import('${FOLDER}')
-    const folder = openTemporaryFolder('tranche-test-')
+    const folder = openTemporaryFolder('tranche-test-', process.env)
     process.stdout.write(folder.path)
     ${end}`
   const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })

@@ -1,17 +1,16 @@
 // What reaches a screen of what a command shows.
 
 import { PassThrough } from 'node:stream'
-import type { WriteStream } from 'node:tty'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createTerminal, type Terminal } from '../../src/commands/terminal.ts'
 import { toTable } from '../../src/present/text.ts'
+import { ioOf } from '../fixtures/io.ts'
 
 function shownBy(json: boolean, show: (terminal: Terminal) => void): { stdout: string; stderr: string } {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()]
-  const asScreen = (stream: PassThrough) =>
-    Object.assign(stream, { isTTY: true, columns: 200 }) as unknown as WriteStream
-  show(createTerminal(json, asScreen(stdout), asScreen(stderr)))
+  for (const stream of [stdout, stderr]) Object.assign(stream, { isTTY: true, columns: 200 })
+  show(createTerminal(json, ioOf(process.env, { stdout, stderr })))
   return { stdout: String(stdout.read() ?? ''), stderr: String(stderr.read() ?? '') }
 }
 
@@ -84,17 +83,7 @@ describe('on a terminal', () => {
 
   function shown(as: { readonly isTTY: boolean; readonly json?: boolean }, env: Record<string, string>): string {
     const stderr = Object.assign(new PassThrough(), { isTTY: as.isTTY, columns: 60 })
-    const before = { NO_COLOR: process.env.NO_COLOR, TERM: process.env.TERM }
-    delete process.env.NO_COLOR
-    Object.assign(process.env, { TERM: 'xterm' }, env)
-    try {
-      const stdout = new PassThrough() as unknown as WriteStream
-      createTerminal(as.json ?? false, stdout, stderr as unknown as WriteStream).say(long)
-    } finally {
-      for (const [name, value] of Object.entries(before))
-        if (value === undefined) delete process.env[name]
-        else process.env[name] = value
-    }
+    createTerminal(as.json ?? false, ioOf({ TERM: 'xterm', ...env }, { stderr })).say(long)
     return String(stderr.read())
   }
 

@@ -118,7 +118,7 @@ function openCount(office: Office): number {
 async function startRedis(path: string, directory: string): Promise<ChildProcess> {
   mkdirSync(directory, { recursive: true })
   const kept = ['--save', '', '--appendonly', 'yes', '--appendfsync', 'always', '--dir', directory]
-  const child = spawn(findRedisServer(), ['--port', '0', '--unixsocket', path, ...kept], { stdio: 'ignore' })
+  const child = spawn(findRedisServer(process.env), ['--port', '0', '--unixsocket', path, ...kept], { stdio: 'ignore' })
   await until('Redis answers', async () => {
     const redis = new Redis({ path, lazyConnect: true, retryStrategy: () => null })
     redis.on('error', () => {})

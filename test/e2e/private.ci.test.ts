@@ -171,7 +171,7 @@ describe('a worker', () => {
     const programs = office.path('programs')
     mkdirSync(programs)
     const [seen, server] = [office.path('seen'), join(programs, 'redis-server')]
-    writeFileSync(server, `#!/bin/sh\nenv > '${seen}'\nexec '${findRedisServer()}' "$@"\n`)
+    writeFileSync(server, `#!/bin/sh\nenv > '${seen}'\nexec '${findRedisServer(process.env)}' "$@"\n`)
     chmodSync(server, 0o755)
     await office.worker({ PATH: `${programs}:${process.env.PATH}` })
     const environment = readFileSync(seen, 'utf8')

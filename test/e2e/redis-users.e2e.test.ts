@@ -31,7 +31,7 @@ function isListening(port: number): Promise<boolean> {
 test('a worker and a producer have users of their own, which read no more than their keys', async () => {
   office = await openOffice()
   const port = await freePort()
-  const server = spawn(findRedisServer(), ['--port', String(port), '--save', '', '--aclfile', USERS], {
+  const server = spawn(findRedisServer(process.env), ['--port', String(port), '--save', '', '--aclfile', USERS], {
     stdio: 'ignore',
     cwd: office.dir,
   })

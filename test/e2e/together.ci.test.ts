@@ -202,7 +202,7 @@ function openQueue(path: string): Queue {
 /** A Redis of somebody else's, on a socket alone. Resolves to its path when it listens. */
 async function openRedisServer(path: string): Promise<string> {
   const server: ChildProcess = spawn(
-    findRedisServer(),
+    findRedisServer(process.env),
     ['--port', '0', '--unixsocket', path, '--save', '', '--appendonly', 'no', '--maxmemory-policy', 'noeviction'],
     { stdio: 'ignore' },
   )

@@ -5406,8 +5406,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'words that commander does not know are shown masked',
     file: 'src/cli.ts',
-    guard: 'process.stderr.write(maskCardData(text)',
-    without: 'process.stderr.write(text',
+    guard: 'stderr.write(maskCardData(text)',
+    without: 'stderr.write(text',
     tests: [DOORS],
   },
   {

@@ -28,7 +28,7 @@ afterEach(async () => {
 })
 
 async function open(): Promise<PrivateRedis> {
-  const redis = await openPrivateRedis({ dataDir, log })
+  const redis = await openPrivateRedis({ dataDir, log, env: process.env })
   opened.push(redis)
   return redis
 }
@@ -67,7 +67,7 @@ function isAlive(pid: number): boolean {
 async function childHolder(env: NodeJS.ProcessEnv = process.env): Promise<ChildProcess> {
   const code = `
     import { openPrivateRedis } from ${JSON.stringify(MODULE)}
-    await openPrivateRedis({ dataDir: ${JSON.stringify(dataDir)}, log: { info() {}, warn() {} } })
+    await openPrivateRedis({ dataDir: ${JSON.stringify(dataDir)}, log: { info() {}, warn() {} }, env: process.env })
     console.log('ready')
     setInterval(() => {}, 1000)`
   const args = ['--input-type=module', '-e', code]
@@ -178,7 +178,7 @@ describe('after a holder that died', () => {
 describe('what cannot be started', () => {
   test('a data directory whose socket path is too long is a configuration fault that says so', async () => {
     const long = join(dataDir, 'x'.repeat(100))
-    await expect(openPrivateRedis({ dataDir: long, log })).rejects.toMatchObject({
+    await expect(openPrivateRedis({ dataDir: long, log, env: process.env })).rejects.toMatchObject({
       code: 'config',
       message: expect.stringContaining('TRANCHE_DATA_DIR'),
     })

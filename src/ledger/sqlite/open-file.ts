@@ -1,13 +1,13 @@
 // The file of a ledger: made once, opened with what makes every commit durable, told from one that is missing or another's.
 
 import { randomBytes } from 'node:crypto'
-import { chmodSync, existsSync, statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { messageOf } from '../../domain/errors.ts'
 import { Fault } from '../../domain/fault.ts'
 import { words } from '../../domain/words.ts'
-import { openConnection } from '../../files/sqlite-file.ts'
+import { makeOwnFile, openConnection } from '../../files/sqlite-file.ts'
 import { damageFault, isDamage } from './copies/damage.ts'
 import { EPOCH_FILE, readEpoch } from './copies/epoch-file.ts'
 import { refuseForeignLog } from './copies/foreign-log.ts'
@@ -50,10 +50,9 @@ export function openFile({ path, witnessDirs = [] }: FileOptions, make: boolean)
   const isNew = !existsSync(path)
   if (isNew && !make) throw noLedgerFault(path, witnessDirs)
   if (!isNew) refuseForeignLog(path)
-  const mask = process.umask(0o077)
+  if (isNew) makeOwnFile(path)
   try {
     const db = openConnection(path, { timeout: OPEN_WAIT_MS })
-    if (isNew) chmodSync(path, 0o600)
     return patiently(() => {
       if (!make && isEmpty(db)) throw noLedgerFault(path, witnessDirs)
       db.exec(SETTINGS)
@@ -69,8 +68,6 @@ export function openFile({ path, witnessDirs = [] }: FileOptions, make: boolean)
     })
   } catch (error) {
     throw openFault(path, error)
-  } finally {
-    process.umask(mask)
   }
 }
 

@@ -171,7 +171,7 @@ export class HostsOffice {
       onKeepingFailed: die,
       onUnknownAnswer: () => {},
       filePath: join(host.dir, 'ledger.db'),
-      openTemporaryFolder: () => openTemporaryFolder('tranche-record-'),
+      openTemporaryFolder: () => openTemporaryFolder('tranche-record-', process.env),
       machine: {
         connect: server.connectFor(life),
         turns: { soon: life.timing.soon, later: life.timing.later },

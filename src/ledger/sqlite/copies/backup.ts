@@ -8,7 +8,7 @@ import { backup, type DatabaseSync } from 'node:sqlite'
 import { errorCodeOf, messageOf } from '../../../domain/errors.ts'
 import { Fault } from '../../../domain/fault.ts'
 import { syncDirectorySync } from '../../../files/durable.ts'
-import { openConnection } from '../../../files/sqlite-file.ts'
+import { makeOwnFile, openConnection } from '../../../files/sqlite-file.ts'
 import type { Backup } from '../../../ports/ledger/copies.ts'
 import { whyNotWritten } from '../transaction.ts'
 import { isDamage } from './damage.ts'
@@ -49,8 +49,8 @@ export async function makeCopy(
 ): Promise<Backup> {
   const path = targetOf(ledgerPath, to)
   const unfinished = join(dirname(path), `.${basename(path)}.tmp-${randomBytes(6).toString('hex')}`)
-  const mask = process.umask(0o077) // it holds what the ledger holds, so it is its owner's alone
   try {
+    makeOwnFile(unfinished) // it holds what the ledger holds
     await fill(unfinished)
     const counts = finish(unfinished, nowMs)
     syncFile(unfinished)
@@ -61,8 +61,6 @@ export async function makeCopy(
   } catch (error) {
     for (const part of ['', '-journal', '-wal', '-shm']) rmSync(unfinished + part, { force: true })
     throw toFault(error, path)
-  } finally {
-    process.umask(mask)
   }
 }
 
