@@ -1,7 +1,7 @@
 // argv → command → exit code. Commands are imported when they are called, so that help and errors come at once.
 
 import { createRequire } from 'node:module'
-import { Command, CommanderError, Option } from 'commander'
+import { Command, CommanderError, Option, type OutputConfiguration } from 'commander'
 import type { App } from './app.ts'
 import type { Act, ActAlone } from './cli/act.ts'
 import { addApprovalCommands } from './cli/approval-commands.ts'
@@ -9,13 +9,12 @@ import { addBatchCommands } from './cli/batch-commands.ts'
 import { addDoubtCommands } from './cli/doubt-commands.ts'
 import { addEventCommands } from './cli/event-commands.ts'
 import { addFileCommands, addInboxCommand, addVaultCommands } from './cli/file-commands.ts'
-import { groupCommands } from './cli/groups.ts'
 import { PROGRAM_HELP } from './cli/help.ts'
 import { AS_HELP, JSON_HELP, withCommonOptions } from './cli/options.ts'
 import { resolvePaths, withOwnPaths } from './cli/paths.ts'
 import { addServerCommands } from './cli/server-commands.ts'
-import { addServiceCommands } from './cli/service-commands.ts'
-import { assertFitTexts, nameIn } from './commands/option-texts.ts'
+import { addServiceCommands, addWorkerCommand } from './cli/service-commands.ts'
+import { assertFitTexts } from './commands/option-texts.ts'
 import { keepToItself, processIo } from './commands/own-process.ts'
 import { createTerminal, loggingTerminal, quietly } from './commands/terminal.ts'
 import { maskCardData } from './domain/card-secrets.ts'
@@ -26,19 +25,10 @@ import { visible } from './domain/visible.ts'
 import type { Io } from './ports/io.ts'
 import { commandLine, errorText } from './present/command-line.ts'
 import { EXIT, exitCodeOfError } from './present/exit-codes.ts'
-import { fitHelp } from './present/help.ts'
 
 interface GlobalOptions {
   readonly json?: boolean
   readonly as?: string
-  readonly quiet?: boolean
-}
-
-/** Of a command that is called; one of them takes a finding as well. */
-interface OwnOptions {
-  readonly json?: boolean
-  readonly as?: string | readonly string[]
-  readonly found?: string
   readonly quiet?: boolean
 }
 
@@ -116,12 +106,13 @@ async function logError({ env, stderr }: Io, error: unknown, message: string, ex
     )
 }
 
-function writing({ stdout, stderr }: Io) {
+/** Of commander: its help, and what it says of words that it does not know. */
+function outputTo({ stdout, stderr }: Io): OutputConfiguration {
   return {
-    /** What commander says of words that it does not know. */
-    writeErr: (text: string) => void stderr.write(maskCardData(text).split('\n').map(visible).join('\n')),
-    /** Help, and nothing else. */
-    writeOut: (text: string) => void stdout.write(fitHelp(text, stdout.isTTY ? (stdout.columns ?? 80) : 80)),
+    writeOut: (text) => void stdout.write(text),
+    writeErr: (text) => void stderr.write(maskCardData(text).split('\n').map(visible).join('\n')),
+    getOutHelpWidth: () => (stdout.isTTY ? (stdout.columns ?? 80) : 80),
+    getErrHelpWidth: () => (stderr.isTTY ? (stderr.columns ?? 80) : 80),
   }
 }
 
@@ -143,16 +134,16 @@ export function toProgram(run: Run = newRun(processIo())): Command {
     .addHelpText('after', PROGRAM_HELP)
   addFileCommands(program, act)
   addVaultCommands(program, act)
-  addInboxCommand(program, act)
   addBatchCommands(program, act)
   addDoubtCommands(program, act)
-  addApprovalCommands(program, act)
+  addWorkerCommand(program, act)
   addServerCommands(program, act)
-  addServiceCommands(program, act, actAlone)
+  addApprovalCommands(program, act)
+  addInboxCommand(program, act)
   addEventCommands(program, act)
-  groupCommands(program)
+  addServiceCommands(program, act, actAlone)
   for (const command of [program, ...allOf(program)]) {
-    command.exitOverride().showHelpAfterError('(add --help for the options)').configureOutput(writing(run.io))
+    command.exitOverride().showHelpAfterError('(add --help for the options)').configureOutput(outputTo(run.io))
     if (command.commands.length === 0) addCommonOptions(run, command)
   }
   return program
@@ -214,11 +205,7 @@ function addCommonOptions(run: Run, command: Command): void {
 
 /** The options that every command takes, wherever they stood. */
 function givenTo(program: Command, { called }: Run): GlobalOptions {
-  const front = program.opts<GlobalOptions>()
-  if (called === undefined) return front
-  const { json, as: said, found, quiet = false } = called.opts<OwnOptions>()
-  const as = nameIn(said, found)
-  return { ...front, quiet, ...(json === true ? { json } : {}), ...(as === undefined ? {} : { as }) }
+  return (called ?? program).optsWithGlobals<GlobalOptions>()
 }
 
 function allOf(command: Command): Command[] {

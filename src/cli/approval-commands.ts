@@ -5,10 +5,11 @@ import type { ApproveArguments, RejectArguments } from '../commands/approve.ts'
 import type { VerifyArguments } from '../commands/audit.ts'
 import type { LogArguments } from '../commands/log.ts'
 import type { Act } from './act.ts'
-import { APPROVE_HELP, example } from './help.ts'
+import { APPROVE_HELP, example, GROUP } from './help.ts'
 
 export function addApprovalCommands(program: Command, act: Act): void {
   program
+    .commandsGroup(GROUP.send)
     .command('approve <batch>')
     .description('let a batch be sent that waits for approval; without a digest, show what it would send')
     .option('--digest <hex>', 'of what you looked at: anything else is not approved')
@@ -31,6 +32,7 @@ export function addApprovalCommands(program: Command, act: Act): void {
 
 function addPolicyCommands(program: Command, act: Act): void {
   const policy = program
+    .commandsGroup(GROUP.run)
     .command('policy')
     .description('who must approve what before it is sent')
     .addHelpText('after', example('tranche policy show', 'tranche policy adopt --reason "limits of 2027"'))
@@ -53,6 +55,7 @@ function addPolicyCommands(program: Command, act: Act): void {
 
 function addAuditCommands(program: Command, act: Act): void {
   const audit = program
+    .commandsGroup(GROUP.look)
     .command('audit')
     .description('prove that the record was not changed, and export who did what')
     .addHelpText('after', example('tranche audit verify', 'tranche audit export --json > audit.jsonl'))

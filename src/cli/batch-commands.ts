@@ -2,16 +2,18 @@
 
 import type { Command } from 'commander'
 import type { LogArguments } from '../commands/log.ts'
-import type { PurgeArguments } from '../commands/purge.ts'
 import type { ResultsArguments } from '../commands/results.ts'
 import type { StatusListArguments } from '../commands/status-list.ts'
 import type { SteerArguments } from '../commands/steer.ts'
 import type { Act } from './act.ts'
-import { example, PURGE_HELP } from './help.ts'
+import { example, GROUP } from './help.ts'
 import { REPORT_HELP, YES_HELP } from './options.ts'
 
 export function addBatchCommands(program: Command, act: Act): void {
+  program.commandsGroup(GROUP.send)
+  for (const what of ['pause', 'resume', 'cancel'] as const) addSteering(program, what, act)
   program
+    .commandsGroup(GROUP.look)
     .command('status [batch]')
     .description('all batches, or one of them: counts, amounts, and why nothing moves')
     .option('--watch', 'keep showing it: one batch until it moves no further, all of them until Ctrl-C')
@@ -54,7 +56,7 @@ export function addBatchCommands(program: Command, act: Act): void {
       'after',
       example(
         'tranche results 261120-k7q2m --out refunds.results.csv',
-        'tranche results 261120-k7q2m --since 2026-11-21T09:00:00Z --out since-nine.csv',
+        'tranche results 261120-k7q2m --since 2026-11-21T09:00:00Z \\\n      --out since-nine.csv',
         'tranche results 261120-k7q2m --only declined,failed --out to-look-at.xlsx',
         'tranche results 261120-k7q2m --out - | grep DECLINED',
       ),
@@ -64,17 +66,6 @@ export function addBatchCommands(program: Command, act: Act): void {
         async (app, terminal) => (await import('../commands/results.ts')).results(app, batch, options, terminal),
         'reads',
       ),
-    )
-  for (const what of ['pause', 'resume', 'cancel'] as const) addSteering(program, what, act)
-  program
-    .command('rate [merchant] [rate]')
-    .description('show or change the sending rate while running; a change holds until it is set back to "configured"')
-    .addHelpText(
-      'after',
-      example('tranche rate', 'tranche rate 25/s', 'tranche rate default 0.5/s', 'tranche rate default configured'),
-    )
-    .action((merchant: string | undefined, rate: string | undefined) =>
-      act(async (app, terminal) => (await import('../commands/rate.ts')).rate(app, merchant, rate, terminal)),
     )
   addLookingBack(program, act)
 }
@@ -101,16 +92,6 @@ function addLookingBack(program: Command, act: Act): void {
     .addHelpText('after', example('tranche log', 'tranche log --since 2026-12-01T00:00:00Z --json'))
     .action((options: LogArguments) =>
       act(async (app, terminal) => (await import('../commands/log.ts')).log(app, options, terminal), 'reads'),
-    )
-  program
-    .command('purge')
-    .description('remove personal data of finished batches from the ledger; what prevents sending twice stays')
-    .requiredOption('--before <time>', 'of batches that ended before this time (ISO 8601 with offset)')
-    .requiredOption('--reason <text>', 'why; kept in the log of acts')
-    .option('-y, --yes', YES_HELP)
-    .addHelpText('after', PURGE_HELP)
-    .action((options: PurgeArguments) =>
-      act(async (app, terminal) => (await import('../commands/purge.ts')).purge(app, options, terminal)),
     )
 }
 

@@ -3,11 +3,12 @@
 import type { Command } from 'commander'
 import type { ResolveArguments } from '../commands/resolve.ts'
 import type { Act } from './act.ts'
-import { example, RESOLVE_HELP } from './help.ts'
-import { AS_HELP, YES_HELP } from './options.ts'
+import { example, GROUP, RESOLVE_HELP } from './help.ts'
+import { YES_HELP } from './options.ts'
 
 export function addDoubtCommands(program: Command, act: Act): void {
   const inDoubt = program
+    .commandsGroup(GROUP.doubts)
     .command('in-doubt')
     .description('rows that may have been executed; nothing sends them again by itself')
     .addHelpText('after', example('tranche in-doubt list', 'tranche in-doubt resolve --help'))
@@ -26,7 +27,6 @@ export function addDoubtCommands(program: Command, act: Act): void {
     .command('resolve [reference]')
     .description('record what was found at the gateway; nothing is sent unless you choose send-again')
     .option('--found <finding>', 'approved, declined, not-executed, or send-again')
-    .option('--as <name>', AS_HELP, (name: string, before: readonly string[] = []) => [...before, name])
     .option('--transaction <id>', 'the transaction at the gateway; it can settle one row only')
     .option('--reason <text>', 'what was found and where; kept in the history')
     .option('--attempt <n>', 'the attempt that was looked up, as the worklist shows it')

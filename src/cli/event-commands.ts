@@ -4,12 +4,13 @@ import type { Command } from 'commander'
 import type { EventsArguments } from '../commands/events.ts'
 import type { AddArguments, DeliveriesArguments, ReplayArguments } from '../commands/webhooks.ts'
 import type { Act } from './act.ts'
-import { example } from './help.ts'
+import { example, GROUP } from './help.ts'
 
 const webhooksOf = () => import('../commands/webhooks.ts')
 
 export function addEventCommands(program: Command, act: Act): void {
   program
+    .commandsGroup(GROUP.look)
     .command('events')
     .description('what happened to batches and rows, as events: one JSON object a line, always in the same order')
     .option('--follow', 'go on as it happens, until Ctrl-C')
@@ -20,6 +21,7 @@ export function addEventCommands(program: Command, act: Act): void {
       act(async (app, terminal) => (await import('../commands/events.ts')).events(app, options, terminal), 'reads'),
     )
   const webhooks = program
+    .commandsGroup(GROUP.run)
     .command('webhooks')
     .description('events sent to other programs over HTTPS, signed')
     .addHelpText('after', example('tranche webhooks add https://shop.example/hooks/tranche', 'tranche webhooks list'))
@@ -38,7 +40,7 @@ function addEndpointCommands(webhooks: Command, act: Act): void {
       'after',
       example(
         'tranche webhooks add https://shop.example/hooks/tranche --json',
-        'tranche webhooks add https://shop.example/hooks/rows --events row.settled,row.refused --merchant shop',
+        'tranche webhooks add https://shop.example/hooks/rows \\\n      --events row.settled,row.refused --merchant shop',
         'tranche webhooks add http://10.1.2.3:8080/tranche --allow-private',
       ),
     )

@@ -6,12 +6,13 @@ import type { FileArguments } from '../commands/file-arguments.ts'
 import type { InboxArguments } from '../commands/inbox.ts'
 import type { RunArguments } from '../commands/run.ts'
 import type { Act } from './act.ts'
-import { example, INBOX_HELP, VAULT_HELP } from './help.ts'
+import { example, GROUP, INBOX_HELP, VAULT_HELP } from './help.ts'
 import { READING, withBrakes, withFileOptions, withRunOptions, withTableOptions, YES_HELP } from './options.ts'
 
 export function addFileCommands(program: Command, act: Act): void {
+  program.commandsGroup(GROUP.send)
   withFileOptions(program.command('check <file>'))
-    .description('read and validate all of it; record and send nothing')
+    .description('read and validate a file to its last row; record and send nothing')
     .optionsGroup(READING)
     .option('--vault <verb>', 'the file is for the customer vault: create, update or delete')
     .option(
@@ -28,7 +29,7 @@ export function addFileCommands(program: Command, act: Act): void {
         'tranche check refunds.csv --expect-count 4000 --expect-total EUR=41280.55',
         'tranche check refunds.csv --rejects bad.csv',
         'tranche check refunds.csv --details refunds.checked',
-        'tranche check bank.csv --map "Bestell-ID=request_ref_po_id" --operation REFUND --save-format bank',
+        'tranche check bank.csv --map "Bestell-ID=request_ref_po_id" \\\n      --operation REFUND --save-format bank',
         'tranche check bank.csv --format bank',
       ),
     )
@@ -36,22 +37,22 @@ export function addFileCommands(program: Command, act: Act): void {
       act(async (app, terminal) => (await import('../commands/check.ts')).check(app, file, options, terminal)),
     )
   withFileOptions(withRunOptions(program.command('run <file>')))
-    .description('submit it, execute it in this process and write the results; run it again to resume')
+    .description('submit a file, execute it in this process and write the results; run it again to resume')
     .addHelpText(
       'after',
       example(
         'tranche run refunds.csv --sandbox             # rehearse it',
         'tranche run refunds.csv                       # writes refunds.results.csv',
-        'tranche run subscribers.csv --operation CAPTURE --run-key 2026-12 --out 2026-12.results.csv',
+        'tranche run subscribers.csv --operation CAPTURE --run-key 2026-12 \\\n      --out 2026-12.results.csv',
         'tranche run refunds.csv --quiet --out - > refunds.results.csv',
-        'tranche run refunds.results.csv --operation REFUND --retry failed --out again.results.csv',
+        'tranche run refunds.results.csv --operation REFUND --retry failed \\\n      --out again.results.csv',
       ),
     )
     .action((file: string, options: RunArguments) =>
       act(async (app, terminal) => (await import('../commands/run.ts')).run(app, file, options, terminal)),
     )
   withBrakes(withFileOptions(program.command('submit <file>')))
-    .description('record it and print the batch id; a worker does the rest')
+    .description('record a file and print the batch id; a worker does the rest')
     .option('-y, --yes', YES_HELP)
     .optionsGroup(READING)
     .option('--vault <verb>', 'the file is for the customer vault: delete')
@@ -69,6 +70,7 @@ const VAULT_COMMANDS = [
 
 export function addVaultCommands(program: Command, act: Act): void {
   const command = program
+    .commandsGroup(GROUP.send)
     .command('vault')
     .description('store, replace or delete cards in the customer vault of the gateway')
     .addHelpText('after', example('tranche vault create cards.csv --sandbox', 'tranche vault create --help'))
@@ -85,7 +87,7 @@ export function addVaultCommands(program: Command, act: Act): void {
 }
 
 export function addInboxCommand(program: Command, act: Act): void {
-  const command = withBrakes(withFileOptions(program.command('inbox <dir>')))
+  const command = withBrakes(withFileOptions(program.commandsGroup(GROUP.run).command('inbox <dir>')))
     .description('take files from a folder into archive/ or rejected/, and write their results to results/')
     .option('--once', 'take what is complete now, write the results that are due, and exit')
     .option('--stable-for <duration>', 'a file is complete when it has not changed for this long (default 10s)')

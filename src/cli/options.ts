@@ -18,9 +18,7 @@ const RUNNING = 'How it is run:'
 
 /** What every command takes behind its name too. */
 export function withCommonOptions(command: Command): Command {
-  command.optionsGroup(COMMON).option('--json', JSON_HELP).helpOption(true)
-  // "in-doubt resolve" has an --as of its own.
-  if (!command.options.some(({ long }) => long === '--as')) command.option('--as <name>', AS_HELP)
+  command.optionsGroup(COMMON).option('--json', JSON_HELP).option('--as <name>', AS_HELP).helpOption(true)
   if (!TELL_MUCH.includes(command.name())) return command
   return command.option(
     '-q, --quiet',
@@ -108,7 +106,7 @@ export function withTableOptions(command: Command): Command {
 
 /** What a batch leaves behind, and how it is run to its end. */
 export function withRunOptions(command: Command): Command {
-  return withBrakes(command)
+  command
     .optionsGroup(RESULTS)
     .option(
       '-o, --out <results>',
@@ -119,13 +117,14 @@ export function withRunOptions(command: Command): Command {
     .option('--bom', 'write a byte order mark, for Excel')
     .optionsGroup(RUNNING)
     .option('--sandbox', 'rehearse with a private sandbox gateway and a throw-away ledger; no money moves')
+    .option('-n, --dry-run', 'only check the file, as tranche check does: record and send nothing')
+    .option('-y, --yes', YES_HELP)
     .option('--give-up-after <duration>', GIVE_UP_HELP)
     .option(
       '--wait-approval <duration>',
       'where approvals are needed, wait so long for them before ending with exit 4 (default: not at all)',
     )
-    .option('-y, --yes', YES_HELP)
-    .option('-n, --dry-run', 'only check the file, as tranche check does: record and send nothing')
+  return withBrakes(command)
 }
 
 /** What makes a batch stop by itself before all of it is sent. */

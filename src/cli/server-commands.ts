@@ -4,11 +4,12 @@ import type { Command } from 'commander'
 import type { AddKeyArguments } from '../commands/keys.ts'
 import type { ServeArguments } from '../commands/serve.ts'
 import type { Act } from './act.ts'
-import { example, SERVE_HELP } from './help.ts'
+import { example, GROUP, SERVE_HELP } from './help.ts'
 import { collect } from './options.ts'
 
 export function addServerCommands(program: Command, act: Act): void {
   program
+    .commandsGroup(GROUP.run)
     .command('serve')
     .description('answer services over HTTP and people in a browser, until SIGTERM')
     .option('--port <n>', 'port (default 7800; 0: any that is free)')
@@ -37,7 +38,7 @@ export function addServerCommands(program: Command, act: Act): void {
 function addKeyCommands(program: Command, act: Act): void {
   const keys = program
     .command('keys')
-    .description('with which services come through the HTTP API')
+    .description('keys with which services use the HTTP API')
     .addHelpText('after', example('tranche keys add billing --scope instructions:write', 'tranche keys list'))
   keys
     .command('add <name>')
@@ -50,7 +51,7 @@ function addKeyCommands(program: Command, act: Act): void {
       'after',
       example(
         'tranche keys add billing --scope instructions:write,instructions:read',
-        'tranche keys add office --scope batches:read,results:read --merchant shop --network 10.0.0.0/8 --expires 90d',
+        'tranche keys add office --scope batches:read,results:read --merchant shop \\\n      --network 10.0.0.0/8 --expires 90d',
       ),
     )
     .action((name: string, options: AddKeyArguments) =>

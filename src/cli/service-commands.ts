@@ -6,20 +6,17 @@ import type { DoctorArguments } from '../commands/doctor.ts'
 import type { HealthArguments } from '../commands/health.ts'
 import type { MessagesArguments } from '../commands/messages.ts'
 import type { MigrateArguments } from '../commands/migrate.ts'
+import type { PurgeArguments } from '../commands/purge.ts'
 import type { SandboxArguments } from '../commands/sandbox.ts'
 import type { WorkerArguments } from '../commands/worker.ts'
 import type { Act, ActAlone } from './act.ts'
 import { completionFor, SHELLS, type Shell } from './completion.ts'
-import { COMPLETION_HELP, DOCTOR_HELP, example, HEALTH_HELP, INIT_HELP } from './help.ts'
+import { COMPLETION_HELP, DOCTOR_HELP, example, GROUP, HEALTH_HELP, INIT_HELP, PURGE_HELP } from './help.ts'
 import { GIVE_UP_HELP, YES_HELP } from './options.ts'
 
-export function addServiceCommands(program: Command, act: Act, actAlone: ActAlone): void {
+export function addWorkerCommand(program: Command, act: Act): void {
   program
-    .command('init')
-    .description('create the ledger of this installation, once; no other command creates one for real sending')
-    .addHelpText('after', INIT_HELP)
-    .action(() => act(async (app, terminal) => (await import('../commands/init.ts')).init(app, terminal)))
-  program
+    .commandsGroup(GROUP.run)
     .command('worker')
     .description('send what is submitted, until SIGTERM (graceful) or until nothing can move')
     .option('--until-idle', 'end when nothing can move within a minute without a person')
@@ -28,9 +25,22 @@ export function addServiceCommands(program: Command, act: Act, actAlone: ActAlon
     .action((options: WorkerArguments) =>
       act(async (app, terminal) => (await import('../commands/worker.ts')).worker(app, options, terminal), 'serves'),
     )
-  addSandboxCommand(program, actAlone)
-  addCopyCommands(program, act)
+}
+
+export function addServiceCommands(program: Command, act: Act, actAlone: ActAlone): void {
+  program.commandsGroup(GROUP.look)
   addMessageCommands(program, act)
+  program.commandsGroup(GROUP.run)
+  program
+    .command('rate [merchant] [rate]')
+    .description('show or change the sending rate while running; a change holds until it is set back to "configured"')
+    .addHelpText(
+      'after',
+      example('tranche rate', 'tranche rate 25/s', 'tranche rate default 0.5/s', 'tranche rate default configured'),
+    )
+    .action((merchant: string | undefined, rate: string | undefined) =>
+      act(async (app, terminal) => (await import('../commands/rate.ts')).rate(app, merchant, rate, terminal)),
+    )
   program
     .command('doctor')
     .description('check configuration, Redis, ledger, worker, gateway, clock; say what to fix, and what needs a person')
@@ -50,11 +60,20 @@ export function addServiceCommands(program: Command, act: Act, actAlone: ActAlon
     .action((options: HealthArguments) =>
       act(async (app, terminal) => (await import('../commands/health.ts')).health(app, options, terminal), 'reads'),
     )
+  addCopyCommands(program, act)
+  addRemovingCommands(program, act)
   program
     .command('down')
     .description('stop a private Redis left behind')
     .addHelpText('after', example('tranche down'))
     .action(() => act(async (app, terminal) => (await import('../commands/down.ts')).down(app, terminal)))
+  program.commandsGroup(GROUP.setUp).helpCommand(true)
+  program
+    .command('init')
+    .description('create the ledger of this installation, once; no other command creates one for real sending')
+    .addHelpText('after', INIT_HELP)
+    .action(() => act(async (app, terminal) => (await import('../commands/init.ts')).init(app, terminal)))
+  addSandboxCommand(program, actAlone)
   program
     .command('completion')
     .addArgument(new Argument('<shell>', 'whose completion').choices(SHELLS))
@@ -67,6 +86,19 @@ export function addServiceCommands(program: Command, act: Act, actAlone: ActAlon
         terminal.object({ shell, script })
         return 0
       }),
+    )
+}
+
+function addRemovingCommands(program: Command, act: Act): void {
+  program
+    .command('purge')
+    .description('remove personal data of finished batches from the ledger; what prevents sending twice stays')
+    .requiredOption('--before <time>', 'of batches that ended before this time (ISO 8601 with offset)')
+    .requiredOption('--reason <text>', 'why; kept in the log of acts')
+    .option('-y, --yes', YES_HELP)
+    .addHelpText('after', PURGE_HELP)
+    .action((options: PurgeArguments) =>
+      act(async (app, terminal) => (await import('../commands/purge.ts')).purge(app, options, terminal)),
     )
 }
 
@@ -109,7 +141,7 @@ function addSandboxCommand(program: Command, actAlone: ActAlone): void {
 function addMessageCommands(program: Command, act: Act): void {
   const messages = program
     .command('messages')
-    .description('messages from other services')
+    .description('messages from other services that were refused')
     .addHelpText('after', example('tranche messages failed'))
   messages
     .command('failed')
@@ -164,7 +196,7 @@ function addCopyCommands(program: Command, act: Act): void {
       example(
         'tranche adopt --moved --reason "new host; the old one is wiped"',
         'tranche adopt --restored --reason "disk failed, backup of 1 December"',
-        'tranche adopt --merchant shop --reason "gateway moved to pay.example, letter of 3 May"',
+        'tranche adopt --merchant shop \\\n      --reason "gateway moved to pay.example, letter of 3 May"',
       ),
     )
     .action((options: AdoptArguments) =>

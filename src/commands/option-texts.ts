@@ -1,10 +1,9 @@
 // What the words of a command line may not hold: card data, and in what is kept in the history line breaks. One look before the
-// command begins, for every option and argument there is. And who acts, where a finding may be under the same option.
+// command begins, for every option and argument there is.
 
 import type { Command } from 'commander'
 import { holdsCardData } from '../domain/card-secrets.ts'
 import { Fault } from '../domain/fault.ts'
-import { parseFinding } from '../domain/resolution.ts'
 import { holdsControls } from '../domain/visible.ts'
 
 /**
@@ -56,16 +55,4 @@ function controlFault(name: string): Fault {
     'usage',
     `${name}: it holds a line break or control character, and the history keeps it on one line. Nothing was changed and nothing was sent. Write it on one line.`,
   )
-}
-
-/** Earlier versions took what was found of a doubt under --as, which names who acts everywhere else. */
-export function oldFindingIn(as: readonly string[]): string | undefined {
-  return as.findLast((text) => parseFinding(text) !== undefined)
-}
-
-/** Who acts, of a command that takes --as once or several times. */
-export function nameIn(as: string | readonly string[] | undefined, found: string | undefined): string | undefined {
-  if (as === undefined || typeof as === 'string') return as
-  const old = found === undefined ? oldFindingIn(as) : undefined
-  return as.findLast((text) => text !== old)
 }

@@ -23,13 +23,10 @@ import { plural } from '../present/text.ts'
 import { showStructuralFault } from './check.ts'
 import { confirm } from './confirm.ts'
 import { leftOpenNow } from './in-doubt.ts'
-import { oldFindingIn } from './option-texts.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface ResolveArguments {
   readonly found?: string
-  /** Who acts; or, as earlier versions took it, what was found. */
-  readonly as?: readonly string[]
   readonly correct?: boolean
   /** Refuse what another person proposed. */
   readonly refuse?: boolean
@@ -104,7 +101,7 @@ async function refuseProposed(
 ): Promise<number> {
   const usage = (problem: string) => new Fault('usage', `${problem}. Nothing was changed.`)
   const reason = given.reason?.trim() ?? ''
-  if (reference === undefined || foundIn(given) !== undefined || given.correct !== undefined)
+  if (reference === undefined || given.found !== undefined || given.correct !== undefined)
     throw usage('--refuse says no to a proposal to send a row again: name its reference and --reason, and no finding')
   if (reason === '') throw usage('--reason: say why it is not to be sent again; it is kept in the log')
   const ledger = await openLedger(app)
@@ -133,8 +130,7 @@ async function refuseProposed(
 async function parseResolution(app: App, reference: string | undefined, given: ResolveArguments): Promise<Resolution> {
   const usage = (problem: string) => new Fault('usage', `${problem}. Nothing was changed.`)
   if (reference === undefined) throw usage('Name the reference, or a worklist with --file')
-  const found = foundIn(given)
-  const finding = found === undefined ? undefined : parseFinding(found)
+  const finding = given.found === undefined ? undefined : parseFinding(given.found)
   if (finding === undefined) throw usage(`--found: name what was found, one of ${FINDINGS.join(', ')}`)
   const reason = given.reason?.trim() ?? ''
   if (reason === '') throw usage('--reason: say what was found and where; it is kept in the history')
@@ -150,10 +146,6 @@ async function parseResolution(app: App, reference: string | undefined, given: R
   }
 }
 
-function foundIn({ found, as = [] }: ResolveArguments): string | undefined {
-  return found ?? oldFindingIn(as)
-}
-
 async function resolveFile(
   app: App,
   reference: string | undefined,
@@ -162,7 +154,7 @@ async function resolveFile(
 ): Promise<number> {
   if (
     reference !== undefined ||
-    foundIn(given) !== undefined ||
+    given.found !== undefined ||
     given.correct !== undefined ||
     given.refuse !== undefined ||
     given.transaction !== undefined ||

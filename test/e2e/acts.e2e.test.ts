@@ -143,7 +143,7 @@ describe('tranche log', () => {
     const input = await office.put('in.csv', toCsv(rows))
     await office.trancheWith({ TRANCHE_GATEWAY_URL: office.sandbox.url }, 'submit', input)
     doubt(office)
-    const asked = ['in-doubt', 'resolve', 'R-1', '--as', 'approved', '--transaction', '7001', '--reason', 'portal']
+    const asked = ['in-doubt', 'resolve', 'R-1', '--found', 'approved', '--transaction', '7001', '--reason', 'portal']
     expect((await office.trancheWith(BY_SUDO, '--as', 'Carol', ...asked)).code).toBe(0)
     const entries = await logged()
     expect(entries.at(-1)).toMatchObject({

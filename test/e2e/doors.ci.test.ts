@@ -38,7 +38,7 @@ function expectNothingTold({ stdout, stderr }: Ended): void {
 describe('card data in an option or argument ends the command with 2 and is kept nowhere', () => {
   test.each<[string, (file: string, batch: string) => string[]]>([
     ['--reason', (_, id) => ['pause', id, '--reason', `card ${PAN} called`]],
-    ['--reason of a doubt', () => ['in-doubt', 'resolve', 'R-1', '--as', 'approved', '--reason', `found ${PAN}`]],
+    ['--reason of a doubt', () => ['in-doubt', 'resolve', 'R-1', '--found', 'approved', '--reason', `found ${PAN}`]],
     ['--reason with a security code', (_, id) => ['pause', id, '--reason', 'card of Ann, cvv: 123']],
     ['--as, in front', (_, id) => ['--as', `Ann ${PAN}`, 'pause', id, '--reason', 'x']],
     ['--as, behind', (_, id) => ['pause', id, '--reason', 'x', '--as', `Ann ${PAN}`]],
@@ -76,7 +76,7 @@ describe('card data in an option or argument ends the command with 2 and is kept
 
   test('a transaction id is the digits of the gateway, and is taken whatever they are', async () => {
     const id = ['--transaction', '4111111111111111']
-    const ended = await office.tranche('in-doubt', 'resolve', 'R-1', '--as', 'approved', ...id, '--reason', 'found')
+    const ended = await office.tranche('in-doubt', 'resolve', 'R-1', '--found', 'approved', ...id, '--reason', 'found')
     expect(ended.stderr).not.toContain('security code')
   })
 })

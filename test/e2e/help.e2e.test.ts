@@ -1,8 +1,6 @@
-// Help as a person reads it, of every command.
+// Help, the version and completion, as the program prints them.
 
-import type { Command } from 'commander'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { toProgram } from '../../src/cli.ts'
 import { type Office, openOffice } from '../fixtures/cli.ts'
 
 let office: Office
@@ -11,33 +9,15 @@ beforeAll(async () => {
 })
 afterAll(() => office.close())
 
-function pathsOf(command: Command, path: readonly string[] = []): (readonly string[])[] {
-  const shown = command.createHelp().visibleCommands(command)
-  const own = command.commands.filter((one) => shown.includes(one))
-  return [path, ...own.flatMap((one) => pathsOf(one, [...path, one.name()]))]
-}
-
 describe('help', () => {
-  test.each(pathsOf(toProgram()).map((path) => [['tranche', ...path].join(' '), path] as const))(
-    'of %s ends with 0, has an example, and is not wider than a terminal',
-    async (_, path) => {
-      const { code, stdout, stderr } = await office.tranche(...path, '--help')
-      expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-      const lines = stdout.split('\n')
-      expect(lines.filter((line) => line.startsWith('  $ '))).not.toEqual([])
-      expect(lines.filter((line) => line.length > 80)).toEqual([])
-      expect(stdout).not.toMatch(/-$/m) // no option is broken in two
-    },
-  )
-
-  test('has every command under a heading that says what it is for', async () => {
-    const { stdout } = await office.tranche('--help')
-    expect(stdout).not.toMatch(/^Commands:$/m)
-    const headings = [...stdout.matchAll(/^(\S.*):$/gm)].map(([, heading]) => heading)
-    expect(headings).toEqual(
-      expect.arrayContaining(['Sending', 'Looking', 'Doubts', 'Running it', 'Installation', 'Examples']),
-    )
-    expect(stdout.indexOf('  check ')).toBeLessThan(stdout.indexOf('  adopt '))
+  test('goes to stdout and ends with 0; a mistake goes to stderr, names --help and ends with 2', async () => {
+    const help = await office.tranche('in-doubt', 'resolve', '--help')
+    expect([help.code, help.stderr]).toEqual([0, ''])
+    expect(help.stdout).toMatch(/^Usage: tranche in-doubt resolve /)
+    const mistaken = await office.tranche('in-doubt', 'resolve', '--fuond', 'approved')
+    expect([mistaken.code, mistaken.stdout]).toEqual([2, ''])
+    expect(mistaken.stderr).toContain("unknown option '--fuond'")
+    expect(mistaken.stderr).toContain('(add --help for the options)')
   })
 
   test('the version is told by --version, -v and -V', async () => {

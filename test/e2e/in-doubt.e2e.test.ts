@@ -41,9 +41,7 @@ test('a wrong finding is corrected by a second one, and both names are kept', as
   const again = [...said, '--found', 'approved', '--transaction', id]
   const unsaid = await office.tranche(...again)
   expect([unsaid.code, unsaid.stderr]).toEqual([2, expect.stringContaining('record what is right with --correct')])
-  // An earlier spelling, beside a name.
-  const old = [...said, '--as', 'Bob', '--as', 'approved', '--transaction', id, '--correct', '--json']
-  const second = await office.tranche(...old)
+  const second = await office.tranche(...again, '--as', 'Bob', '--correct', '--json')
   expect([second.code, second.last.status], second.stderr).toEqual([0, 'APPROVED'])
   const { moves } = (await office.tranche('history', 'R-1', '--json')).last
   expect(moves.slice(-2)).toMatchObject([
@@ -64,13 +62,13 @@ test('what was found is recorded, what is wanted is sent once more, and the book
   expect(doubts).toMatchObject([{ reference: 'R-1', attempt: 1, order_id: orderOf(1) }, { reference: 'R-3' }])
 
   const id = executedAs(1) as string
-  const found = ['in-doubt', 'resolve', 'R-1', '--as', 'approved', '--transaction', id, '--reason', 'in the portal']
+  const found = ['in-doubt', 'resolve', 'R-1', '--found', 'approved', '--transaction', id, '--reason', 'in the portal']
   const approved = await office.tranche('--as', 'Ann', ...found, '--json')
   expect(approved.code, approved.stderr).toBe(0)
   expect(approved.last).toMatchObject({ kind: 'resolved', status: 'APPROVED', batch, row: 1 })
   expect(await statusOf(batch)).toMatchObject({ state: 'needs_attention', results_stale: true })
 
-  const again = ['in-doubt', 'resolve', 'R-3', '--as', 'send-again', '--reason', 'not in the portal']
+  const again = ['in-doubt', 'resolve', 'R-3', '--found', 'send-again', '--reason', 'not in the portal']
   const early = await office.tranche(...again)
   expect(early.code).toBe(6)
   expect(early.stderr).toContain('may still be executed')
@@ -102,7 +100,7 @@ test.skipIf(!HAS_TERMINALS)('on a narrow screen a doubt is told with its names b
 
 test('a request rests as long as the service that sent it says, not the shell of the clerk', async () => {
   await runWithDoubts({ TRANCHE_DOUBT_REST_MS: '3600000' })
-  const again = ['in-doubt', 'resolve', 'R-3', '--as', 'send-again', '--reason', 'not in the portal']
+  const again = ['in-doubt', 'resolve', 'R-3', '--found', 'send-again', '--reason', 'not in the portal']
   const early = await office.trancheWith(AT_ONCE, ...again)
   const listed = (await office.trancheWith(AT_ONCE, 'in-doubt', 'list', '--json')).last.in_doubt[1]
   expect(early.code).toBe(6)
@@ -140,13 +138,13 @@ test('a worklist that was filled in for an attempt cannot judge the next one', a
   await office.tranche('in-doubt', 'list', '--out', list)
   const approvesR3 = readFileSync(list, 'utf8').replace(/^(R-3,.*),,,\r$/m, '$1,not-executed,,looked on Monday\r')
   writeFileSync(list, approvesR3)
-  await office.trancheWith(AT_ONCE, 'in-doubt', 'resolve', 'R-3', '--as', 'send-again', '--reason', 'wanted')
+  await office.trancheWith(AT_ONCE, 'in-doubt', 'resolve', 'R-3', '--found', 'send-again', '--reason', 'wanted')
   office.sandbox.addFault({ kind: 'reset-after', match: { orderId: orderOf(3) }, times: 1 })
   expect((await office.tranche('run', input, '--out', out)).code).toBe(5)
   const late = await office.trancheWith(AT_ONCE, 'in-doubt', 'resolve', '--file', list)
   expect(late.code).toBe(5)
   expect(late.stderr).toContain('in doubt about attempt 2, not about 1')
-  const one = ['in-doubt', 'resolve', 'R-3', '--as', 'not-executed', '--reason', 'looked on Monday']
+  const one = ['in-doubt', 'resolve', 'R-3', '--found', 'not-executed', '--reason', 'looked on Monday']
   const unnamed = await office.trancheWith(AT_ONCE, ...one)
   expect([unnamed.code, unnamed.stderr]).toEqual([2, expect.stringContaining('add --attempt 2')])
   expect(recordedIn(office).find(({ reference }) => reference === 'R-3')?.state).toBe('IN_DOUBT')
@@ -185,11 +183,12 @@ test('a worklist with a mistake is refused whole', async () => {
 test.each([
   [['R-1', '--found', 'approved'], '--reason'],
   [['R-1', '--reason', 'x'], '--found'],
-  [['--as', 'approved', '--reason', 'x'], 'Name the reference'],
-  [['R-2', '--as', 'declined', '--reason', 'x'], 'is not in doubt'],
-  [['R-9', '--as', 'approved', '--reason', 'x'], 'no instruction "R-9"'],
-  [['R-1', '--as', 'declined', '--transaction', '12x', '--reason', 'x'], '--transaction 12x'],
-  [['R-1', '--as', 'send-again', '--transaction', '12', '--reason', 'x'], 'has no transaction'],
+  [['R-1', '--as', 'approved', '--reason', 'x'], '--found'],
+  [['--found', 'approved', '--reason', 'x'], 'Name the reference'],
+  [['R-2', '--found', 'declined', '--reason', 'x'], 'is not in doubt'],
+  [['R-9', '--found', 'approved', '--reason', 'x'], 'no instruction "R-9"'],
+  [['R-1', '--found', 'declined', '--transaction', '12x', '--reason', 'x'], '--transaction 12x'],
+  [['R-1', '--found', 'send-again', '--transaction', '12', '--reason', 'x'], 'has no transaction'],
   [['R-1', '--file', 'x.csv', '--reason', 'x'], '--file holds references'],
 ])('resolve %j is refused and says why', async (args, why) => {
   await runWithDoubts()
@@ -201,7 +200,7 @@ test.each([
 test('rows that changed since a moment are an extract and never replace the reconciliation', async () => {
   const { out, batch } = await runWithDoubts()
   const since = new Date(Date.now() + 1).toISOString()
-  await office.tranche('in-doubt', 'resolve', 'R-1', '--as', 'approved', '--reason', 'portal')
+  await office.tranche('in-doubt', 'resolve', 'R-1', '--found', 'approved', '--reason', 'portal')
   expect((await office.tranche('results', batch, '--since', since, '--out', out)).code).toBe(2)
   const extract = office.path('since.csv')
   const written = await office.tranche('results', batch, '--since', since, '--out', extract, '--json')

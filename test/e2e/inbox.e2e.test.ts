@@ -236,7 +236,7 @@ test('results with doubts are written, and again when a person has resolved them
     'in-doubt',
     'resolve',
     'R-3',
-    '--as',
+    '--found',
     'approved',
     '--transaction',
     executed,

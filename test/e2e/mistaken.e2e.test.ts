@@ -56,7 +56,7 @@ test.each<[string, () => string[]]>([
   ['submit', () => ['submit', office.path('captures.csv'), '--operation', 'CAPTURE']],
   ['resume', () => ['resume', batch, '--reason', 'looked']],
   ['cancel', () => ['cancel', batch, '--reason', 'wrong']],
-  ['in-doubt resolve', () => ['in-doubt', 'resolve', 'lost', '--as', 'approved', '--reason', 'found']],
+  ['in-doubt resolve', () => ['in-doubt', 'resolve', 'lost', '--found', 'approved', '--reason', 'found']],
 ])('%s is refused', async (_what, args) => {
   const { code, stderr } = await office.trancheWith(wrong, ...args())
   expect([code, stderr]).toEqual([2, expect.stringContaining('nothing was started and nothing was sent')])

@@ -38,7 +38,7 @@ test('results writes it again after the doubt was resolved, and not of an extrac
   const { batch } = (await office.tranche('run', file, '--report', report, '--json')).last
   const id = office.sandbox.log().find((entry) => entry.orderId === orderOf(2))?.transactionId as string
   const found = ['--transaction', id, '--reason', 'in the portal']
-  expect((await office.tranche('in-doubt', 'resolve', 'R-2', '--as', 'approved', ...found)).code).toBe(0)
+  expect((await office.tranche('in-doubt', 'resolve', 'R-2', '--found', 'approved', ...found)).code).toBe(0)
   const out = office.path('refunds.results.csv')
   const again = await office.tranche('results', batch, '--out', out, '--report', report, '--json')
   expect(again.last).toMatchObject({ report })
