@@ -1,52 +1,29 @@
 // Measures this program beside what else could do the same, and prints one table. See bench/README.md.
 //
-//   npm run bench -- [cases…] [--quick] [--rounds N] [--out FILE]      default: all cases, bench/last.json
+//   npm run bench -- [cases…] [--rounds N] [--out FILE]      default: all cases, bench/last.json
 
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { check } from './cases/check.ts'
 import { pages } from './cases/console.ts'
-import { cpu } from './cases/cpu.ts'
-import { first } from './cases/first.ts'
-import { intake } from './cases/intake.ts'
+import { engines } from './cases/engines.ts'
 import { jobs } from './cases/jobs.ts'
 import { latency } from './cases/latency.ts'
 import { memory } from './cases/memory.ts'
-import { recovery } from './cases/recovery.ts'
-import { redis } from './cases/redis.ts'
+import { pace } from './cases/pace.ts'
 import { results } from './cases/results.ts'
 import { script } from './cases/script.ts'
-import { serve } from './cases/serve.ts'
 import { start } from './cases/start.ts'
 import { submit } from './cases/submit.ts'
-import { upload } from './cases/upload.ts'
-import { webhooks } from './cases/webhooks.ts'
-import { FULL, openBench, QUICK } from './parts/bench.ts'
+import { worstTexts } from './cases/worst-texts.ts'
+import { openBench, SIZES } from './parts/bench.ts'
 import type { Bench, Case, Line, Sizes } from './parts/case.ts'
 import { loadNow, machineNow } from './parts/machine.ts'
 import { isReached, tableOf } from './parts/table.ts'
 
-/** `memory` behind those whose memory it compares. */
-const CASES = [
-  script,
-  jobs,
-  cpu,
-  latency,
-  check,
-  submit,
-  results,
-  memory,
-  redis,
-  first,
-  start,
-  intake,
-  serve,
-  pages,
-  upload,
-  webhooks,
-  recovery,
-]
+/** `memory` compares the memory that the cases before it saw, and `engines` would disturb that. */
+const CASES = [script, jobs, latency, pace, check, submit, results, memory, engines, start, pages, worstTexts]
 const LAST = fileURLToPath(new URL('last.json', import.meta.url))
 
 interface Ran {
@@ -60,7 +37,6 @@ interface Ran {
 interface Asked {
   readonly cases: readonly Case[]
   readonly sizes: Sizes
-  readonly quick: boolean
   readonly out: string
 }
 
@@ -73,10 +49,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 const ran: Ran[] = []
 for (const one of asked.cases) ran.push(await runCase(one, bench))
 const load = { before: loadBefore, after: loadNow() }
-writeFileSync(
-  asked.out,
-  `${JSON.stringify({ at: new Date(), quick: asked.quick, machine, load, sizes: asked.sizes, ran }, null, 1)}\n`,
-)
+writeFileSync(asked.out, `${JSON.stringify({ at: new Date(), machine, load, sizes: asked.sizes, ran }, null, 1)}\n`)
 show()
 process.exit(ran.some(({ failed }) => failed !== undefined) ? 1 : 0)
 
@@ -84,11 +57,10 @@ function parse(argv: string[]): Asked {
   const { values, positionals } = parseArgs({
     args: argv,
     allowPositionals: true,
-    options: { quick: { type: 'boolean', default: false }, rounds: { type: 'string' }, out: { type: 'string' } },
+    options: { rounds: { type: 'string' }, out: { type: 'string' } },
   })
   const unknown = positionals.filter((name) => CASES.every((one) => one.name !== name))
-  const sizes = values.quick ? QUICK : FULL
-  const rounds = Number(values.rounds ?? sizes.rounds)
+  const rounds = Number(values.rounds ?? SIZES.rounds)
   if (unknown.length > 0 || !Number.isInteger(rounds) || rounds < 1) {
     console.error(
       `${unknown.join(', ') || 'That number of rounds'} is not known. Cases: ${CASES.map(({ name }) => name).join(' ')}`,
@@ -97,8 +69,7 @@ function parse(argv: string[]): Asked {
   }
   return {
     cases: CASES.filter(({ name }) => positionals.length === 0 || positionals.includes(name)),
-    sizes: { ...sizes, rounds },
-    quick: values.quick,
+    sizes: { ...SIZES, rounds },
     out: values.out ?? LAST,
   }
 }
@@ -130,7 +101,6 @@ function show(): void {
   console.log(
     `Load by all processes: ${load.before.toFixed(1)} before, ${load.after.toFixed(1)} after. ${asked.out} has every round.`,
   )
-  if (asked.quick) console.log('Shortened: the goals are for the full sizes, and start-up is a larger part of these.')
   const missed = ran.flatMap(({ name, lines }) =>
     lines.filter((line) => !isReached(line)).map(({ what }) => `${name}: ${what}`),
   )

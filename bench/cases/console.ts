@@ -47,7 +47,7 @@ export const pages: Case = {
       rates(what, 'no server', { ours, other }, { atLeast: 0.97 }),
       ...pages,
       {
-        ...{ what: `from one telling to the next, p95 of ${WATCHING} who watch`, unit: 'ms' },
+        ...{ what: `from one update to the next, p95 of ${WATCHING} who watch`, unit: 'ms' },
         ours: used.map(({ watching }) => p95Of(watching.gapsMs())),
         goal: { atMost: TOLD_MS },
       },

@@ -12,11 +12,12 @@ export const latency: Case = {
   name: 'latency',
   async run(bench: Bench): Promise<readonly Line[]> {
     const { slow, minute } = bench.sizes
-    const lines = [...(await measure(bench, slow, 'warm', 0.95)), ...(await measure(bench, slow, 'fresh', 0.93))]
-    if (minute > 0)
-      for (const connections of ['warm', 'fresh'] as const)
-        lines.push(...(await measure(bench, minute, connections, 0.98)))
-    return lines
+    return [
+      ...(await measure(bench, slow, 'warm', 0.95)),
+      ...(await measure(bench, slow, 'fresh', 0.93)),
+      ...(await measure(bench, minute, 'warm', 0.98)),
+      ...(await measure(bench, minute, 'fresh', 0.98)),
+    ]
   },
 }
 

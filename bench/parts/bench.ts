@@ -10,30 +10,14 @@ import { openOffice } from './office.ts'
 import { killAll } from './process.ts'
 import { settle } from './runs.ts'
 
-export const FULL: Sizes = {
+export const SIZES: Sizes = {
   rounds: 5,
   sent: 20_000,
   slow: 10_000,
   minute: 76_800,
   large: 1_000_000,
   small: 10_000,
-  waiting: 100_000,
-  messages: 20_000,
-  told: 2_000,
   starts: 5,
-}
-
-export const QUICK: Sizes = {
-  rounds: 3,
-  sent: 5_000,
-  slow: 2_560,
-  minute: 0,
-  large: 30_000,
-  small: 3_000,
-  waiting: 30_000,
-  messages: 3_000,
-  told: 300,
-  starts: 2,
 }
 
 export function openBench(sizes: Sizes, tell: (text: string) => void): Bench {

@@ -32,18 +32,12 @@ export interface Sizes {
   readonly rounds: number
   /** Rows that are sent. */
   readonly sent: number
-  /** Rows that are sent at 200 ms, and over a minute; 0: not. */
+  /** Rows that are sent at 200 ms, for some seconds and for a minute. */
   readonly slow: number
   readonly minute: number
   /** A large and a small file. */
   readonly large: number
   readonly small: number
-  /** Rows that wait beside a Redis. */
-  readonly waiting: number
-  /** Messages that are taken. */
-  readonly messages: number
-  /** Rows that are told to webhooks. */
-  readonly told: number
   /** Short commands, in each round. */
   readonly starts: number
 }

@@ -2,27 +2,19 @@
 // enough HTTP for the clients of this bench, so that it costs little beside what is measured. Speaks with its parent by IPC.
 
 import { type AddressInfo, createServer, type Socket } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { FIRST_ORDER } from './files.ts'
 import type { Counted, FromGateway, ToGateway, ToSend } from './gateway.ts'
 import { momentMs } from './moment.ts'
-
-const LOOK_EVERY_MS = 2
-/** A busy machine notes what arrives so much late, at most. */
-const NOTED_LATE_MS = 15
 
 /** Of the sending that is on. */
 let latencyMs = 0
 let expected = 0
 let seen = new Uint8Array(0)
 let counted = noneCounted()
-/** Whether the first request since the beginning, or since the last mark, is still to come. */
-let isFirst = true
 /** Moments of all requests, and the first of them that is less than a second ago. */
 let arrivals: number[] = []
 let firstOfSecond = 0
 let cpuBefore = process.cpuUsage()
-let sockets = 0
 /** Over all of them: a transaction id is never given twice. */
 let transaction = 0
 
@@ -40,13 +32,12 @@ function noneCounted(): Counted {
   }
 }
 
-function begin({ rows, places, latencyMs: latency }: ToSend): void {
+function begin({ rows, latencyMs: latency }: ToSend): void {
   expected = rows
   latencyMs = latency
-  seen = new Uint8Array(places)
+  seen = new Uint8Array(rows)
   counted = noneCounted()
   cpuBefore = process.cpuUsage()
-  isFirst = true
   arrivals = []
   firstOfSecond = 0
   // Their clients are gone.
@@ -54,22 +45,15 @@ function begin({ rows, places, latencyMs: latency }: ToSend): void {
   clearTimeout(timer)
 }
 
-/** Behind all that a dead process may have left in its sockets. */
-async function mark(): Promise<void> {
-  while (sockets > 0) await sleep(LOOK_EVERY_MS)
-  isFirst = true
-}
-
 function onRequest(socket: Socket, body: string, closes: boolean): void {
   const atMs = momentMs()
-  if (isFirst) {
-    isFirst = false
+  if (counted.requests === 0) {
     counted.firstMs = atMs
     tell({ event: 'first' })
   }
   counted.requests += 1
   arrivals.push(atMs)
-  while (atMs - (arrivals[firstOfSecond] as number) > 1_000 - NOTED_LATE_MS) firstOfSecond += 1
+  while (atMs - (arrivals[firstOfSecond] as number) >= 1_000) firstOfSecond += 1
   counted.busiest = Math.max(counted.busiest, arrivals.length - firstOfSecond)
   const text = answerTo(body)
   if (latencyMs === 0) say(socket, text, closes, atMs)
@@ -131,10 +115,6 @@ function sayDue(): void {
 function serve(socket: Socket): void {
   let rest = ''
   counted.connections += 1
-  sockets += 1
-  socket.on('close', () => {
-    sockets -= 1
-  })
   socket.setNoDelay(true)
   socket.on('error', () => socket.destroy())
   socket.on('data', (chunk: Buffer) => {
@@ -156,15 +136,14 @@ function tell(message: FromGateway): void {
   process.send?.(message)
 }
 
-async function answer(message: ToGateway): Promise<void> {
+function answer(message: ToGateway): void {
   if (message.ask === 'begin') begin(message)
-  if (message.ask === 'mark') await mark()
   const { user, system } = process.cpuUsage(cpuBefore)
   counted.cpuMs = (user + system) / 1000
   tell({ event: message.ask, counted })
 }
 
-process.on('message', (message: ToGateway) => void answer(message))
+process.on('message', answer)
 // With its parent it ends.
 process.on('disconnect', () => process.exit())
 

@@ -11,13 +11,13 @@ export interface Counted {
   /** Requests that are no refund of an order of the file. */
   strange: number
   connections: number
-  /** Of the first request from the beginning, or from the last mark. */
+  /** When the first request came. */
   firstMs: number
   /** When the last answer was given. */
   lastMs: number
   /** How long all answers together were held. */
   heldMs: number
-  /** The most requests within any second, as far as a busy machine can tell. */
+  /** The most requests within any second. */
   busiest: number
   /** Processor time of the gateway itself. */
   cpuMs: number
@@ -26,27 +26,23 @@ export interface Counted {
 /** What is going to be sent. */
 export interface ToSend {
   readonly rows: number
-  /** How many rows the orders may belong to; more than `rows` where a part of a file is sent. */
-  readonly places: number
   readonly latencyMs: number
 }
 
-export type ToGateway = ({ readonly ask: 'begin' } & ToSend) | { readonly ask: 'mark' } | { readonly ask: 'counted' }
+export type ToGateway = ({ readonly ask: 'begin' } & ToSend) | { readonly ask: 'counted' }
 
 export type FromGateway =
   | { readonly event: 'listening'; readonly url: string }
-  /** The first request came, from the beginning or from the last mark. */
+  /** The first request came. */
   | { readonly event: 'first' }
   /** As many as were told have been answered. */
   | { readonly event: 'last' }
-  | { readonly event: 'begin' | 'mark' | 'counted'; readonly counted: Counted }
+  | { readonly event: 'begin' | 'counted'; readonly counted: Counted }
 
 export interface BareGateway {
   readonly url: string
   /** Forgets what came before. Resolves when it is ready; `first` and `last` when that happened. */
-  begin(rows: number, also?: Partial<ToSend>): Promise<Expected>
-  /** Forgets nothing, and waits for those who send to be gone. Resolves with when the next request will have come. */
-  mark(): Promise<Pick<Expected, 'first'>>
+  begin(rows: number, latencyMs?: number): Promise<Expected>
   counted(): Promise<Counted>
   close(): void
 }
@@ -75,15 +71,10 @@ export async function openGateway(): Promise<BareGateway> {
   }
   return {
     url: listening.url,
-    async begin(rows, also) {
+    async begin(rows, latencyMs = 0) {
       const expected = { first: heard('first').then(() => {}), last: heard('last').then(() => {}) }
-      await ask({ ask: 'begin', rows, places: rows, latencyMs: 0, ...also })
+      await ask({ ask: 'begin', rows, latencyMs })
       return expected
-    },
-    async mark() {
-      const first = heard('first').then(() => {})
-      await ask({ ask: 'mark' })
-      return { first }
     },
     counted: () => ask({ ask: 'counted' }),
     close: () => void child.kill('SIGKILL'),

@@ -23,9 +23,8 @@ export function rates(what: string, name: string, rounds: Rounds<Sent>, goal: Go
 }
 
 /** Processor time for each row. */
-export function cpus(what: string, name: string, rounds: Rounds<Sent>, goal?: Goal): Line {
+export function cpus(what: string, name: string, rounds: Rounds<Sent>, goal: Goal): Line {
   const ours = rounds.ours.map(({ cpuMsPerRow }) => cpuMsPerRow)
   const figures = rounds.other.map(({ cpuMsPerRow }) => cpuMsPerRow)
-  const line = { what, unit: 'ms of processor a row', ours, other: { name, figures }, ratios: ratiosOf(figures, ours) }
-  return goal === undefined ? line : { ...line, goal }
+  return { what, unit: 'ms of processor a row', ours, other: { name, figures }, ratios: ratiosOf(figures, ours), goal }
 }

@@ -5,9 +5,7 @@ import { join } from 'node:path'
 import { assertDone, type Ended, type How, type Running, startTranche } from './process.ts'
 
 export interface Office extends How {
-  readonly dataDir: string
   readonly ledger: string
-  readonly redisSocket: string
   start(...args: readonly string[]): Running
   /** Runs a command to its end, which must be this exit code. */
   run(args: readonly string[], code?: number): Promise<Ended>
@@ -19,8 +17,8 @@ export interface OfficeOptions {
   /** Requests that may be open. */
   readonly open: number
   readonly connections: 'warm' | 'fresh'
-  /** One that is there already. Default: the worker has its own. */
-  readonly redisUrl?: string
+  /** More of the environment. */
+  readonly env?: Readonly<Record<string, string>>
   /** Whether a ledger is made; `check` and help need none. Default: yes. */
   readonly made?: boolean
 }
@@ -42,7 +40,7 @@ export async function openOffice(root: string, options: OfficeOptions): Promise<
     TRANCHE_WITNESS_DIR: join(dir, 'w'),
     TRANCHE_CONNECTIONS: options.connections,
     TRANCHE_IN_FLIGHT: String(options.open),
-    ...(options.redisUrl !== undefined && { TRANCHE_REDIS_URL: options.redisUrl }),
+    ...options.env,
   }
   const start = (...args: readonly string[]) => startTranche(args, { env, dir })
   const run = async (args: readonly string[], code = 0) => {
@@ -52,9 +50,8 @@ export async function openOffice(root: string, options: OfficeOptions): Promise<
   }
   if (options.made !== false) await run(['init'])
   return {
-    ...{ env, dir, dataDir, start, run },
+    ...{ env, dir, start, run },
     ledger: join(dataDir, 'ledger.db'),
-    redisSocket: join(dataDir, 'redis.sock'),
     close: () => rmSync(dir, { recursive: true, force: true }),
   }
 }

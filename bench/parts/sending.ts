@@ -44,7 +44,7 @@ export async function sendByWorker(
   rows: number,
   { latencyMs = 0, meanwhile = async () => {} }: Sending = {},
 ): Promise<Sent> {
-  const expected = await gateway.begin(rows, { latencyMs })
+  const expected = await gateway.begin(rows, latencyMs)
   const over = new AbortController()
   const beside = expected.first.then(() => meanwhile(over.signal))
   const running = office.start('worker', '--until-idle', '--json')
@@ -152,13 +152,4 @@ async function settledIn(ledger: string, rows: number, running: Running): Promis
   } finally {
     db.close()
   }
-}
-
-/** Adds one job for each row and sends none. Bytes that Redis holds for them. */
-export async function waitAsJobs(bench: Bench, rows: number): Promise<number> {
-  const dir = mkdtempSync(join(bench.root, 'j-'))
-  const args = [dir, 'http://127.0.0.1:9', String(rows), String(OPEN_REQUESTS), '--wait']
-  const ended = await startSide('jobs', args, { env: plainEnvironment(), dir }).ended
-  assertDone(ended.code === 0 && ended.last.waitingBytes > 0, 'no jobs were added', ended)
-  return ended.last.waitingBytes
 }

@@ -4,16 +4,11 @@ import { createHash, randomBytes } from 'node:crypto'
 import { openLedger } from '../../src/app/ledger.ts'
 import { loadApp } from '../../src/app.ts'
 import { processIo } from '../../src/commands/own-process.ts'
-import type { GrantName } from '../../src/domain/person.ts'
 import { commandLine } from '../../src/present/command-line.ts'
 import type { Office } from './office.ts'
 
-/** The cookies of as many people: made in the ledger, because passwords are slow on purpose. */
-export async function signIn(
-  office: Office,
-  count: number,
-  grants: readonly GrantName[] = ['viewer'],
-): Promise<string[]> {
+/** The cookies of as many viewers: made in the ledger, because passwords are slow on purpose. */
+export async function signIn(office: Office, count: number): Promise<string[]> {
   const app = await loadApp({
     io: { ...processIo(), env: office.env },
     as: null,
@@ -26,7 +21,7 @@ export async function signIn(
     const cookies: string[] = []
     for (let n = 0; n < count; n++) {
       const [secret, link] = [randomBytes(32).toString('base64url'), sha256Of(`link ${n}`)]
-      const person = { id: `p${n}`, name: `viewer-${n}`, grants }
+      const person = { id: `p${n}`, name: `viewer-${n}`, grants: ['viewer' as const] }
       const invitation = { sha256: link, untilMs: nowMs + 60_000 }
       await ledger.addPerson(person, invitation, app.actor, nowMs)
       await ledger.join({ invitationSha256: link, first: person, passwordHash: 'none', address: null, nowMs })

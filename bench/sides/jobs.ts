@@ -1,16 +1,14 @@
 // The other side of the worker: one BullMQ job per row, the least that this can cost. All jobs are added first, as all rows
 // are recorded first on our side; then one worker takes them. A private Redis with the program's own settings, no ledger,
-// nothing durable, no verdict. Told is what Redis held for the jobs that waited, too.
+// nothing durable, no verdict.
 //
-//   jobs.ts DIR URL ROWS OPEN [--wait]      --wait: adds them and sends nothing
+//   jobs.ts DIR URL ROWS OPEN
 
 import { Queue, Worker } from 'bullmq'
-import { Redis } from 'ioredis'
 import { Pool } from 'undici'
 import { openPrivateRedis } from '../../src/queues/private-redis.ts'
 import { amountOf, FIRST_ORDER } from '../parts/files.ts'
 import { momentMs } from '../parts/moment.ts'
-import { usedMemory } from '../parts/redis-memory.ts'
 import { refund } from './refund.ts'
 
 const [dir, url, rowCount, openCount] = process.argv.slice(2) as [string, string, string, string]
@@ -19,15 +17,12 @@ const JOBS_AT_ONCE = 1_000
 const SILENT = { info() {}, warn() {} }
 
 const redis = await openPrivateRedis({ dataDir: dir, log: SILENT, env: process.env })
-const asking = new Redis({ path: redis.path })
 const queue = new Queue('rows', { connection: { path: redis.path } })
 await queue.waitUntilReady()
-const emptyBytes = await usedMemory(asking)
 for (let from = 0; from < rows; from += JOBS_AT_ONCE) await queue.addBulk(jobsFrom(from))
-const waitingBytes = (await usedMemory(asking)) - emptyBytes
-const worked = process.argv.includes('--wait') ? {} : await work()
+const worked = await work()
 await redis.close()
-console.log(JSON.stringify({ waitingBytes, ...worked }))
+console.log(JSON.stringify(worked))
 process.exit()
 
 function jobsFrom(from: number) {

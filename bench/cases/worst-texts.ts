@@ -1,24 +1,21 @@
-// The worst texts of each kind: as a CSV file of 1 MiB, as a message and as an answer of the largest size that is read. How much
-// processor each takes, and how long it holds the event loop at a time.
-//
-//   npx node bench/worst-texts.ts [words of the kinds]      default: every kind
+// The worst texts of each kind: as a CSV file of 1 MiB, and as a message and an answer of the largest size that is read. How much
+// processor time each takes, and how long the reading of the file holds the event loop at a time. Each is measured once.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { readAnswer } from '../src/gateway/answered.ts'
-import { createScrub } from '../src/gateway/scrub.ts'
-import { surveyFile } from '../src/ingest/inspect-file.ts'
-import { LIMITS } from '../src/ingest/limits.ts'
-import { parseMessage } from '../src/ingest/message.ts'
-import { readRows } from '../src/ingest/rows.ts'
-import { commandLine } from '../src/present/command-line.ts'
+import { readAnswer } from '../../src/gateway/answered.ts'
+import { createScrub } from '../../src/gateway/scrub.ts'
+import { surveyFile } from '../../src/ingest/inspect-file.ts'
+import { LIMITS } from '../../src/ingest/limits.ts'
+import { parseMessage } from '../../src/ingest/message.ts'
+import { readRows } from '../../src/ingest/rows.ts'
+import { commandLine } from '../../src/present/command-line.ts'
+import type { Bench, Case, Line } from '../parts/case.ts'
 
 const FILE_BYTES = 1024 * 1024
 const ANSWER_BYTES = 64 * 1024
-const words = process.argv.slice(2)
 
 const UNITS: Readonly<Record<string, string>> = {
   letters: 'x',
@@ -154,33 +151,46 @@ function answerMs(unit: string): number {
   return Math.max(...bodies.map((body) => timed(() => readAnswer(body, undefined, scrub, SENT))))
 }
 
-const ms = (value: number) => value.toFixed(0).padStart(7)
-const dir = mkdtempSync(join(tmpdir(), 'texts-'))
-const path = join(dir, 'in.csv')
-const isMeant = (name: string) => words.length === 0 || words.some((word) => name.includes(word))
-try {
-  await read(
-    filledWith((line) => rowOf(line, 'warm')),
-    path,
+interface Text {
+  readonly name: string
+  readonly cpuMs: number
+}
+
+/** What the table shows of many; the person who waits sees each. */
+function worst(what: string, texts: readonly Text[]): Line {
+  const { name, cpuMs } = texts.reduce((most, one) => (one.cpuMs > most.cpuMs ? one : most))
+  return { what: `${what}: ${name}`, unit: 'ms of processor', ours: [cpuMs] }
+}
+
+function kinds(): (readonly [string, () => string])[] {
+  const filled = Object.entries(UNITS).flatMap(([name, unit]) =>
+    Object.entries(SHAPES).map(([shape, make]) => [`${name}, ${shape}`, () => make(unit)] as const),
   )
-  console.log(
-    `load of the machine ${loadavg()[0]?.toFixed(1)}; milliseconds of processor, and the longest hold of the event loop`,
-  )
-  console.log('\n1 MiB of CSV'.padEnd(58), 'processor   held   became')
-  const files = [
-    ...Object.entries(LAYOUTS).map(([name, make]) => ({ name, make })),
-    ...Object.entries(UNITS).flatMap(([name, unit]) =>
-      Object.entries(SHAPES).map(([shape, make]) => ({ name: `${name}, ${shape}`, make: () => make(unit) })),
-    ),
-  ]
-  for (const { name, make } of files) {
-    if (!isMeant(name)) continue
-    const { cpuMs, heldMs, became } = await read(make(), path)
-    console.log(name.padEnd(58), `${ms(cpuMs)} ${ms(heldMs)}   ${became}`)
-  }
-  console.log('\na text of the largest size'.padEnd(58), ' message  answer')
-  for (const [name, unit] of Object.entries(UNITS))
-    if (isMeant(name)) console.log(name.padEnd(58), ms(messageMs(unit)), ms(answerMs(unit)))
-} finally {
-  rmSync(dir, { recursive: true })
+  return [...Object.entries(LAYOUTS), ...filled]
+}
+
+export const worstTexts: Case = {
+  name: 'worst-texts',
+  async run(bench: Bench): Promise<readonly Line[]> {
+    const path = join(bench.root, 'worst.csv')
+    const warmUp = filledWith((line) => rowOf(line, 'warm'))
+    await read(warmUp, path)
+    const files: (Text & Cost)[] = []
+    for (const [name, make] of kinds()) {
+      const cost = await read(make(), path)
+      bench.tell(`${name}: ${cost.cpuMs.toFixed(0)} ms, held for ${cost.heldMs.toFixed(0)} ms; ${cost.became}`)
+      files.push({ name, ...cost })
+    }
+    const byUnit = (measure: (unit: string) => number) =>
+      Object.entries(UNITS).map(([name, unit]) => ({ name, cpuMs: measure(unit) }))
+    return [
+      worst('1 MiB of CSV', files),
+      {
+        ...{ what: 'the longest hold of the event loop by one', unit: 'ms' },
+        ...{ ours: [Math.max(...files.map(({ heldMs }) => heldMs))], goal: { atMost: 50 } },
+      },
+      worst('a message of 64 KiB', byUnit(messageMs)),
+      worst('an answer of 64 KiB', byUnit(answerMs)),
+    ]
+  },
 }
