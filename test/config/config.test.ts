@@ -46,7 +46,7 @@ async function mistakesOf(env: NodeJS.ProcessEnv, homeDir = HOME): Promise<strin
 
 describe('the environment', () => {
   test('names variables that look like settings and are none', async () => {
-    const env = { TRANCHE_RAT: '5', TRANCHE_RATE: '5', TRANCHE_SETUP_SUDO: 'yes', XTRANCHE_A: '1' }
+    const env = { TRANCHE_RAT: '5', TRANCHE_RATE: '5', TRANCHE_CI_BOUNDED: '1', XTRANCHE_A: '1' }
     expect((await loadConfig(env, '/home/x')).unknown).toEqual(['TRANCHE_RAT (did you mean TRANCHE_RATE?)'])
   })
 

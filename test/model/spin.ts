@@ -30,7 +30,7 @@ export async function checkModel(...bounds: readonly string[]): Promise<Checked>
       const { stdout, stderr } = await execute(program, args, { cwd: dir, maxBuffer: 2 ** 26 })
       return `${stdout}${stderr}`
     } catch (error) {
-      throw new Error(`${program} failed. npm run setup -- --tests installs what is missing.`, { cause: error })
+      throw new Error(`${program} failed. npm run setup -- --search installs what is missing.`, { cause: error })
     }
   }
   try {
