@@ -1,4 +1,4 @@
-// Messages of three services while the intake is killed: the smaller one. `flood.exhaustive.test.ts` has 20,000.
+// Messages of three services while the intake is killed: the smaller one. `flood.search.test.ts` has 20,000.
 
 import { expect, test } from 'vitest'
 import { eachOnce } from './flood.ts'

@@ -264,8 +264,10 @@ describe.each(Object.entries(EXPORTS))('the format %s', (name, file) => {
     expect(found.rows[0]?.instruction?.operation).toBe('REFUND')
   })
 
-  test.skipIf(file.cameIn === undefined)('refuses it where money came in as well', async () => {
-    const found = await readAs(name, file, [...file.rows, file.cameIn as Record<string, string>])
+  const { cameIn } = file
+  if (cameIn === undefined) return
+  test('refuses it where money came in as well', async () => {
+    const found = await readAs(name, file, [...file.rows, cameIn])
     expect('kind' in found && found.problem).toMatch(/are mixed with amounts without|says which way the money/)
   })
 })

@@ -1896,7 +1896,7 @@ export const GUARDS: readonly Guard[] = [
     file: 'src/ledger/sqlite/copies/witness.ts',
     guard: 'attempt(() => rmSync(file, { force: true }))',
     without: 'rmSync(file, { force: true })',
-    tests: [WITNESS],
+    tests: ['test/ledger/sqlite/copies/witness.ci.test.ts'],
   },
   {
     name: 'a register that is asked twice says the same',
@@ -6528,10 +6528,7 @@ export const GUARDS: readonly Guard[] = [
     file: 'src/ledger/postgres/functions.ts',
     guard: "NEW.state <> 'SENDING' AND NOT keeps_keys()",
     without: "NEW.state <> 'SENDING' AND keeps_keys()",
-    tests: [
-      'test/ledger/postgres/work/group.integration.test.ts',
-      'test/ledger/postgres/side-by-side.ci.test.ts',
-    ],
+    tests: ['test/ledger/postgres/work/group.integration.test.ts', 'test/ledger/postgres/side-by-side.ci.test.ts'],
   },
   {
     name: 'postgres: the database holds every character',
@@ -8363,14 +8360,14 @@ export const GUARDS: readonly Guard[] = [
     file: 'src/app/approvals.ts',
     guard: "if (agreement !== 'differs') return",
     without: 'if (agreement !== null) return',
-    tests: ['test/e2e/approvals.e2e.test.ts'],
+    tests: ['test/e2e/approvals.ci.test.ts'],
   },
   {
     name: 'a batch that waits for approval ends a run with 4',
     file: 'src/present/exit-codes.ts',
     guard: 'if (awaits) return 4\n',
     without: '',
-    tests: ['test/e2e/approvals.e2e.test.ts'],
+    tests: ['test/e2e/approvals.ci.test.ts'],
   },
   {
     name: 'a named batch that was handed in whole takes no message',

@@ -1,18 +1,7 @@
 // What a ledger remembers that no copy carries along, and what is remembered of it outside its directory.
 
-import { execFileSync, spawnSync } from 'node:child_process'
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { execFileSync } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -88,19 +77,6 @@ function edit(place: SqlitePlace, change: (identity: Record<string, unknown>) =>
   db.prepare("UPDATE meta SET value = ? WHERE key = 'identity'").run(JSON.stringify(identity))
   db.close()
 }
-
-function chattr(how: '+i' | '-i', ...paths: readonly string[]): boolean {
-  return spawnSync('chattr', [how, ...paths], { stdio: 'ignore' }).status === 0
-}
-
-/** As root, on a file system that knows it. */
-const canFreeze = (() => {
-  const dir = mkdtempSync(join(tmpdir(), 'tf-'))
-  const frozen = chattr('+i', dir)
-  chattr('-i', dir)
-  rmSync(dir, { recursive: true })
-  return frozen
-})()
 
 async function batchesIn(place: SqlitePlace): Promise<readonly BatchId[]> {
   const ledger = place.open()
@@ -334,26 +310,6 @@ describe('a witness', () => {
     expect(second.kind).toBe('taken')
     if (second.kind === 'taken') second.release()
   })
-
-  test.skipIf(!canFreeze)(
-    'that can no longer be written or removed stops no worker, and vouches for nothing',
-    async () => {
-      const place = await placeOf(true)
-      await using(place, async (ledger) => {
-        await work(ledger)
-        chattr('+i', witnessFile(place), place.witness)
-        try {
-          await claimOne(ledger)
-          await ledger.renewEpoch()
-        } finally {
-          chattr('-i', witnessFile(place), place.witness)
-        }
-        expect(await ledger.alarm()).toBeNull()
-      })
-      inDir(place, 'chmod u+x ledger.epoch')
-      expect(await alarmIn(place)).toBe('touched')
-    },
-  )
 
   test('where none can be kept, the ledger goes on without', async () => {
     const place = await placeOf(false)
