@@ -21,7 +21,11 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-const WITH_PARTS = 'test/**/*.{integration,e2e,ci,search}.test.ts'
+const IN_PROCESS = 'test/**/*.integration.test.ts'
+const WITH_PROCESSES = 'test/**/*.{e2e,ci,search}.test.ts'
+
+/** Processes, not threads: tests start children that die with their parent, send signals and hold kernel locks. */
+const PARTS = { pool: 'forks', globalSetup: ['test/fixtures/program.ts', 'test/fixtures/postgres.ts'] } as const
 
 export default defineConfig({
   test: {
@@ -34,19 +38,17 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        // Nothing outside is touched, so that files may share a thread and what it has read.
-        test: { name: 'pure', include: ['test/**/*.test.ts'], exclude: [WITH_PARTS], pool: 'threads', isolate: false },
-      },
-      {
-        extends: true,
+        // Nothing outside is touched. Files share a process, and what it has read: half of a small file's time is reading the source.
         test: {
-          name: 'parts',
-          include: [WITH_PARTS],
-          globalSetup: ['test/fixtures/program.ts', 'test/fixtures/postgres.ts'],
-          // Processes, not threads: tests start children that die with their parent, send signals and hold kernel locks.
-          pool: 'forks',
+          name: 'pure',
+          include: ['test/**/*.test.ts'],
+          exclude: [IN_PROCESS, WITH_PROCESSES],
+          pool: 'threads',
+          isolate: false,
         },
       },
+      { extends: true, test: { name: 'parts', include: [IN_PROCESS], isolate: false, ...PARTS } },
+      { extends: true, test: { name: 'processes', include: [WITH_PROCESSES], ...PARTS } },
     ],
   },
 })

@@ -1,119 +1,129 @@
-// Pages that are watched by many who never read: what they cost the server, and those who do read.
+// Pages that change while they are looked at, over a real socket.
 
-import { connect, type Socket } from 'node:net'
-import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
-import { type Console, cookieName, openConsole } from '../fixtures/console.ts'
-import { headerOf, refund, submit } from '../fixtures/ledgers.ts'
-import { soon } from '../fixtures/soon.ts'
-import { tell } from '../nemesis/figures.ts'
+import type { AddressInfo } from 'node:net'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { BatchId } from '../../src/domain/ids.ts'
+import { CLERK, findingOn, headerOf, personAt, refund, submit, work } from '../fixtures/ledgers.ts'
+import { openPages, type PagesServed, type Visiting } from '../fixtures/pages.ts'
 
-let desk: Console
-let batch: string
-/** What they send as their cookie. */
-let olga: string
+let served: PagesServed
+let batch: BatchId
+let olga: Visiting
+let base: string
+
 beforeEach(async () => {
-  desk = await openConsole()
-  batch = await submit(desk.ledger, desk.accounts.shop, [refund('A'), refund('B')], headerOf(desk.accounts.shop))
-  await desk.person('olga', ['operator'])
-  olga = await cookieOf('olga')
+  served = await openPages()
+  batch = await submit(served.ledger, served.accounts.shop, [refund('A'), refund('B')], headerOf(served.accounts.shop))
+  olga = await served.as('olga', ['operator'])
+  await served.pages.listen({ host: '127.0.0.1', port: 0 })
+  base = `http://127.0.0.1:${(served.pages.server.address() as AddressInfo).port}`
 })
-afterEach(() => desk.close())
+afterEach(() => served.close())
 
-async function cookieOf(name: string): Promise<string> {
-  return `${cookieName(false)}=${await desk.session(name)}`
+interface Told {
+  readonly figures: Readonly<Record<string, string>> & { readonly settled: string }
+  readonly shape: string
+  readonly at: string
 }
 
-/** Each part of the stream as it comes. */
-async function* watching(cookie: string): AsyncGenerator<string> {
-  const answer = await fetch(`${desk.url}/live?batch=${batch}`, { headers: { cookie } })
-  expect(answer.status).toBe(200)
-  for await (const part of answer.body ?? []) yield new TextDecoder().decode(part)
+/** Ends where the stream does. */
+async function* watching(path: string, { cookie }: Visiting): AsyncGenerator<Told> {
+  const answer = await fetch(`${base}${path}`, { headers: { cookie } })
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8'])
+  expect(answer.headers.get('cache-control')).toBe('no-store')
+  let text = ''
+  for await (const part of answer.body ?? []) {
+    text += new TextDecoder().decode(part)
+    const events = text.split('\n\n')
+    text = events.pop() ?? ''
+    for (const event of events) yield JSON.parse(event.replace(/^data: /, '')) as Told
+  }
 }
 
-/** Never reads. */
-function ask(cookie: string): Socket {
-  const socket = connect(Number(new URL(desk.url).port), '127.0.0.1')
-  socket.on('error', () => {})
-  onTestFinished(() => void socket.destroy())
-  socket.pause().write(`GET /live?batch=${batch} HTTP/1.1\r\nHost: 127.0.0.1\r\nCookie: ${cookie}\r\n\r\n`)
-  return socket
+async function until(stream: AsyncGenerator<Told>, is: (told: Told) => boolean): Promise<Told> {
+  for (;;) {
+    const { value, done } = await stream.next()
+    if (done === true) throw new Error('the stream ended')
+    if (is(value)) return value
+  }
 }
 
-/** Of the server's side. */
-function connections(): Set<Socket> {
-  const open = new Set<Socket>()
-  desk.pages.server.on('connection', (socket: Socket) => {
-    open.add(socket)
-    socket.on('close', () => open.delete(socket))
-  })
-  return open
-}
+test('who watches a batch is told its figures as they change, and that the page has another shape', async () => {
+  const { ledger } = served
+  const stream = watching(`/live?batch=${batch}`, olga)
+  const first = await until(stream, () => true)
+  expect(first.figures).toMatchObject({ outcomes: '2 rows: 2 not settled yet', workers: '0 workers run' })
+  const page = (await olga.get(`/batches/${batch}`)).body
+  expect(page).toContain(`data-shape="${first.shape.replaceAll('"', '&quot;')}"`)
+  await work(ledger, batch, 'A', 'APPROVED')
+  const then = await until(stream, ({ figures }) => figures.outcomes === '2 rows: 1 approved, 1 not settled yet')
+  expect(then.shape).not.toBe(first.shape)
+  expect(then.figures['count-REFUND-EUR-APPROVED']).toBe('1')
+  await stream.return(undefined)
+})
 
-test('who does not read is dismissed, and who reads goes on', async () => {
-  // Each look is a repetition, and they follow one another at once; nobody has watched for long.
-  let nowMs = 1e12
-  Object.assign(desk.app.clock, {
-    monotonicMs: () => nowMs,
-    async sleep() {
-      nowMs += 4_001
-      await new Promise(setImmediate)
+test('who watches a batch is told that it was proposed to send a row of it again, and that it is so no more', async () => {
+  const { ledger } = served
+  const rule = { merchants: null, operations: null, fourEyes: true, bands: {}, rowOver: {} }
+  await ledger.adoptPolicy({ rules: [rule], expireAfterMs: 86_400_000, osUsers: false }, 'test', CLERK, Date.now())
+  await work(ledger, batch, 'A', 'IN_DOUBT')
+  const stream = watching(`/live?batch=${batch}`, olga)
+  const { shape } = await until(stream, () => true)
+  const row = { batchId: batch, rowNo: 1 }
+  const order = { finding: 'send-again', attempt: 1, row, proposedAtMs: null } as const
+  const said = await ledger.resolve(findingOn('A', order), personAt('otto'), Date.now())
+  if (said.kind !== 'proposed') throw new Error(`it was not proposed: ${said.kind}`)
+  const then = await until(stream, (told) => told.shape !== shape)
+  const page = (await olga.get(`/batches/${batch}`)).body
+  expect(page).toContain('It is proposed to send 1 row once more')
+  expect(page).toContain(`data-shape="${then.shape.replaceAll('"', '&quot;')}"`)
+  await ledger.refuseProposal({ ...row, proposedAtMs: said.proposal.atMs, reason: 'it is there' }, CLERK, Date.now())
+  await until(stream, (told) => told.shape === shape)
+  await stream.return(undefined)
+})
+
+test('the stream ends with the session', async () => {
+  const stream = watching('/live?batch=', olga)
+  await until(stream, () => true)
+  await served.ledger.setGrants('olga', ['viewer'], 'x', served.app.actor, Date.now())
+  await expect(until(stream, () => false)).rejects.toThrow()
+})
+
+test.each<[string, () => Promise<unknown>]>([
+  ['is revoked', () => served.ledger.revokePerson('olga', 'left', served.app.actor, Date.now())],
+  ['signs out', () => olga.send('/sessions', '/sign-out')],
+  [
+    'has that session ended by another one',
+    async () => {
+      const [session] = await served.ledger.sessions('p-olga', Date.now())
+      await served.ledger.endSession('p-olga', session?.id ?? '', served.app.actor, Date.now())
     },
-  })
-  const open = connections()
-  ask(olga)
-  await soon(() => expect([...open].some((socket) => socket.bytesWritten > 0)).toBe(true))
-  const [ofSlow] = [...open].filter((socket) => socket.bytesWritten > 0) as [Socket]
-  const reader = watching(olga)
-  await reader.next()
-  nowMs = 0
-  // Whoever comes is told at once, and so are all.
-  const third = watching(olga)
-  await third.next()
-  await third.return(undefined)
-  let most = 0
-  while (!ofSlow.destroyed) {
-    await reader.next()
-    most = Math.max(most, ofSlow.writableLength)
-    expect(most).toBeLessThan(300 * 1024)
-  }
-  expect(most).toBeGreaterThan(0)
-  for (let n = 0; n < 5; n += 1) await reader.next()
-  await reader.return(undefined)
+  ],
+])('the stream ends at the next look when whoever watches %s', async (_, act) => {
+  const stream = watching('/live?batch=', olga)
+  await until(stream, () => true)
+  await act()
+  await expect(until(stream, () => false)).rejects.toThrow()
+  expect((await fetch(`${base}/live?batch=`, { headers: { cookie: olga.cookie }, redirect: 'manual' })).status).toBe(
+    303,
+  )
 })
 
-const PERSONS = 25
-const SESSIONS = 4
-const PAGES = 5
+test('looking keeps no session open', async () => {
+  const before = await served.ledger.sessions('p-olga', Date.now())
+  const stream = watching('/live?batch=', olga)
+  await until(stream, () => true)
+  const seen = (await served.ledger.sessions('p-olga', Date.now())).map(({ seenAtMs }) => seenAtMs)
+  await until(stream, () => true)
+  expect((await served.ledger.sessions('p-olga', Date.now())).map(({ seenAtMs }) => seenAtMs)).toEqual(seen)
+  expect(before).toHaveLength(1)
+  await stream.return(undefined)
+})
 
-test('five hundred who never read take little memory, and who reads is told as before', {
-  timeout: 240_000,
-}, async () => {
-  const cookies: string[] = []
-  for (let person = 0; person < PERSONS; person += 1) {
-    await desk.person(`p${person}`, ['viewer'])
-    for (let session = 0; session < SESSIONS; session += 1) cookies.push(await cookieOf(`p${person}`))
-  }
-  const open = connections()
-  const reader = watching(olga)
-  await reader.next()
-  const before = process.memoryUsage.rss()
-  for (const cookie of cookies) for (let page = 0; page < PAGES; page += 1) ask(cookie)
-  await vi.waitFor(
-    () => expect([...open].filter((socket) => socket.bytesWritten > 500)).toHaveLength(PERSONS * SESSIONS * PAGES + 1),
-    { timeout: 60_000 },
-  )
-  // Each person has one page more than they may.
-  const refused = await fetch(`${desk.url}/live?batch=${batch}`, { headers: { cookie: cookies[0] as string } })
-  expect(refused.status).toBe(503)
-  const connected = process.memoryUsage.rss()
-  // It tells anew every four seconds what has not changed.
-  for (let told = 0; told < 5; told += 1) await reader.next()
-  const told = process.memoryUsage.rss()
-  const growth = [connected - before, told - connected].map((bytes) => Math.round(bytes / 1024 / 1024))
-  tell(`500 who never read: +${growth[0]} MiB with both ends, +${growth[1]} MiB while they are told`)
-  expect(growth[0]).toBeLessThan(150)
-  expect(growth[1]).toBeLessThan(30)
-  const page = await fetch(`${desk.url}/batches/${batch}`, { headers: { cookie: olga } })
-  expect(page.status).toBe(200)
-  await reader.return(undefined)
+test('a session watches five pages at once, and no more', async () => {
+  const streams = Array.from({ length: 5 }, () => watching('/live?batch=', olga))
+  await Promise.all(streams.map((stream) => until(stream, () => true)))
+  expect((await fetch(`${base}/live?batch=`, { headers: { cookie: olga.cookie } })).status).toBe(503)
+  await streams[0]?.return(undefined)
+  for (const stream of streams) await stream.return(undefined)
 })

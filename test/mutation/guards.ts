@@ -29,15 +29,15 @@ const DIFFERENT_HOSTS = 'test/ledger/postgres/hosts-that-differ.ci.test.ts'
 const RECORD = 'test/ledger/sqlite/ledger/record.integration.test.ts'
 const POSTGRES_RECORD = 'test/ledger/postgres/ledger/record.ci.test.ts'
 const SIGN_IN = 'test/console/sign-in.integration.test.ts'
-const PROVIDER = 'test/console/provider.integration.test.ts'
+const PROVIDER = 'test/console/provider.ci.test.ts'
 const CLAIMS = 'test/identity/claims.test.ts'
 const IDENTITY = 'test/domain/identity.test.ts'
 const DOUBT_PAGES = 'test/console/doubts.integration.test.ts'
-const DONE_PAGES = 'test/console/done.integration.test.ts'
-const REFUSED_PAGES = 'test/console/refused.integration.test.ts'
-const KEY_PAGES = 'test/console/keys.integration.test.ts'
-const VERIFYING_PAGES = 'test/console/verifying.integration.test.ts'
-const WORKLIST_PAGES = 'test/console/worklist.integration.test.ts'
+const DONE_PAGES = 'test/console/done.ci.test.ts'
+const REFUSED_PAGES = 'test/console/refused.ci.test.ts'
+const KEY_PAGES = 'test/console/keys.ci.test.ts'
+const VERIFYING_PAGES = 'test/console/verifying.ci.test.ts'
+const WORKLIST_PAGES = 'test/console/worklist.ci.test.ts'
 const SETTLING = 'test/ledger/rules/settling.test.ts'
 const PAUSING = 'test/ledger/rules/pausing.test.ts'
 const RESOLVING = 'test/ledger/rules/resolving.test.ts'
@@ -76,8 +76,8 @@ const FILES_OVER_HTTP = 'test/e2e/uploads.e2e.test.ts'
 const ROUTES = 'test/server/routes.integration.test.ts'
 const PROBLEMS = 'test/server/problems.integration.test.ts'
 const THREATS = 'test/server/threats.integration.test.ts'
-const PAGES_TRIED = 'test/console/threats.integration.test.ts'
-const WATCHED_LONG = 'test/console/live.ci.test.ts'
+const PAGES_TRIED = 'test/console/threats.ci.test.ts'
+const WATCHED_LONG = 'test/console/live-many.ci.test.ts'
 const BOMBS = 'test/e2e/bombs.ci.test.ts'
 const HANDED_IN = 'test/server/instructions.integration.test.ts'
 const CARD_FIELDS = 'test/ingest/fields/card.test.ts'
@@ -7601,7 +7601,7 @@ export const GUARDS: readonly Guard[] = [
     file: 'src/console/pages/worklist.ts',
     guard: "onlyProposes: does === 'proposes'",
     without: 'onlyProposes: false',
-    tests: ['test/console/worklist.integration.test.ts'],
+    tests: ['test/console/worklist.ci.test.ts'],
   },
   {
     name: 'a command that was shown to propose says so to the ledger',
@@ -7694,14 +7694,14 @@ export const GUARDS: readonly Guard[] = [
     file: 'src/console/pages/audit.ts',
     guard: 'text !== undefined && /^\\d{4}-\\d\\d-\\d\\d$/.test(text)',
     without: 'text !== undefined && /^\\d{4}-\\d\\d-\\d\\d/.test(text)',
-    tests: ['test/console/downloads.integration.test.ts'],
+    tests: ['test/console/downloads.ci.test.ts'],
   },
   {
     name: 'a file confirms no proposal',
     file: 'src/app/worklist.ts',
     guard: "entry.finding === 'send-again' ? { proposedAtMs: null } : {}",
     without: '{}',
-    tests: ['test/console/worklist.integration.test.ts'],
+    tests: ['test/console/worklist.ci.test.ts'],
   },
   {
     name: 'another key gains no other limit',
@@ -7750,21 +7750,21 @@ export const GUARDS: readonly Guard[] = [
     file: 'src/console/pages/webhooks.ts',
     guard: 'secretShown({ id, secret: isDone ? secret : null })',
     without: 'secretShown({ id, secret })',
-    tests: ['test/console/webhooks.integration.test.ts'],
+    tests: ['test/console/webhooks.ci.test.ts'],
   },
   {
     name: 'the page of a webhook adds none in a private network',
     file: 'src/console/pages/webhooks.ts',
     guard: 'allowsPrivate: false',
     without: 'allowsPrivate: true',
-    tests: ['test/console/webhooks.integration.test.ts'],
+    tests: ['test/console/webhooks.ci.test.ts'],
   },
   {
     name: 'what an event tells of batches is read by those who may see batches',
     file: 'src/console/pages/webhooks-shown.ts',
     guard: "if (!visitorOf(request).may('view'))",
     without: 'if (false)',
-    tests: ['test/console/webhooks.integration.test.ts'],
+    tests: ['test/console/webhooks.ci.test.ts'],
   },
   {
     name: 'a decision at a page takes a password that was shown a moment ago',
@@ -8789,7 +8789,7 @@ export const GUARDS: readonly Guard[] = [
     guard:
       "if (movers.length >= 2 && canApprove) yield* beginFourEyes('two people have roles that move money', actor, nowMs)",
     without: '',
-    tests: ['test/ledger/sqlite/ledger/record.integration.test.ts', 'test/console/people.integration.test.ts'],
+    tests: ['test/ledger/sqlite/ledger/record.integration.test.ts', 'test/console/people.ci.test.ts'],
   },
   {
     name: 'a new link gives its roles anew, so that nobody approves at once in the name of another',
@@ -9078,7 +9078,7 @@ export const GUARDS: readonly Guard[] = [
     guard:
       'const elsewhere = await admit(request, door, entry)\n    if (elsewhere !== null) return reply.redirect(elsewhere, 303)\n    if (entry.hasFile',
     without: 'if (entry.hasFile',
-    tests: ['test/console/people.integration.test.ts'],
+    tests: ['test/console/people.ci.test.ts'],
   },
   {
     name: 'a form that is sent twice has its effect once',
@@ -9106,7 +9106,7 @@ export const GUARDS: readonly Guard[] = [
     file: 'src/console/live.ts',
     guard: 'if (open.has(sessionId) && ',
     without: 'if (',
-    tests: ['test/console/live.integration.test.ts'],
+    tests: ['test/console/live.ci.test.ts'],
   },
   {
     name: 'who does not read what they watch is dismissed',
@@ -9120,7 +9120,7 @@ export const GUARDS: readonly Guard[] = [
     file: 'src/console/live.ts',
     guard: 'own >= OF_A_SESSION_MOST || ',
     without: '',
-    tests: ['test/console/live.integration.test.ts'],
+    tests: ['test/console/live.ci.test.ts'],
   },
   {
     name: 'wrong passwords in a row are an act, and a few acts at most',
