@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { guardCell, unguardCell } from '../../src/domain/formula-guard.ts'
 import { toCsvText } from '../../src/results/formats.ts'
 import { cellsOf, couldRun, couldRunElsewhere, FORMULAS, SEPARATORS } from '../fixtures/formulas.ts'
+import { tries } from '../fixtures/tries.ts'
 
 /** Texts that are likely to begin dangerously. */
 const cells = fc
@@ -164,7 +165,7 @@ test('the guard adds apostrophes only, and taking them away gives the cell back'
       expect(guarded.replaceAll("'", '')).toBe(cell.replaceAll("'", ''))
       expect(unguardCell(guarded)).toBe(cell)
     }),
-    { numRuns: 20_000 },
+    { numRuns: tries(20_000) },
   )
 })
 
@@ -191,7 +192,7 @@ test('no spreadsheet runs a guarded cell, whichever separator it goes by', () =>
       expect(cellsOf(file).filter(couldRun)).toEqual([])
       for (const separators of SEPARATORS) expect(cellsOf(file, separators).filter(couldRunElsewhere)).toEqual([])
     }),
-    { numRuns: 5000 },
+    { numRuns: tries(5000) },
   )
 })
 

@@ -4,6 +4,7 @@ import { passesLuhn } from '../../src/domain/card-number.ts'
 import { holdsPan, maskPans, mayHoldPan } from '../../src/domain/pan.ts'
 import { candidatesIn, lookAt, type Meter } from '../../src/domain/pan-candidates.ts'
 import { cardOf, ISSUED, OTHERS, seeded, WRITINGS } from '../fixtures/numbers.ts'
+import { tries } from '../fixtures/tries.ts'
 
 /** The numbers that the networks publish for tests. */
 const TEST_NUMBERS = [
@@ -282,7 +283,7 @@ describe('masks of any text', () => {
         const once = maskPans(each)
         expect(maskPans(once)).toBe(once)
       }),
-      { numRuns: 3_000 },
+      { numRuns: tries(3_000) },
     )
   })
 
@@ -294,7 +295,7 @@ describe('masks of any text', () => {
           expect(digits).toBe(masked(digits))
         }
       }),
-      { numRuns: 3_000 },
+      { numRuns: tries(3_000) },
     )
   })
 

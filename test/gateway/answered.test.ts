@@ -6,6 +6,7 @@ import { type Judging, verdictOn } from '../../src/domain/verdict.ts'
 import { readAnswer, type Sent } from '../../src/gateway/answered.ts'
 import { parseBody } from '../../src/gateway/body.ts'
 import { createScrub, REPEATED } from '../../src/gateway/scrub.ts'
+import { tries } from '../fixtures/tries.ts'
 import { canariesIn, escapesIn, jsonIn, KINDS, PASSWORD, USERNAME, WRITINGS } from '../hostile/canaries.ts'
 
 const scrub = createScrub({ username: USERNAME, secrets: [PASSWORD] })
@@ -159,7 +160,7 @@ describe('no verdict changes by what is kept', () => {
           )
         },
       ),
-      { numRuns: 3_000 },
+      { numRuns: tries(3_000) },
     )
   })
 })

@@ -6,6 +6,7 @@ import type { Outcome } from '../../src/domain/outcome.ts'
 import { type Judging, type Verdict, verdictOn } from '../../src/domain/verdict.ts'
 import { parseBody, textOf } from '../../src/gateway/body.ts'
 import { hidingPlaces, type KnownBody, PLAIN_BODIES } from '../fixtures/bodies.ts'
+import { tries } from '../fixtures/tries.ts'
 
 const kindOf = (body: string | Buffer) => parseBody(Buffer.from(body), undefined).kind
 const kindOfKnown = ({ bytes, headers = {} }: KnownBody) => parseBody(bytes, headers['content-encoding']).kind
@@ -165,7 +166,7 @@ describe('in every body', () => {
       fc.property(tree, escaped, (value, escaping) => {
         expect(kindOf(escaping(JSON.stringify(value)))).not.toBe('none')
       }),
-      { numRuns: 500 },
+      { numRuns: tries(500) },
     )
   })
 

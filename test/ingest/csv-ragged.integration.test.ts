@@ -3,6 +3,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { formatAmount } from '../../src/domain/money.ts'
+import { tries } from '../fixtures/tries.ts'
 import { read, readWhole, refusalOf } from './table.ts'
 
 const REFUND = { operation: 'REFUND' } as const
@@ -99,7 +100,7 @@ describe('lines that differ in empty cells at their end', () => {
         const asked = [instruction.orderId, formatAmount(instruction.money), instruction.money.currency]
         expect(asked).toEqual([order_id, Number(amount).toFixed(2), 'EUR'])
       }),
-      { numRuns: 3000 },
+      { numRuns: tries(3000) },
     )
   })
 })

@@ -19,6 +19,7 @@ import { checkOut } from '../../src/results/out.ts'
 import { assertFitsWorkbook } from '../../src/results/workbook-file.ts'
 import { type ResultsRequest, writeResults } from '../../src/results/write.ts'
 import { listOf } from '../fixtures/ledgers.ts'
+import { tries } from '../fixtures/tries.ts'
 import { READING } from '../ingest/table.ts'
 import { AT_MS, inPages, NO_FACTS, readingOf, rowOf } from './reading.ts'
 
@@ -119,7 +120,7 @@ describe('a workbook', () => {
         const carried = found?.slice(1).map((cells) => cells.slice(0, 2).map(unguardCell))
         expect(carried).toEqual(table.map((cells) => cells.map((text) => text.toWellFormed())))
       }),
-      { numRuns: 60 },
+      { numRuns: tries(60) },
     )
   })
 

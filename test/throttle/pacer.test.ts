@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { createPacer, type Pacer, type Reservation } from '../../src/throttle/pacer.ts'
 import { idle, ManualClock } from '../fixtures/clock.ts'
+import { tries } from '../fixtures/tries.ts'
 
 const NOW = Date.UTC(2026, 4, 4, 9)
 const FOREVER = new AbortController().signal
@@ -146,7 +147,7 @@ describe('where the first byte leaves', () => {
             expect(starts.filter((at) => at >= from && at < from + 1_000).length).toBeLessThanOrEqual(rate)
         },
       ),
-      { numRuns: 15 },
+      { numRuns: tries(15) },
     )
   })
 
@@ -157,7 +158,7 @@ describe('where the first byte leaves', () => {
         const pacer = createPacer(rate, clock)
         expect(await clock.until(Promise.all(times(10, () => send(pacer))))).not.toContain('pace')
       }),
-      { numRuns: 30 },
+      { numRuns: tries(30) },
     )
   })
 
@@ -264,7 +265,7 @@ describe('another rate', () => {
           expect(within).toBeLessThanOrEqual(Math.max(1, last.rate))
         }
       }),
-      { numRuns: 20, endOnFailure: true },
+      { numRuns: tries(20), endOnFailure: true },
     )
   })
 })

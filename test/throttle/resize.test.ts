@@ -5,6 +5,7 @@ import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { type AccountLimiter, createLimiter } from '../../src/throttle/limiter.ts'
 import type { Permit } from '../../src/throttle/permits.ts'
 import { idle, ManualClock } from '../fixtures/clock.ts'
+import { tries } from '../fixtures/tries.ts'
 
 const NOW = Date.UTC(2026, 4, 4, 9)
 const FOREVER = new AbortController().signal
@@ -285,6 +286,6 @@ test('no second up to a start holds more than the share of that start, however i
         expect(within).toBeLessThanOrEqual(Math.ceil(last.rate))
       }
     }),
-    { numRuns: 25, endOnFailure: true },
+    { numRuns: tries(25), endOnFailure: true },
   )
 })

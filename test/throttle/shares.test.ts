@@ -7,6 +7,7 @@ import { shareInForce, shrinkOf, targetShare } from '../../src/ledger/rules/shar
 import { type AccountLimiter, createLimiter } from '../../src/throttle/limiter.ts'
 import { ManualClock } from '../fixtures/clock.ts'
 import { ShareTable } from '../fixtures/share-table.ts'
+import { tries } from '../fixtures/tries.ts'
 
 const NOTHING: Share = { ratePerSecond: 0, inFlightMax: 0 }
 // Shorter than the real ones, in the same order: a worker trusts its share for less long than the ledger keeps it.
@@ -198,7 +199,7 @@ describe('over all processes', () => {
           expect(world.mostOpen).toBeLessThanOrEqual(inFlightMax)
         },
       ),
-      { numRuns: 6, endOnFailure: true },
+      { numRuns: tries(6), endOnFailure: true },
     )
   })
 

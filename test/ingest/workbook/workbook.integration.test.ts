@@ -8,6 +8,7 @@ import { numberText } from '../../../src/ingest/workbook/cell.ts'
 import { parseFormat, showNumber, showsDate } from '../../../src/ingest/workbook/number-format.ts'
 import { openWhole } from '../../../src/ingest/workbook/workbook.ts'
 import { type Entry, inflate, readDirectory } from '../../../src/ingest/workbook/zip.ts'
+import { tries } from '../../fixtures/tries.ts'
 import { cell, number, partsOf, rowOf, rowsOf, sheetOf, type Written, workbook, zip } from '../sheets.ts'
 import { READING, read, readWhole, refusalOf, toCsv, withFile } from '../table.ts'
 
@@ -627,7 +628,7 @@ describe('a file is refused with a sentence', () => {
           if ('kind' in found) expect(found).toMatchObject({ problem: expect.any(String), remedy: expect.any(String) })
         },
       ),
-      { numRuns: 300 },
+      { numRuns: tries(300) },
     )
   })
 
@@ -661,7 +662,7 @@ describe('a file is refused with a sentence', () => {
         const found = await read(withSheet(sheetOf(pieces.join(''))))
         expect('kind' in found).toBe(true)
       }),
-      { numRuns: 300 },
+      { numRuns: tries(300) },
     )
   })
 })

@@ -18,8 +18,8 @@ import {
   submit,
   work,
 } from '../../fixtures/ledgers.ts'
+import { tries } from '../../fixtures/tries.ts'
 import { accountId, ledger, place } from '../../fixtures/use-ledger.ts'
-import { tries } from './tries.ts'
 
 const START: EventPosition = { move: 0, event: 0 }
 

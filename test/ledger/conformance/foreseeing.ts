@@ -5,8 +5,8 @@ import { describe, expect, test } from 'vitest'
 import type { Foreseen, Resolution, Resolved } from '../../../src/domain/doubt.ts'
 import { FINDINGS, takesTransaction } from '../../../src/domain/resolution.ts'
 import { CLERK, findingOn, NOW, openAccount, refund, statesIn, submit, work } from '../../fixtures/ledgers.ts'
+import { tries } from '../../fixtures/tries.ts'
 import { accountId, ledger } from '../../fixtures/use-ledger.ts'
-import { tries } from './tries.ts'
 
 const REST_MS = 900_000
 const SENT_MS = NOW + 100

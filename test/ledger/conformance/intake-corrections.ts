@@ -29,9 +29,9 @@ import {
   submit,
   work,
 } from '../../fixtures/ledgers.ts'
+import { tries } from '../../fixtures/tries.ts'
 import { accountId, ledger, place } from '../../fixtures/use-ledger.ts'
 import { check, FIRST, MENDED, made, refunds } from './given.ts'
-import { tries } from './tries.ts'
 
 const onlyNew: Partial<DraftHeader> = { onlyNew: true }
 

@@ -25,9 +25,9 @@ import {
   submit,
   work,
 } from '../../fixtures/ledgers.ts'
+import { tries } from '../../fixtures/tries.ts'
 import { accountId, ledger, place } from '../../fixtures/use-ledger.ts'
 import { check } from './given.ts'
-import { tries } from './tries.ts'
 
 export function describeRefunds(): void {
   const of = (reference: string, amountMinor: bigint, over: Partial<Instruction> = {}) =>

@@ -27,7 +27,7 @@ import {
   settle,
   submit,
 } from '../../fixtures/ledgers.ts'
-import { tries } from './tries.ts'
+import { tries } from '../../fixtures/tries.ts'
 
 type Step =
   | { readonly do: 'submit'; readonly references: readonly number[]; readonly faulty: boolean }

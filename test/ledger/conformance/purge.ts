@@ -29,8 +29,8 @@ import {
   settle,
   submit,
 } from '../../fixtures/ledgers.ts'
+import { tries } from '../../fixtures/tries.ts'
 import { accountId, ledger, place } from '../../fixtures/use-ledger.ts'
-import { tries } from './tries.ts'
 
 const MAIL = 'ann@example.test'
 

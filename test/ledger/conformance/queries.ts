@@ -24,8 +24,8 @@ import {
   submit,
   work,
 } from '../../fixtures/ledgers.ts'
+import { tries } from '../../fixtures/tries.ts'
 import { accountId, ledger, place } from '../../fixtures/use-ledger.ts'
-import { tries } from './tries.ts'
 
 export function describeQueries(): void {
   const view = async (batchId: string) => {

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 import type { Share } from '../../../src/domain/share.ts'
 import { type ShareFacts, shareInForce, shrinkOf, targetShare } from '../../../src/ledger/rules/shares.ts'
 import { anyAllowance, ShareTable, usableRate } from '../../fixtures/share-table.ts'
+import { tries } from '../../fixtures/tries.ts'
 
 const NONE: Share = { ratePerSecond: 0, inFlightMax: 0 }
 const WORKERS = [1, 2, 3, 4, 5]
@@ -160,7 +161,7 @@ describe('in any interleaving', () => {
           expect(used.inFlight).toBeLessThanOrEqual(of.inFlightMax)
         }
       }),
-      { numRuns: 1_000 },
+      { numRuns: tries(1_000) },
     )
   })
 
@@ -193,7 +194,7 @@ describe('in any interleaving', () => {
         }
         expect(model.held()).toEqual(settled)
       }),
-      { numRuns: 500 },
+      { numRuns: tries(500) },
     )
   })
 
