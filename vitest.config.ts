@@ -29,6 +29,7 @@ const PARTS = { pool: 'forks', globalSetup: ['test/fixtures/program.ts', 'test/f
 
 export default defineConfig({
   test: {
+    setupFiles: process.env.PROPERTY_SEED === undefined ? [] : ['test/search/properties.ts'],
     maxWorkers: 2,
     ...(process.env.TEST_TIMES !== undefined && { maxWorkers: 1, reporters: [new Times()] }),
     sequence: { sequencer: LongestFirst },

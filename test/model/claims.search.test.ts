@@ -3,6 +3,8 @@
 import { describe, expect, test } from 'vitest'
 import { checkModel, MAY_SKIP } from './spin.ts'
 
+const FOR = { timeout: 3_600_000 }
+
 /** Twice, or once and forgotten. */
 const EXECUTED_WRONGLY = /executed/
 const CLAIMED_WRONGLY = /told|fenced/
@@ -30,10 +32,11 @@ describe.skipIf(MAY_SKIP)('three workers on two rows of one order', () => {
   })
 })
 
-test.skipIf(MAY_SKIP)(
-  'three claims of three workers execute no row twice, over one failover',
-  { timeout: 900_000 },
-  async () => {
-    expect(await checkModel('MOST=3')).toMatchObject({ isWhole: true, broken: null })
-  },
-)
+test.skipIf(MAY_SKIP)('three claims of three workers execute no row twice, over one failover', FOR, async () => {
+  expect(await checkModel('MOST=3')).toMatchObject({ isWhole: true, broken: null })
+})
+
+// Six minutes, and 6 GiB.
+test.skipIf(MAY_SKIP)('nor do they where one of the workers dies', FOR, async () => {
+  expect(await checkModel('MOST=3', 'DEATHS=1')).toMatchObject({ isWhole: true, broken: null })
+})

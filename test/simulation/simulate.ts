@@ -1,7 +1,6 @@
-// npm run simulate -- --seed N --runs M [--hosts] [--jobs K] [--every-await] [--trace] [--plant NAME]
+// npm run simulate -- --seed N --runs M [--hosts] [--every-await] [--trace] [--plant NAME]
 // Runs the seeds N to N+M-1. The first that breaks an invariant is told with its trace and the command that repeats it.
 
-import { fork } from 'node:child_process'
 import { parseArgs } from 'node:util'
 import { openCluster } from '../fixtures/postgres.ts'
 import { HOSTS_PLANTS, type HostsPlant } from './hosts/plants.ts'
@@ -13,7 +12,6 @@ import { type RunResult, runSeed } from './run.ts'
 interface Arguments {
   readonly seed: number
   readonly runs: number
-  readonly jobs: number
   readonly everyAwait: boolean
   readonly hosts: boolean
   readonly trace: boolean
@@ -24,7 +22,6 @@ interface Arguments {
 const USAGE = `npm run simulate -- --seed N --runs M
   --seed N         the first seed (default 1)
   --runs M         how many seeds, one after the other (default 1000)
-  --jobs K         processes to share them among (default 1)
   --hosts          four hosts with one PostgreSQL, instead of one machine with SQLite
   --every-await    each seed once more for every one of its steps, with a process killed before that step
   --die-at STEP    with a process killed before that step
@@ -41,7 +38,6 @@ function parseArguments(): Arguments | null {
     options: {
       seed: { type: 'string', default: '1' },
       runs: { type: 'string' },
-      jobs: { type: 'string', default: '1' },
       'every-await': { type: 'boolean', default: false },
       hosts: { type: 'boolean', default: false },
       'die-at': { type: 'string' },
@@ -52,8 +48,8 @@ function parseArguments(): Arguments | null {
   })
   const dieAt = values['die-at']
   const runs = values.runs ?? (values.trace || values['every-await'] || dieAt !== undefined ? '1' : '1000')
-  const numbers = [values.seed, runs, values.jobs, dieAt ?? '1'].map(Number)
-  const [seed, many, jobs] = numbers as [number, number, number]
+  const numbers = [values.seed, runs, dieAt ?? '1'].map(Number)
+  const [seed, many] = numbers as [number, number]
   if (values.help || numbers.some((number) => !Number.isSafeInteger(number) || number < 0)) return null
   const plants = values.hosts ? HOSTS_PLANTS : PLANTS
   if (values.plant !== undefined && plants[values.plant] === undefined) return null
@@ -61,7 +57,6 @@ function parseArguments(): Arguments | null {
   return {
     seed,
     runs: many,
-    jobs: Math.max(1, jobs),
     everyAwait: values['every-await'],
     hosts: values.hosts,
     trace: values.trace,
@@ -75,22 +70,7 @@ if (given === null) {
   say(USAGE)
   process.exitCode = 2
 } else {
-  process.exitCode = given.jobs > 1 ? await share(given) : await withRunner(given, (run) => runAll(given, run))
-}
-
-/** Every process takes a stretch of its own, and speaks for itself. */
-async function share({ seed, runs, jobs }: Arguments): Promise<number> {
-  const own = process.argv
-    .slice(2)
-    .filter((word, i, all) => !/^--(seed|runs|jobs)\b/.test(word) && !/^--(seed|runs|jobs)$/.test(all[i - 1] ?? ''))
-  const each = Math.ceil(runs / jobs)
-  const codes = Array.from({ length: jobs }, (_, job) => {
-    const from = seed + job * each
-    const many = Math.max(0, Math.min(each, seed + runs - from))
-    const child = fork(process.argv[1] as string, [...own, '--seed', String(from), '--runs', String(many)])
-    return new Promise<number>((resolve) => child.on('exit', (code) => resolve(code ?? 1)))
-  })
-  return Math.max(...(await Promise.all(codes)))
+  process.exitCode = await withRunner(given, (run) => runAll(given, run))
 }
 
 type Run = (options: {

@@ -5,4 +5,4 @@ import { describeIntake } from '../../conformance/ledger.ts'
 
 tryFewer(0.5)
 describeIntake('a ledger in PostgreSQL', postgresPlace)
-testPlansOnServer()
+testPlansOnServer({ rows: 50_000 })

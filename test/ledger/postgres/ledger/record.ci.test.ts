@@ -5,4 +5,4 @@ import { describeRecord } from '../../conformance/ledger.ts'
 
 tryFewer(0.5)
 describeRecord('a ledger in PostgreSQL', postgresPlace)
-testPlansOnServer()
+testPlansOnServer({ rows: 50_000 })

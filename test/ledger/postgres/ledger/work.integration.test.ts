@@ -3,4 +3,4 @@ import { testPlansOnServer } from '../../../fixtures/postgres-plans.ts'
 import { describeWork } from '../../conformance/ledger.ts'
 
 describeWork('a ledger in PostgreSQL', postgresPlace)
-testPlansOnServer()
+testPlansOnServer({ rows: 50_000 })
