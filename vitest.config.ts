@@ -31,7 +31,7 @@ export default defineConfig({
   test: {
     setupFiles: process.env.PROPERTY_SEED === undefined ? [] : ['test/search/properties.ts'],
     maxWorkers: 2,
-    ...(process.env.TEST_TIMES !== undefined && { maxWorkers: 1, reporters: [new Times()] }),
+    ...(process.env.TEST_TIMES !== undefined && { maxWorkers: 1, reporters: ['dot', new Times()] }),
     sequence: { sequencer: LongestFirst },
     // Reached by what hangs only: the machine may be busy with much else.
     testTimeout: 300_000,

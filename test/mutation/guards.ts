@@ -18,7 +18,7 @@ export function withoutGuard(whole: string, { guard, without }: Guard): string {
 }
 
 const SLICE = 'test/processors/execute-slice.test.ts'
-const THREAD = 'test/ledger/sqlite/work-thread.integration.test.ts'
+const THREAD = 'test/ledger/sqlite/work-thread.ci.test.ts'
 const GATE = 'test/throttle/limiter.test.ts'
 const TICK = 'test/processors/tick.test.ts'
 const CLIENT = 'test/gateway/client.integration.test.ts'
@@ -28,7 +28,7 @@ const IN_ONE_MESSAGE = 'test/ledger/postgres/together.ci.test.ts'
 const DIFFERENT_HOSTS = 'test/ledger/postgres/hosts-that-differ.ci.test.ts'
 const RECORD = 'test/ledger/sqlite/ledger/record.integration.test.ts'
 const POSTGRES_RECORD = 'test/ledger/postgres/ledger/record.ci.test.ts'
-const SIGN_IN = 'test/console/sign-in.integration.test.ts'
+const SIGN_IN = 'test/console/sign-in.ci.test.ts'
 const PROVIDER = 'test/console/provider.ci.test.ts'
 const CLAIMS = 'test/identity/claims.test.ts'
 const IDENTITY = 'test/domain/identity.test.ts'
@@ -69,7 +69,7 @@ const MESSAGE = 'test/ingest/message.test.ts'
 const CARD_ROWS = 'test/ingest/cards/card-rows.integration.test.ts'
 const CARD_KEPT = 'test/ingest/cards/kept.test.ts'
 const SPOOL = 'test/spool/spool.integration.test.ts'
-const PAGES_OF_FILES = 'test/console/files.integration.test.ts'
+const PAGES_OF_FILES = 'test/console/files.ci.test.ts'
 const PERSONS_FILES = 'test/e2e/console-files.e2e.test.ts'
 const UPLOADS = 'test/server/uploads.integration.test.ts'
 const FILES_OVER_HTTP = 'test/e2e/uploads.e2e.test.ts'
@@ -7324,7 +7324,7 @@ export const GUARDS: readonly Guard[] = [
     file: 'src/ledger/postgres/seal.ts',
     guard: "    }, 'settled')\n    const { link } = next",
     without: '    })\n    const { link } = next',
-    tests: ['test/ledger/postgres/record.integration.test.ts'],
+    tests: ['test/ledger/postgres/record.ci.test.ts'],
   },
   {
     name: 'shares: nobody frees for ever what it holds',
@@ -7345,7 +7345,7 @@ export const GUARDS: readonly Guard[] = [
     file: 'src/ledger/texts/record/chain.ts',
     guard: ' WHERE :id > (SELECT max(id) FROM chain)',
     without: '',
-    tests: ['test/ledger/postgres/record.integration.test.ts'],
+    tests: ['test/ledger/postgres/record.ci.test.ts'],
   },
   {
     name: 'postgres: a file is one moment of the server',
@@ -7353,7 +7353,7 @@ export const GUARDS: readonly Guard[] = [
     guard: '    const session = await openSnapshot()\n',
     without:
       '    const session = await openSnapshot()\n    await session.rollback()\n    await session.begin("READ COMMITTED")\n',
-    tests: ['test/ledger/postgres/record.integration.test.ts'],
+    tests: ['test/ledger/postgres/record.ci.test.ts'],
   },
   {
     name: 'postgres: a beat that falls silent keeps no lock',
