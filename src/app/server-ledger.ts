@@ -39,7 +39,7 @@ export async function openOnServer(
     onUnknownAnswer: ({ row, rowId, attempt, to, facts }, keptIn) =>
       app.log.error(
         {
-          ...{ merchant: row?.merchant, batch: row?.batchId, row: row?.rowNo, reference: row?.reference, id: rowId },
+          ...{ merchant: row.merchant, batch: row.batchId, row: row.rowNo, reference: row.reference, id: rowId },
           ...{ attempt, outcome: to, transaction: facts?.transactionId, file: keptIn },
         },
         UNKNOWN_ANSWER,

@@ -61,13 +61,7 @@ export async function examineRecord(
     await note(app, ledger, disagreementAct(proof.disagreements), terminal)
     return { ...proof, says: '' }
   }
-  const unbound = await ledger.unbound()
-  const earlier =
-    unbound === 0
-      ? ''
-      : `; ${plural(unbound, 'batch was', 'batches were')} recorded before digests were kept: of what was submitted with ${unbound === 1 ? 'it' : 'them'}, nothing is proved`
-  const says = `sums, rows, what was submitted, moves and acts agree, up to ${proof.head}${earlier}`
-  return { ...proof, says }
+  return { ...proof, says: `sums, rows, what was submitted, moves and acts agree, up to ${proof.head}` }
 }
 
 export interface Proof {

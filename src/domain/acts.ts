@@ -30,7 +30,7 @@ export interface LogEntry {
   /** An act; `submit`: a file was recorded as a batch; `resolve`: a person spoke of a row in doubt. */
   readonly what: ActName | 'submit' | 'resolve'
   readonly by: string
-  /** null: the machine, or an earlier version recorded it. */
+  /** null: the machine. */
   readonly actor: Actor | null
   readonly batchId: BatchId | null
   readonly merchant: string | null

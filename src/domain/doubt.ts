@@ -18,7 +18,7 @@ export interface DoubtRow {
   readonly claimedAtMs: number | null
   /** When its request may have left at the latest; the rest of a doubt counts from here. */
   readonly leftByMs: number
-  /** How long it rests, as the worker that sent it said; 0: an earlier version sent it. */
+  /** How long it rests, as the worker that sent it said. */
   readonly restMs: number
   /** Other rows that wait for this one, because they name the same order. */
   readonly holdsUp: number

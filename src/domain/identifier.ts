@@ -14,15 +14,9 @@ export function toIdentifier(text: string): string {
  */
 const UNSEEN = String.raw`\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\ufffc\u2d7f\u{1107f}\u{13441}\u{13442}\u{16fe4}\u{1d159}`
 const ODD = new RegExp(`[${UNSEEN}]|(?! )\\p{Zs}`, 'u')
-const UNSEEN_OR_BLANK = new RegExp(`[${UNSEEN}\\p{Zs}]+`, 'gu')
 
 /** The first character that a person would not see, as `U+200B`; null: there is none. A blank is U+0020 only. */
 export function unseenIn(text: string): string | null {
   const code = ODD.exec(text)?.[0].codePointAt(0)
   return code === undefined ? null : `U+${code.toString(16).toUpperCase().padStart(4, '0')}`
-}
-
-/** What is left of an identifier when all is gone that may not be seen: two that read the same were once recorded as two. */
-export function asRead(identifier: string): string {
-  return identifier.replace(UNSEEN_OR_BLANK, '')
 }

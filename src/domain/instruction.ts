@@ -230,7 +230,7 @@ export function plainId(id: string): string {
 
 /**
  * What makes two rows under one reference the same instruction; any difference is another instruction. Of a vault record, which an
- * update replaces whole, a mark of the customer is part of it. Earlier versions left that out.
+ * update replaces whole, a mark of the customer is part of it.
  */
 export function contentOf(instruction: Omit<Instruction, 'reference' | 'xtlOrderId' | 'saveCardOnFile'>): string {
   const { operation, money, orderId, vaultId, card, executeAtMs, details } = instruction

@@ -30,7 +30,7 @@ export interface ReconciliationRow {
   readonly amountMinor: bigint | null
   readonly currency: Currency | null
   readonly reason: string | null
-  /** What the reason counted as when it was purged; null: the reason is there, or an earlier version purged it. */
+  /** What the reason counted as when it was purged; null: it was not purged, or there was none. */
   readonly categoryKept: ReasonCategory | null
   readonly facts: AnswerFacts
   readonly warning: string | null
@@ -62,7 +62,7 @@ export interface HistoryMove {
   readonly cause: string
   readonly atMs: number
   readonly by: string
-  /** null: the machine, or an earlier version recorded it. */
+  /** null: the machine. */
   readonly actor: Actor | null
   readonly httpStatus: number | null
   readonly answerText: string | null

@@ -14,7 +14,7 @@ export interface Holder {
   readonly host: string
   readonly command: string
   readonly startedAtMs: number
-  /** Of a worker: the merchants that it sends for. Absent: an earlier version wrote it, or it is no worker. */
+  /** Of a worker: the merchants that it sends for. Absent: it is no worker. */
   readonly merchants?: readonly string[]
 }
 

@@ -58,7 +58,7 @@ export function toJsonLogEntry(entry: LogEntry): object {
   }
 }
 
-/** How a file was read is told in options, whatever version recorded it. */
+/** How a file was read is told in options. */
 export function logDetails({ details }: LogEntry): LogEntry['details'] {
   return typeof details?.reading === 'string' ? { ...details, reading: interpretationText(details.reading) } : details
 }

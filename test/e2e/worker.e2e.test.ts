@@ -303,7 +303,7 @@ test('a worker under which a newer version changes the ledger keeps what it is a
   db.exec('PRAGMA user_version = 999')
   db.close()
   const sent = office.sandbox.received()
-  const says = () => worker.saidAside().some((line) => line.includes('written by a newer version of tranche'))
+  const says = () => worker.saidAside().some((line) => line.includes('belongs to another version of Tranche'))
   await until('the worker says why', says, worker) // at the next renewal of the epoch
   expect(office.sandbox.received()).toBeLessThanOrEqual(sent + 1) // it was claimed already
   worker.kill('SIGTERM')

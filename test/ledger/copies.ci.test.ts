@@ -233,27 +233,6 @@ describe('the ledger that it remembers to be', () => {
     expect(existsSync(epochPath())).toBe(true)
   })
 
-  test('a ledger known by an inode and two epochs is, and remembers more from then on', async () => {
-    await closed()
-    const earlier = (inode: string, epochs: string) => {
-      const db = new DatabaseSync(place.path)
-      db.exec("DELETE FROM meta WHERE key = 'identity'")
-      db.prepare("INSERT INTO meta VALUES ('inode', ?), ('epochs', ?)").run(inode, epochs)
-      db.close()
-    }
-    const word = 'aabbccddeeff001122334455'
-    const inode = String(statSync(place.path).ino)
-    writeFileSync(epochPath(), `${readFileSync(epochPath(), 'utf8').split(' ')[0]} ${word}\n`)
-    execFileSync('sh', ['-c', 'rm *.witness'], { cwd: place.dir })
-    earlier(inode, `${word} ${word}`)
-    expect(await alarmIn()).toBeNull()
-    await closed((ledger) => ledger.renewEpoch())
-    expect(await alarmIn()).toBeNull()
-    expect(readFileSync(epochPath(), 'utf8')).toMatch(/ 1-[0-9a-f]{24}\n$/)
-    earlier('1', `${word} ${word}`)
-    expect(await alarmIn()).toBe('older')
-  })
-
   test('a crash between the first epoch and the ledger’s memory of it is no alarm', async () => {
     await closed()
     const db = new DatabaseSync(place.path)

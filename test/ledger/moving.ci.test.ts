@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import { fillServer, lookAtTarget, wake } from '../../src/ledger/postgres/copies/arriving.ts'
-import { migrate } from '../../src/ledger/postgres/schema.ts'
+import { makeTables } from '../../src/ledger/postgres/make-tables.ts'
 import { type Address, openSession, type Session } from '../../src/ledger/postgres/session.ts'
 import { disownCopies, holdLedger, whereMoved } from '../../src/ledger/sqlite/copies/moving.ts'
 import type { SharedRegister } from '../../src/ports/ledger/copies.ts'
@@ -170,7 +170,7 @@ test('on the server nothing is claimed before it is woken, and only the copy tha
 
 test('what arrives in another form is thrown away', async () => {
   await submit(here, await openAccount(here), [refund('A')])
-  await migrate(session, address.schema)
+  await makeTables(session, address.schema)
   await inThere(
     `CREATE FUNCTION spoil() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.amount_minor := 1; RETURN NEW; END $$`,
   )

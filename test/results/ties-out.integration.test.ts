@@ -11,7 +11,20 @@ import type { BatchId } from '../../src/domain/ids.ts'
 import { type Currency, formatAmount } from '../../src/domain/money.ts'
 import type { WrittenResults } from '../../src/domain/written-results.ts'
 import { writeResults } from '../../src/results/write.ts'
-import { CLERK, claim, dueIn, EUR, faultyRow, NOW, refund, rowOf, sale, settle, submit } from '../fixtures/ledgers.ts'
+import {
+  CLERK,
+  claim,
+  dueIn,
+  EUR,
+  faultyRow,
+  inAttempt,
+  NOW,
+  refund,
+  rowOf,
+  sale,
+  settle,
+  submit,
+} from '../fixtures/ledgers.ts'
 import { accountId, ledger, useSqliteLedger } from '../fixtures/use-ledger.ts'
 
 const JPY = 'JPY' as Currency
@@ -65,7 +78,7 @@ async function workOff(batchId: BatchId, rows: readonly Row[]): Promise<void> {
     if (end === 'waits') continue
     const answer = await claim(ledger, due)
     if (answer.kind !== 'claimed') return // ten doubts have paused it
-    if (end !== 'claimed') await settle(ledger, { rowId: due.rowId, attempt: answer.attempt }, end)
+    if (end !== 'claimed') await settle(ledger, inAttempt(due, answer.attempt), end)
   }
 }
 

@@ -4,8 +4,8 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { AccountId, BatchId } from '../../src/domain/ids.ts'
 import { openLedgerOn } from '../../src/ledger/sqlite/ledger.ts'
+import { makeTables } from '../../src/ledger/sqlite/make-tables.ts'
 import { runNow } from '../../src/ledger/sqlite/run-script.ts'
-import { migrate } from '../../src/ledger/sqlite/schema.ts'
 import { NO_PLACE } from '../../src/ledger/sqlite/transaction.ts'
 import { indexDraftTables, makeDraftTables, TABLES_OF_DRAFTS } from '../../src/ledger/texts/review/draft-tables.ts'
 import type { CopyLedger } from '../../src/ports/ledger/copies.ts'
@@ -74,7 +74,7 @@ export class SimulatedRecord implements Holder {
   sentAgainByTwo: readonly (readonly string[] | null)[] = []
 
   constructor() {
-    migrate(this.#db)
+    makeTables(this.#db)
     runNow(this.#db, makeDraftTables())
     runNow(this.#db, indexDraftTables())
     // The one place where SQL asks for the time of day.

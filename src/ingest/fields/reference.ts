@@ -13,15 +13,15 @@ const MAX_RUN_KEY_CHARACTERS = 64
 const MAX_ATTEMPT_CHARACTERS = 4
 
 /**
- * Trimmed and NFC. A reference read back from results has its run key in front already, may have the number of an attempt behind it, and may be longer by both; it is taken as
- * it was recorded, for earlier versions took characters that are not seen, and what is not recorded is no result.
+ * Trimmed and NFC. A reference read back from results has its run key in front already, may have the number of an attempt behind it, and
+ * may be longer by both.
  */
 export function parseReference(text: string, from: 'file' | 'results' = 'file'): string | Problem {
   const reference = toIdentifier(text)
   const longest =
     MAX_REFERENCE_CHARACTERS + (from === 'results' ? MAX_RUN_KEY_CHARACTERS + 1 + MAX_ATTEMPT_CHARACTERS : 0)
   if (startsLikeFormula(reference)) return FORMULA_LIKE
-  const unseen = from === 'file' ? unseenProblem(reference) : null
+  const unseen = unseenProblem(reference)
   if (unseen !== null) return unseen
   if (reference.includes('\ufffd')) {
     return {

@@ -10,7 +10,7 @@ const MOST_OF_EACH = 20
 /** A backup has no side tables to compare with. */
 const REMEDY = 'Another program wrote to this database: send nothing until you know what else it changed'
 
-/** The triggers of `instruction`, and what each of them calls: see `functions.ts`. */
+/** The triggers of `instruction`, and what each of them calls: see `schema.ts`. */
 const TRIGGERS = [
   ['takes', 'take_reference'],
   ['takes_over', 'take_reference'],
@@ -20,7 +20,7 @@ const TRIGGERS = [
   ['ends', 'end_claim'],
 ]
 
-/** The unique keys of the side tables: see `migrations.ts`. */
+/** The unique keys of the side tables: see `schema.ts`. */
 const UNIQUE_KEYS = [
   ['claim', 'PRIMARY KEY (row_id)'],
   ['claim', 'UNIQUE (account_id, order_key)'],

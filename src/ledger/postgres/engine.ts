@@ -6,8 +6,8 @@ import { type Book, createBookkeeping } from '../texts/record/book.ts'
 import { LINKED_LATER } from '../texts/record/chain.ts'
 import type { Script } from '../texts/script.ts'
 import { createWriteQueue, type Entry, type Transacted, type Turns } from '../write-queue.ts'
+import { assertOwnVersion } from './make-tables.ts'
 import type { Reads } from './reads.ts'
-import { assertOwnVersion } from './schema.ts'
 import type { Transactor } from './transactor.ts'
 
 export interface PostgresEngine extends Engine {

@@ -18,7 +18,6 @@ import { type IntakeParts, intakeOn } from '../texts/intake/intake.ts'
 import { purgingOn } from '../texts/purge.ts'
 import { queriesOn } from '../texts/reading/queries.ts'
 import { headOf } from '../texts/record/chain.ts'
-import { countUnbound } from '../texts/record/recorded.ts'
 import { count, type Script } from '../texts/script.ts'
 import { actsOn } from '../texts/work/acts.ts'
 import { dueRowsOn } from '../texts/work/claim.ts'
@@ -43,8 +42,8 @@ import { draftEngineOn } from './draft.ts'
 import { engineOn, FULL_TEXT } from './engine.ts'
 import { throwAsFault } from './errors.ts'
 import { type Machine, THIS_MACHINE } from './machine.ts'
+import { keepPartitions } from './make-tables.ts'
 import { createReads, quietBy } from './reads.ts'
-import { keepPartitions } from './schema.ts'
 import { createSeal, sealRecord } from './seal.ts'
 import { createSeen } from './seen.ts'
 import type { Address } from './session.ts'
@@ -207,7 +206,6 @@ export function ledgerOn({
     holdDelivery: (to) => holdDelivery(directSessions.open, address.schema, to),
     ...purgingOn(engine),
     clearLog: async () => true,
-    unbound: () => engine.read(countUnbound),
     async head() {
       await seal()
       return engine.read(headOf)

@@ -6,8 +6,8 @@ import { quoteName } from './session.ts'
 export const LOCKS = {
   /** Of a ledger: see `Turnstile`. */
   turnstile: 20_817_001,
-  /** Of a database. */
-  migrating: 20_817_002,
+  /** Of a schema, where there may be no ledger yet. */
+  making: 20_817_002,
   /** Of a ledger, and held by a connection, as those below. */
   submitting: 20_817_003,
   tellingQueues: 20_817_004,

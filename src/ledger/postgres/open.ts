@@ -8,7 +8,7 @@ import { one } from '../texts/script.ts'
 import { beginEpoch, type Failover, keep, remember, remembered, serverIdentity } from './copies/identity.ts'
 import { forbiddenFault, isForbidden, unreachableFault } from './errors.ts'
 import { type LedgerParts, ledgerOn } from './ledger.ts'
-import { hasTables, migrate, rightsToMake } from './schema.ts'
+import { assertOwnVersion, hasTables, makeTables, rightsToMake } from './make-tables.ts'
 import { type Address, openSession, type Session } from './session.ts'
 
 /** Nothing but a person makes one: an address with a mistake must not look like an empty ledger. */
@@ -17,7 +17,7 @@ export async function makeServerLedger(
   failover: Failover,
 ): Promise<{ readonly ledgerId: string; readonly made: boolean }> {
   return withFitSession(address, failover, async (session) => {
-    await migrate(session, address.schema)
+    await makeTables(session, address.schema)
     await session.begin('READ COMMITTED', 'SET LOCAL synchronous_commit TO on; LOCK TABLE meta; SELECT 1')
     const made = randomBytes(8).toString('hex')
     const known = await ledgerIdIn(session)
@@ -33,14 +33,14 @@ export async function makeServerLedger(
 
 export type OpenOptions = Omit<LedgerParts, 'ledgerId'>
 
-/** Faults where there is no ledger, or where the server is not fit. An older one is brought up to this program's version. */
+/** Faults where there is no ledger, or one of another version, or where the server is not fit. */
 export async function openServerLedger(options: OpenOptions): Promise<Ledger> {
   const { address, name, failover } = options
   return withFitSession(address, failover, async (session) => {
     if (!(await hasTables(session, address.schema)))
       throw noLedgerFault(name, (await rightsToMake(session, address.schema)).lacks?.remedy)
-    await migrate(session, address.schema)
     await session.begin('READ COMMITTED')
+    await session.run(assertOwnVersion())
     if ((await session.run(remembered())).unfinished === 'arriving') throw arrivingFault(name)
     const ledgerId = await ledgerIdIn(session)
     if (ledgerId === null) throw noLedgerFault(name)

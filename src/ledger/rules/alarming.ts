@@ -92,7 +92,7 @@ export function isUnknownSince(epoch: string, known: readonly string[]): boolean
   return !known.includes(epoch) && generationOf(epoch) >= Math.max(...known.map(generationOf))
 }
 
-/** Epochs of earlier versions are words without a number, and a number beyond the last is none: before all others. */
+/** An epoch is a number and a word. What stands in a file beside the ledger may be anything else: it comes before all epochs. */
 export function generationOf(epoch: string): number {
   return Number(/^(\d{1,12})-/.exec(epoch)?.[1] ?? 0)
 }

@@ -2,7 +2,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Disagreement } from '../../ports/ledger/audit.ts'
-import { actsText, type ChainedMove, chainedText, type Form, type Link, linkHash } from '../texts/record/chain.ts'
+import { actsText, type ChainedMove, chainedText, type Link, linkHash } from '../texts/record/chain.ts'
 import { recordedText } from '../texts/record/recorded.ts'
 import { prepareRunning } from './run-script.ts'
 
@@ -11,43 +11,45 @@ const MEANS = 'What is told of these may not be true: compare with a backup, and
 export function* auditChain(db: DatabaseSync): Iterable<Disagreement> {
   const moves = prepareSections(db)
   const run = prepareRunning(db)
-  let before: Link | null = null
+  let before = NOTHING
   for (const link of db.prepare('SELECT * FROM chain ORDER BY id').iterate() as Iterable<unknown> as Iterable<Link>) {
-    if (before === null) moves.skipTo(link.last_move)
-    else {
-      const text = {
-        moves: moves.upTo(link.last_move, link.form),
-        acts: link.last_act === before.last_act ? '' : run(actsText(before.last_act, link.last_act, link.form)).text,
-        recorded:
-          link.last_recorded === before.last_recorded
-            ? ''
-            : run(recordedText(before.last_recorded, link.last_recorded)),
-      }
-      if (!follows(link, before) || link.hash !== linkHash(before.hash, text, link.form)) {
-        const which = [
-          rangeOf('moves', before.last_move, link.last_move),
-          rangeOf('acts', before.last_act, link.last_act),
-          rangeOf('digests of what was submitted', before.last_recorded, link.last_recorded),
-        ]
-        yield {
-          where: `chain ${link.id}`,
-          means: `${which.filter(Boolean).join(' and ') || 'the link itself'} changed after they were written. ${MEANS}`,
-        }
+    const text = {
+      moves: moves.upTo(link.last_move),
+      acts: link.last_act === before.last_act ? '' : run(actsText(before.last_act, link.last_act)).text,
+      recorded:
+        link.last_recorded === before.last_recorded ? '' : run(recordedText(before.last_recorded, link.last_recorded)),
+    }
+    const fits = before === NOTHING ? isFirst(link) : follows(link, before) && link.hash === linkHash(before.hash, text)
+    if (!fits) {
+      const which = [
+        rangeOf('moves', before.last_move, link.last_move),
+        rangeOf('acts', before.last_act, link.last_act),
+        rangeOf('digests of what was submitted', before.last_recorded, link.last_recorded),
+      ]
+      yield {
+        where: `chain ${link.id}`,
+        means: `${which.filter(Boolean).join(' and ') || 'the link itself'} changed after they were written. ${MEANS}`,
       }
     }
     before = link
   }
-  if (before === null) yield { where: 'chain', means: `it is gone. ${MEANS}` }
+  if (before === NOTHING) yield { where: 'chain', means: `it is gone. ${MEANS}` }
   else if (
-    moves.upTo(Number.MAX_SAFE_INTEGER, 2) !== '' ||
+    moves.upTo(Number.MAX_SAFE_INTEGER) !== '' ||
     run(actsText(before.last_act, Number.MAX_SAFE_INTEGER)).count > 0 ||
-    // What the version before had recorded joins the chain with the next commit.
-    (before.form !== 1 && run(recordedText(before.last_recorded, Number.MAX_SAFE_INTEGER)) !== '')
+    run(recordedText(before.last_recorded, Number.MAX_SAFE_INTEGER)) !== ''
   )
     yield {
       where: `chain ${before.id}`,
       means: `moves, acts or digests come after its end, which this program did not write. ${MEANS}`,
     }
+}
+
+const NOTHING: Link = { id: 0, last_move: 0, last_act: 0, last_recorded: 0, hash: '' }
+
+/** The schema makes the first link, over nothing. */
+function isFirst({ id, last_move, last_act, last_recorded, hash }: Link): boolean {
+  return id === 1 && last_move === 0 && last_act === 0 && last_recorded === 0 && hash === ''
 }
 
 function follows(link: Link, before: Link): boolean {
@@ -64,24 +66,18 @@ function rangeOf(what: string, after: number, upTo: number): string {
 }
 
 /** The moves of one link after another, from one pass over all of them. */
-function prepareSections(db: DatabaseSync): { skipTo(move: number): void; upTo(move: number, form: Form): string } {
-  const read = (after: number) =>
-    db
-      .prepare(
-        `SELECT m.id, row_id, attempt, from_state, to_state, cause, at, by, actor_id, http_status, answered, reason, parts
-        FROM move m LEFT JOIN actor a ON a.id = m.actor_id WHERE m.id > ? ORDER BY m.id`,
-      )
-      .iterate(after) as Iterator<unknown> as Iterator<ChainedMove>
-  let found = read(0)
+function prepareSections(db: DatabaseSync): { upTo(move: number): string } {
+  const found = db
+    .prepare(
+      `SELECT m.id, row_id, attempt, from_state, to_state, cause, at, by, actor_id, http_status, answered, reason, parts
+      FROM move m LEFT JOIN actor a ON a.id = m.actor_id ORDER BY m.id`,
+    )
+    .iterate() as Iterator<unknown> as Iterator<ChainedMove>
   let next = found.next()
   return {
-    skipTo(move) {
-      found = read(move)
-      next = found.next()
-    },
-    upTo(move, form) {
+    upTo(move) {
       let text = ''
-      for (; next.done !== true && next.value.id <= move; next = found.next()) text += chainedText(next.value, form)
+      for (; next.done !== true && next.value.id <= move; next = found.next()) text += chainedText(next.value)
       return text
     },
   }

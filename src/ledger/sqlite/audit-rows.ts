@@ -29,8 +29,8 @@ interface Path {
   readonly last: State | null
   /** The first move that does not follow on the one before it, or that no program makes. */
   readonly odd: string | null
-  /** What its moves say that it took from an answer; null: an earlier version did not write it there. */
-  readonly answered: string | null
+  /** What its moves say that it took from an answer. */
+  readonly answered: string
 }
 
 const NOTHING_ANSWERED = answeredText(answeredBy(NO_FACTS))
@@ -44,26 +44,22 @@ export function* auditRows(db: DatabaseSync): Iterable<Disagreement> {
       i.answered_currency, i.answered_vault_id, i.answered_xtl_order_id, i.answered_customer_id, i.answered_card
     FROM instruction i CROSS JOIN batch b ON b.id = i.batch_id AND b.stage = 'open' LEFT JOIN move m ON m.row_id = i.id
     ORDER BY i.id, m.id`)
-  const { upTo } = db.prepare('SELECT coalesce(max(last_move), 0) AS upTo FROM chain WHERE form = 1').get() as {
-    upTo: number
-  }
   let path: Path | null = null
   for (const row of found.iterate() as Iterable<unknown> as Iterable<RowAndMove>) {
     if (path !== null && path.row.id !== row.id) yield* judge(path)
     path = follow(
       path?.row.id === row.id ? path : { row, claims: 0, last: null, odd: null, answered: NOTHING_ANSWERED },
       row,
-      upTo,
     )
   }
   if (path !== null) yield* judge(path)
 }
 
-function follow(path: Path, { from_state: from, to_state: to, cause, ...made }: RowAndMove, earlier: number): Path {
+function follow(path: Path, { from_state: from, to_state: to, cause, ...made }: RowAndMove): Path {
   if (from === null || to === null || cause === null) return path
   const follows = from === (path.last ?? 'READY') && canMove(from, to, cause)
   const odd = path.odd ?? (follows ? null : `${from} to ${to} by ${cause}`)
-  const answered = made.answered ?? (made.move !== null && made.move <= earlier ? null : path.answered)
+  const answered = made.answered ?? path.answered
   return { ...path, last: to, odd, answered, claims: path.claims + (cause === 'claim' ? 1 : 0) }
 }
 
@@ -82,7 +78,7 @@ function* judge({ row, claims, last, odd, answered }: Path): Iterable<Disagreeme
       where,
       means: `its history has a move from ${odd}, which does not follow on the one before. Look it up at the gateway`,
     }
-  if (answered !== null && answered !== answeredNow(row))
+  if (answered !== answeredNow(row))
     yield {
       where,
       means: `its transaction id, or what else it took from an answer, is not what its moves say: ${answeredNow(row)} and not ${answered}. Look it up at the gateway`,

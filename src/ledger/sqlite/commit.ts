@@ -4,7 +4,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Mode } from '../texts/engine.ts'
 import { createWriteQueue, type Turns } from '../write-queue.ts'
 import { type Boot, systemBoot } from './clock-steps.ts'
-import { prepareOwnVersion } from './schema.ts'
+import { prepareOwnVersion } from './make-tables.ts'
 import { createTransactions, NO_PLACE, type Place } from './transaction.ts'
 
 export interface Committer {

@@ -29,7 +29,6 @@ import { type IntakeParts, intakeOn } from '../texts/intake/intake.ts'
 import { purgingOn } from '../texts/purge.ts'
 import { queriesOn } from '../texts/reading/queries.ts'
 import { headOf } from '../texts/record/chain.ts'
-import { countUnbound } from '../texts/record/recorded.ts'
 import { actsOn } from '../texts/work/acts.ts'
 import { controlOn } from '../texts/work/control.ts'
 import { doubtsOn } from '../texts/work/doubts.ts'
@@ -171,7 +170,6 @@ export function openLedgerOn(parts: LedgerParts): Ledger {
     ...{ maySend: work.maySend, dividesAccounts: work.dividesAccounts }, // these promise nothing
     ...copies,
     audit: (head) => auditing(openReader, head),
-    unbound: () => engine.read(countUnbound),
     head: () => engine.read(headOf),
     async close() {
       await committer.drained()

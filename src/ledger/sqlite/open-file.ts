@@ -14,7 +14,7 @@ import { refuseForeignLog } from './copies/foreign-log.ts'
 import { refuseForeignCode } from './copies/foreign-schema.ts'
 import { identify, identityIn, keepWhatSpeaksAgainst } from './copies/identity.ts'
 import { openWitness, testimoniesOf, type Witness } from './copies/witness.ts'
-import { migrate } from './schema.ts'
+import { hasTables, makeTables } from './make-tables.ts'
 import { whyNotWritten } from './transaction.ts'
 
 /** Which file it is. */
@@ -27,11 +27,6 @@ export interface FileOptions {
 
 export const OPEN_WAIT_MS = 2_000
 
-/** No tables: SQLite made the file a moment ago, for this process or another. */
-function isEmpty(db: DatabaseSync): boolean {
-  return (db.prepare('PRAGMA user_version').get() as { user_version: number }).user_version === 0
-}
-
 export interface OpenedFile {
   readonly db: DatabaseSync
   readonly ledgerId: string
@@ -43,7 +38,7 @@ export interface OpenedFile {
 export function openFile({ path, witnessDirs = [] }: FileOptions, make: boolean): OpenedFile {
   if (path === null) {
     const db = openConnection(':memory:')
-    migrate(db)
+    makeTables(db)
     const ledgerId = ledgerIdOf(db)
     return { db, ledgerId, witness: openWitness([], ledgerId, ':memory:'), alarmed: false }
   }
@@ -52,11 +47,12 @@ export function openFile({ path, witnessDirs = [] }: FileOptions, make: boolean)
   if (!isNew) refuseForeignLog(path)
   if (isNew) makeOwnFile(path)
   try {
+    if (!isNew) refuseOtherVersion(path)
     const db = openConnection(path, { timeout: OPEN_WAIT_MS })
-    return patiently(() => {
-      if (!make && isEmpty(db)) throw noLedgerFault(path, witnessDirs)
+    const open = () => {
+      if (!hasTables(db) && !make) throw noLedgerFault(path, witnessDirs)
       db.exec(SETTINGS)
-      migrate(db)
+      makeTables(db)
       refuseForeignCode(db, path)
       const ledgerId = ledgerIdOf(db)
       const witness = openWitness(witnessDirs, ledgerId, path, identityIn(db)?.witnesses)
@@ -65,9 +61,31 @@ export function openFile({ path, witnessDirs = [] }: FileOptions, make: boolean)
       // From here on waiting for a lock is done asynchronously: a blocked event loop would turn answers into doubts.
       db.exec('PRAGMA busy_timeout = 0')
       return { db, ledgerId, witness, alarmed }
-    })
+    }
+    return closedIfFailed(db, () => patiently(open))
   } catch (error) {
     throw openFault(path, error)
+  }
+}
+
+/** By a connection that cannot write: any other one that closes last brings what is in the log into the file. */
+function refuseOtherVersion(path: string): void {
+  const db = openConnection(path, { readOnly: true })
+  try {
+    hasTables(db)
+  } catch (error) {
+    if (error instanceof Fault) throw error // whatever else is wrong, the connection that writes meets it too
+  } finally {
+    db.close()
+  }
+}
+
+function closedIfFailed<T>(db: DatabaseSync, run: () => T): T {
+  try {
+    return run()
+  } catch (error) {
+    db.close()
+    throw error
   }
 }
 

@@ -25,7 +25,6 @@ export const TABLES: readonly Table[] = [
   { name: 'act', key: 'id' },
   { name: 'tally', key: 'batch_id, operation, currency, state', where: OF_OPEN_BATCHES },
   { name: 'refusal', key: 'source_id' },
-  { name: 'odd_reference', key: 'account_id, as_read, reference' },
   { name: 'recorded', key: 'id' },
   { name: 'chain', key: 'id' },
   { name: 'api_key', key: 'id' },

@@ -14,8 +14,6 @@ export interface AuditLedger {
    * down earlier is compared as well; null: none.
    */
   audit(head: string | null): AsyncIterable<Disagreement>
-  /** How many batches an earlier version recorded, which kept no digest of what was submitted. */
-  unbound(): Promise<number>
   /** The end of the chain over all that was recorded, as `LINK:HASH`. Written down elsewhere, it proves what was here. */
   head(): Promise<string>
 }

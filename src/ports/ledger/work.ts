@@ -52,8 +52,7 @@ export interface RowName {
 /** What became of a claimed attempt. */
 export interface Settlement {
   readonly rowId: RowId
-  /** Absent where an earlier version wrote it down: the row is known by its id alone. */
-  readonly row?: RowName
+  readonly row: RowName
   /** The attempt that the claim answered with. A settlement changes nothing when the row has moved on. */
   readonly attempt: number
   readonly to: 'APPROVED' | 'DECLINED' | 'FAILED' | 'IN_DOUBT' | 'READY'

@@ -19,6 +19,7 @@ import {
   type LedgerPlace,
   messageOf,
   NOW,
+  named,
   openAccount,
   purgeAll,
   refund,
@@ -368,7 +369,8 @@ class Run {
     if (made?.row.rowId == null) return
     const facts = transaction === null ? null : factsWith(String(transaction))
     const over = { facts, warnsOfMoney: money && to === 'APPROVED', warning: money ? 'odd' : null }
-    const { state } = await settle(made.by, { rowId: made.row.rowId, attempt: made.attempt }, to, over)
+    const claimed = { rowId: made.row.rowId, attempt: made.attempt, row: named(`R-${made.row.n}`) }
+    const { state } = await settle(made.by, claimed, to, over)
     expect(state).toBe(this.model.settle(made.row, made.attempt, to, transaction, money))
   }
 

@@ -6,7 +6,7 @@ import { createSessions, type Sessions } from '../../../src/ledger/postgres/sess
 import { createTransactor, type Transactor } from '../../../src/ledger/postgres/transactor.ts'
 import { change, count } from '../../../src/ledger/texts/script.ts'
 import type { ClaimAnswer } from '../../../src/ports/ledger/work.ts'
-import { claim, dueIn, factsWith, NOW, refund, rowsIn, settle, submit } from '../../fixtures/ledgers.ts'
+import { claim, dueIn, factsWith, inAttempt, NOW, refund, rowsIn, settle, submit } from '../../fixtures/ledgers.ts'
 import { TRANSACTOR_HERE } from '../../fixtures/postgres-places.ts'
 import { openProxy, type TcpProxy, type Treatment } from '../../fixtures/proxy.ts'
 import { accountId, ledger, postgres, usePostgresLedger } from '../../fixtures/use-ledger.ts'
@@ -108,7 +108,7 @@ test('claims and settlements over a connection that breaks again and again are e
     rows.map(async (row, i) => {
       const answer = await claim(shaken, row, NOW, Date.now() + 60_000)
       claims.push(answer)
-      await settle(shaken, { rowId: row.rowId, attempt: 1 }, 'APPROVED', { facts: factsWith(String(7_000 + i)) })
+      await settle(shaken, inAttempt(row, 1), 'APPROVED', { facts: factsWith(String(7_000 + i)) })
     }),
   )
   expect(claims).toEqual(references.map(() => ({ kind: 'claimed', attempt: 1 })))

@@ -1,7 +1,7 @@
 // Rows beyond the first partitions: keys hold over all of them.
 
 import { expect, test } from 'vitest'
-import { claim, dueIn, factsWith, refund, settle, statesIn, submit, work } from '../../fixtures/ledgers.ts'
+import { claim, dueIn, factsWith, inAttempt, refund, settle, statesIn, submit, work } from '../../fixtures/ledgers.ts'
 import { query } from '../../fixtures/postgres.ts'
 import { accountId, ledger, postgres, usePostgresLedger } from '../../fixtures/use-ledger.ts'
 
@@ -30,7 +30,7 @@ test('a batch lies across two partitions, and the next one is there before it is
   const due = await dueIn(ledger, batchId)
   for (const row of due) expect((await claim(ledger, row)).kind).toBe('claimed')
   const facts = factsWith('077')
-  expect(await settle(ledger, { rowId: due.at(-1)!.rowId, attempt: 1 }, 'APPROVED', { facts })).toMatchObject({
+  expect(await settle(ledger, inAttempt(due.at(-1)!, 1), 'APPROVED', { facts })).toMatchObject({
     state: 'IN_DOUBT',
   })
   await query(url, `SELECT setval('${schema}.instruction_id', ${3 * SIZE - 3})`)

@@ -13,6 +13,7 @@ import {
   dueIn,
   dueRow,
   factsWith,
+  inAttempt,
   NOW,
   openAccount,
   refund,
@@ -32,7 +33,7 @@ async function settleAll(): Promise<void> {
   const batchId = await submit(ledger, accountId, [refund('A'), refund('B'), refund('C')])
   for (const [n, row] of (await dueIn(ledger, batchId)).entries()) {
     await claim(ledger, row)
-    await settle(ledger, { rowId: row.rowId, attempt: 1 }, 'APPROVED', { facts: factsWith(String(70 + n)) })
+    await settle(ledger, inAttempt(row, 1), 'APPROVED', { facts: factsWith(String(70 + n)) })
   }
 }
 

@@ -3,8 +3,8 @@
 
 import { expect, onTestFinished, test } from 'vitest'
 import { NotQuiet } from '../../../src/ledger/postgres/errors.ts'
+import { makeTables } from '../../../src/ledger/postgres/make-tables.ts'
 import { quietBy } from '../../../src/ledger/postgres/reads.ts'
-import { migrate } from '../../../src/ledger/postgres/schema.ts'
 import { openSession, type Session } from '../../../src/ledger/postgres/session.ts'
 import { createSessions } from '../../../src/ledger/postgres/sessions.ts'
 import { createTransactor, type TransactorParts } from '../../../src/ledger/postgres/transactor.ts'
@@ -44,7 +44,7 @@ async function clusterOfOwn(settings: readonly string[] = []) {
   onTestFinished(() => cluster.remove())
   const schema = 'Own Ledger'
   const session = await openSession({ url: cluster.url, schema })
-  await migrate(session, schema)
+  await makeTables(session, schema)
   await session.close()
   const proxy = await openProxy({ path: `${cluster.dir}/.s.PGSQL.5432` })
   onTestFinished(() => proxy[Symbol.asyncDispose]())
@@ -252,9 +252,9 @@ test('a server that lacks the memory to review a file is told as one, and not as
   const id = await openAccount(one)
   await query(
     cluster.url,
-    `SET search_path TO ${own.address.schema}; ALTER TABLE odd_reference RENAME TO odd_kept;
+    `SET search_path TO ${own.address.schema}; ALTER TABLE instruction RENAME TO instruction_kept;
     CREATE FUNCTION lack() RETURNS boolean STABLE LANGUAGE plpgsql AS $$ BEGIN RAISE 'out of memory' USING ERRCODE = '53200'; END $$;
-    CREATE VIEW odd_reference AS SELECT * FROM odd_kept WHERE lack()`,
+    CREATE VIEW instruction AS SELECT * FROM instruction_kept WHERE lack()`,
   )
   await expect(submit(one, id, [refund('A')])).rejects.toMatchObject({ code: 'unavailable', message: /out of memory/ })
   expect(await one.batches()).toEqual([])
@@ -264,7 +264,7 @@ test('a database that lacks characters is refused', async () => {
   const { cluster } = await clusterOfOwn()
   await query(cluster.url, "CREATE DATABASE latin TEMPLATE template0 ENCODING 'LATIN1' LOCALE_PROVIDER libc LOCALE 'C'")
   const session = await openSession({ url: cluster.url.replace('/postgres?', '/latin?'), schema: 'x' })
-  await expect(migrate(session, 'x')).rejects.toThrow('holds LATIN1, which lacks characters')
+  await expect(makeTables(session, 'x')).rejects.toThrow('holds LATIN1, which lacks characters')
   await session.close()
 })
 

@@ -12,6 +12,7 @@ import {
   dueIn,
   factsWith,
   headerOf,
+  inAttempt,
   messageOf,
   NOW,
   refund,
@@ -46,7 +47,7 @@ async function workOff(one: Ledger, batchId: BatchId, claimedNow: Set<string>, s
         await new Promise((resolve) => setTimeout(resolve, 2))
         claimedNow.delete(order)
         const facts = factsWith(String(90_000 + row.rowNo))
-        await settle(one, { rowId: row.rowId, attempt: row.attempt + 1 }, 'APPROVED', { facts })
+        await settle(one, inAttempt(row, row.attempt + 1), 'APPROVED', { facts })
       }),
     )
   }
@@ -121,8 +122,8 @@ test('one transaction id settles one row, though two workers are answered with i
     await claim(other, b!)
     const facts = factsWith(`55${round}`)
     const states = await Promise.all([
-      settle(ledger, { rowId: a!.rowId, attempt: 1 }, 'APPROVED', { facts }),
-      settle(other, { rowId: b!.rowId, attempt: 1 }, 'APPROVED', { facts: factsWith(`055${round}`) }),
+      settle(ledger, inAttempt(a!, 1), 'APPROVED', { facts }),
+      settle(other, inAttempt(b!, 1), 'APPROVED', { facts: factsWith(`055${round}`) }),
     ])
     expect(states.map(({ state }) => state).toSorted()).toEqual(['APPROVED', 'IN_DOUBT'])
   }
@@ -213,8 +214,8 @@ test('a character that the server does not hold costs no settlement', async () =
   const [a, b] = await dueIn(ledger, batchId)
   for (const row of [a!, b!]) await claim(ledger, row)
   const answerText = 'a\0b'
-  await settle(ledger, { rowId: a!.rowId, attempt: 1 }, 'APPROVED', { answerText })
-  await settle(ledger, { rowId: b!.rowId, attempt: 1 }, 'IN_DOUBT', { answerText })
+  await settle(ledger, inAttempt(a!, 1), 'APPROVED', { answerText })
+  await settle(ledger, inAttempt(b!, 1), 'IN_DOUBT', { answerText })
   for (const reference of ['A', 'B'])
     expect((await ledger.history(reference)).at(-1)).toMatchObject({ answerText: 'a\uFFFDb' })
 })
@@ -227,7 +228,7 @@ test('values as long as files and gateways may have them are held', async () => 
   const [row] = await dueIn(ledger, batchId)
   await claim(ledger, row!)
   const facts = factsWith(id, { orderId: id, vaultId: id })
-  expect(await settle(ledger, { rowId: row!.rowId, attempt: 1 }, 'APPROVED', { facts })).toMatchObject({
+  expect(await settle(ledger, inAttempt(row!, 1), 'APPROVED', { facts })).toMatchObject({
     state: 'APPROVED',
   })
 })

@@ -10,7 +10,7 @@ import {
   transactionIn,
 } from '../../../src/ledger/rules/settling.ts'
 import type { Settlement } from '../../../src/ports/ledger/work.ts'
-import { factsWith, settlementOf } from '../../fixtures/ledgers.ts'
+import { factsWith, named, settlementOf } from '../../fixtures/ledgers.ts'
 import { given } from './given.ts'
 
 const SENDING: RowToSettle = {
@@ -21,7 +21,7 @@ const TARGETS = ['APPROVED', 'DECLINED', 'FAILED', 'IN_DOUBT', 'READY'] as const
 
 const row = (over: Partial<RowToSettle> = {}): RowToSettle => ({ ...SENDING, ...over })
 const settlement = (to: Settlement['to'], over: Partial<Settlement> = {}) =>
-  settlementOf({ rowId: 1 as RowId, attempt: 1 }, to, { reason: 'why', ...over })
+  settlementOf({ rowId: 1 as RowId, attempt: 1, row: named('any') }, to, { reason: 'why', ...over })
 const settle =
   (to: Settlement['to'], over: Partial<Settlement> = {}, isTaken = false) =>
   (state: RowToSettle) =>

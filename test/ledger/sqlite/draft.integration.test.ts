@@ -7,9 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Draft } from '../../../src/domain/draft.ts'
 import { SYSTEM_TIMING } from '../../../src/ledger/sqlite/commit.ts'
 import { openLedger } from '../../../src/ledger/sqlite/ledger.ts'
-import { migrate } from '../../../src/ledger/sqlite/schema.ts'
 import type { Ledger } from '../../../src/ports/ledger/ledger.ts'
-import { BACK_TO_9 } from '../../fixtures/earlier.ts'
 import { CLERK, headerOf, refund, review, rowOf, statesIn, submit, work } from '../../fixtures/ledgers.ts'
 import { accountId, ledger, place, sqlite, useSqliteLedger } from '../../fixtures/use-ledger.ts'
 
@@ -172,19 +170,4 @@ test('a row that two submits retry at once runs again in one of them', async () 
   await expect(other.record(CLERK)).rejects.toMatchObject({ code: 'refused' })
   await turn()
   expect(await ledger.batches()).toHaveLength(2)
-})
-
-test('rows without a batch, as an earlier version left them, go with the next version', async () => {
-  const batchId = await submit(ledger, accountId, [refund('kept')])
-  const first = await frozenWhileRecording(500)
-  await ledger.close()
-  change((db) => {
-    db.exec("PRAGMA foreign_keys = OFF; DELETE FROM batch WHERE stage = 'draft'")
-    for (const undo of BACK_TO_9) db.exec(undo)
-    migrate(db)
-  })
-  expect(rowsInFile()).toBe(1)
-  first.thaw()
-  expect(await first.recorded).toMatchObject({ code: 'stopped' })
-  expect(await statesIn(first.ledger, batchId)).toEqual(['READY'])
 })

@@ -3,8 +3,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { createCommitter } from '../../../src/ledger/sqlite/commit.ts'
 import { engineOn } from '../../../src/ledger/sqlite/engine.ts'
+import { makeTables } from '../../../src/ledger/sqlite/make-tables.ts'
 import { prepareRunning } from '../../../src/ledger/sqlite/run-script.ts'
-import { migrate } from '../../../src/ledger/sqlite/schema.ts'
 import { KEPT } from '../../../src/ledger/texts/engine.ts'
 import { all, change } from '../../../src/ledger/texts/script.ts'
 
@@ -12,7 +12,7 @@ const ROW = { batch_id: 'b', operation: 'REFUND', currency: 'EUR', amount_minor:
 
 test('a move that is written only at the second try is counted once', async () => {
   const db = new DatabaseSync(':memory:')
-  migrate(db)
+  makeTables(db)
   db.exec('CREATE TABLE ballast (room BLOB)')
   const committer = createCommitter(db, (error) => {
     throw error

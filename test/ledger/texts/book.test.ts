@@ -1,8 +1,8 @@
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
 import { type Cause, canMove, STATES } from '../../../src/domain/states.ts'
+import { makeTables } from '../../../src/ledger/sqlite/make-tables.ts'
 import { runNow } from '../../../src/ledger/sqlite/run-script.ts'
-import { migrate } from '../../../src/ledger/sqlite/schema.ts'
 import { createBookkeeping } from '../../../src/ledger/texts/record/book.ts'
 
 const CAUSES: readonly Cause[] = [
@@ -22,7 +22,7 @@ const ROW = { id: 1, batch_id: 'b', operation: 'REFUND', currency: 'EUR', amount
 
 test('of all possible moves, exactly those of the table are recorded', () => {
   const db = new DatabaseSync(':memory:')
-  migrate(db)
+  makeTables(db)
   db.exec('PRAGMA foreign_keys = OFF') // as the ledger has it
   const { book } = createBookkeeping()
   for (const state of STATES) {

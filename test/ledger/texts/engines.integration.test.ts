@@ -105,7 +105,6 @@ interface Case {
   readonly draft: readonly Row[]
   readonly faults?: readonly Row[]
   readonly acts?: readonly Row[]
-  readonly odd?: readonly Row[]
   readonly header?: Partial<DraftHeader>
   /** Of the review, or the words with which it refuses. */
   readonly finds: object | string
@@ -396,21 +395,6 @@ const CASES: readonly Case[] = [
     finds: { accepted: 2, invalid: 1 },
   },
   {
-    of: 'odd references',
-    record: [recorded(1, refund('R\u200b1', { orderId: '7' })), recorded(2, 'R2')],
-    odd: [
-      { account_id: SHOP, as_read: 'R1', reference: 'R\u200b1' },
-      { account_id: SHOP, as_read: 'R2', reference: 'R\u200b2' },
-    ],
-    draft: [
-      drafted(1, refund('R1', { orderId: '7' }), {
-        content: recorded(1, refund('R\u200b1', { orderId: '7' })).content as string,
-      }),
-      drafted(2, 'R2'),
-    ],
-    finds: { duplicate: 2 },
-  },
-  {
     of: 'what may run again',
     record: [
       recorded(1, 'A', { state: 'FAILED', attempt: 3, ever_in_doubt: 1 }),
@@ -538,8 +522,8 @@ const CASES: readonly Case[] = [
   },
 ]
 
-test.each(CASES)('$of', async ({ record = [], draft, faults = [], acts = [], odd = [], header, finds }) => {
-  const rows = { instruction: record, draft_row: draft, draft_fault: faults, act: acts, odd_reference: odd }
+test.each(CASES)('$of', async ({ record = [], draft, faults = [], acts = [], header, finds }) => {
+  const rows = { instruction: record, draft_row: draft, draft_fault: faults, act: acts }
   const found = await reviewed(rows, headed(header))
   expect(found).toMatchObject(typeof finds === 'string' ? { thrown: expect.stringContaining(finds) } : { found: finds })
 })
@@ -803,8 +787,7 @@ test.each(Array.from({ length: 25 }, (_, seed) => seed))(
     ] as const)
     const { rows, faults } = chance.draft(record, fedBack)
     const header = headed({ fedBack, retry, reattempt: chance.chance(0.7) ? REATTEMPT : null })
-    const odd = [{ account_id: SHOP, as_read: 'R1', reference: 'A' }]
-    await reviewed({ instruction: record, draft_row: rows, draft_fault: faults, odd_reference: odd }, header)
+    await reviewed({ instruction: record, draft_row: rows, draft_fault: faults }, header)
     await engines.add({
       instruction: chance
         .record()

@@ -1,15 +1,15 @@
 // The same tables with the same rows in SQLite and in PostgreSQL, and the same scripts run on both.
 
 import { DatabaseSync } from 'node:sqlite'
-import { migrate as migratePostgres } from '../../../src/ledger/postgres/schema.ts'
+import { makeTables as makeOnServer } from '../../../src/ledger/postgres/make-tables.ts'
 import { openSession } from '../../../src/ledger/postgres/session.ts'
+import { makeTables } from '../../../src/ledger/sqlite/make-tables.ts'
 import { runNow } from '../../../src/ledger/sqlite/run-script.ts'
-import { migrate } from '../../../src/ledger/sqlite/schema.ts'
 import { indexDraftTables, makeDraftTables } from '../../../src/ledger/texts/review/draft-tables.ts'
 import { allExact, type Script, type Value } from '../../../src/ledger/texts/script.ts'
 import { newSchemaName, sharedCluster } from '../../fixtures/postgres.ts'
 
-const RECORD = ['account', 'batch', 'instruction', 'move', 'act', 'odd_reference'] as const
+const RECORD = ['account', 'batch', 'instruction', 'move', 'act'] as const
 const DRAFT = ['draft_row', 'draft_fault', 'draft_order', 'draft_repeat'] as const
 const TABLES = [...RECORD, ...DRAFT]
 
@@ -31,13 +31,13 @@ export interface Engines {
 
 export async function openEngines(): Promise<Engines> {
   const db = new DatabaseSync(':memory:')
-  migrate(db)
+  makeTables(db)
   runNow(db, makeDraftTables())
   runNow(db, indexDraftTables())
   const { url } = await sharedCluster()
   const schema = newSchemaName()
   const pg = await openSession({ url, schema })
-  await migratePostgres(pg, schema)
+  await makeOnServer(pg, schema)
   const inTransaction = async <T>(run: () => Promise<T>): Promise<T> => {
     await pg.begin('READ COMMITTED')
     try {
@@ -118,7 +118,6 @@ const ORDER: Readonly<Record<Table, string>> = {
   instruction: 'id',
   move: 'id',
   act: 'id',
-  odd_reference: 'account_id, as_read, reference',
   draft_row: 'row_no',
   draft_fault: 'row_no, id',
   draft_order: 'order_key',

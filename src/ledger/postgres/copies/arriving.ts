@@ -7,7 +7,7 @@ import { copyTables } from '../../copy-tables.ts'
 import { recordAct } from '../../texts/record/acts.ts'
 import { all, change, one, type Script } from '../../texts/script.ts'
 import { TABLES, type TableStore } from '../../texts/tables.ts'
-import { assertMayMake, hasTables, type LastIds, makeRoomUpTo, migrate } from '../schema.ts'
+import { assertMayMake, hasTables, type LastIds, makeRoomUpTo, makeTables } from '../make-tables.ts'
 import { quoteName, type Session } from '../session.ts'
 import { beginEpoch, type Failover, keep, remember, serverIdentity } from './identity.ts'
 import { tablesOf } from './tables.ts'
@@ -65,7 +65,7 @@ export interface Arrival {
 /** What an earlier try left there is thrown away. Nothing is sent from it before `wake`. */
 export async function fillServer(session: Session, schema: string, arrival: Arrival): Promise<void> {
   const { from, lastIds, onTable } = arrival
-  await migrate(session, schema)
+  await makeTables(session, schema)
   await inOneTransaction(session, async () => {
     const target = await session.run(targetOf(arrival))
     if (target !== 'nothing' && target !== 'arriving') throw takenFault()

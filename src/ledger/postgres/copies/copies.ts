@@ -10,7 +10,7 @@ import { lastRecordAtMs } from '../../texts/reading/last-record.ts'
 import { recordAct } from '../../texts/record/acts.ts'
 import { all, change, one, type Script } from '../../texts/script.ts'
 import { doubtOpenRows, END_CANARIES } from '../../texts/work/restore.ts'
-import { keepPartitions } from '../schema.ts'
+import { keepPartitions } from '../make-tables.ts'
 import type { Seal } from '../seal.ts'
 import { freeSharesOfGone } from '../work/shares.ts'
 import {

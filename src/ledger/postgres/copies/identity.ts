@@ -8,7 +8,7 @@ import type { Remembered, ServerIdentity, Unfinished } from '../../rules/histori
 import { LEASE_MS } from '../../rules/trust.ts'
 import { all, change, exists, one, type Script } from '../../texts/script.ts'
 import { LOCKS } from '../locks.ts'
-import { VERSION } from '../schema.ts'
+import { SCHEMA_VERSION } from '../schema.ts'
 
 /**
  * How the server may be replaced:
@@ -24,7 +24,7 @@ const TIMELINE = 'substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)'
 const DATABASE = `(SELECT oid FROM pg_database WHERE datname = current_database()) || '.' || CAST(CAST('meta' AS regclass) AS oid)`
 
 /** A program of before an upgrade knows nothing of what the new tables ask of a claim, such as approvals. */
-const SAME_VERSION = `${VERSION} = (SELECT max(version) FROM migration)`
+const SAME_VERSION = `${SCHEMA_VERSION} = (SELECT max(version) FROM migration)`
 
 /**
  * What every claim asks, in its own statement: no request leaves for a server whose history is not known to be the ledger's. A ledger that

@@ -205,7 +205,6 @@ function* isAnothers({ rowId, attempt }: Settlement, token: Token | null): Scrip
   return token === null || !(yield* exists(CLAIMED, { rowId, attempt, ...token }))
 }
 
-const BY_ID = 'SELECT id FROM instruction WHERE id = :rowId'
 const BY_NAME = `
   SELECT i.id FROM instruction i JOIN account a ON a.id = i.account_id JOIN batch b ON b.id = i.batch_id
   WHERE a.name = :merchant AND i.reference = :reference AND b.stage = 'open' AND (i.id = :rowId OR i.holds_reference = 1)
@@ -217,10 +216,8 @@ const BY_NAME = `
  */
 function* rowMeant(settlement: Settlement): Script<Settlement | null> {
   const { rowId, row } = settlement
-  const found =
-    row === undefined
-      ? yield* one<{ id: RowId }>(BY_ID, { rowId })
-      : yield* one<{ id: RowId }>(BY_NAME, { rowId, merchant: row.merchant, reference: row.reference })
+  const { merchant, reference } = row
+  const found = yield* one<{ id: RowId }>(BY_NAME, { rowId, merchant, reference })
   return found === undefined ? null : { ...settlement, rowId: found.id }
 }
 

@@ -7,8 +7,8 @@ import { copyTables } from '../../copy-tables.ts'
 import { addLink, nextLink } from '../../texts/record/chain.ts'
 import type { TableStore } from '../../texts/tables.ts'
 import { audit, NUMBERS_SKIP } from '../audit.ts'
+import { makeTables } from '../make-tables.ts'
 import { prepareRunning } from '../run-script.ts'
-import { migrate } from '../schema.ts'
 import { whyNotWritten } from '../transaction.ts'
 import { tablesIn } from './tables.ts'
 
@@ -17,8 +17,8 @@ export async function fillFile(path: string, from: TableStore): Promise<void> {
   const db = openConnection(path)
   try {
     db.exec('PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF') // a crash leaves a file that nobody takes for a ledger
-    migrate(db)
-    db.exec('BEGIN; DELETE FROM chain') // of the migration
+    makeTables(db)
+    db.exec('BEGIN; DELETE FROM chain') // its first link is among what is copied
     await copyTables(from, tablesIn(db)).catch(throwAsFault)
     const run = prepareRunning(db)
     for (let next = run(nextLink()); next !== null; next = run(nextLink())) run(addLink(next.link))

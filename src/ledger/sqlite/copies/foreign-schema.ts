@@ -1,11 +1,11 @@
-// Whether the tables of a ledger are those that the migrations make. Anything else was put there by another program.
+// Whether the tables of a ledger are those that this program makes. Anything else was put there by another program.
 
 import type { DatabaseSync } from 'node:sqlite'
 import { Fault } from '../../../domain/fault.ts'
 import { words } from '../../../domain/words.ts'
 import { openConnection } from '../../../files/sqlite-file.ts'
 import { findRows } from '../found.ts'
-import { migrate } from '../schema.ts'
+import { makeTables } from '../make-tables.ts'
 
 /** At every opening, of the tables that are in memory by then: a trigger runs with every write of this program. */
 export function refuseForeignCode(db: DatabaseSync, path: string): void {
@@ -28,7 +28,7 @@ interface SchemaObject {
 export type SchemaDifference = SchemaObject & { readonly how: 'missing' | 'foreign' | 'other' }
 
 export function schemaDifferences(db: DatabaseSync): SchemaDifference[] {
-  const [expected, found] = [madeByMigrations(), objectsOf(db)]
+  const [expected, found] = [ownObjects(), objectsOf(db)]
   const missing = [...expected.values()].filter(({ name }) => !found.has(name))
   return [
     ...missing.map((object) => ({ ...object, how: 'missing' as const })),
@@ -42,10 +42,10 @@ export function schemaDifferences(db: DatabaseSync): SchemaDifference[] {
 
 let made: Map<string, SchemaObject> | null = null
 
-function madeByMigrations(): Map<string, SchemaObject> {
+function ownObjects(): Map<string, SchemaObject> {
   if (made !== null) return made
   const db = openConnection(':memory:')
-  migrate(db)
+  makeTables(db)
   made = objectsOf(db)
   db.close()
   return made

@@ -62,29 +62,19 @@ export function identify(db: DatabaseSync, path: string, ledgerId: string, witne
 export function remember(db: DatabaseSync, identity: Identity): void {
   const set = db.prepare("INSERT INTO meta VALUES ('identity', ?) ON CONFLICT DO UPDATE SET value = excluded.value")
   set.run(JSON.stringify(identity))
-  db.exec("DELETE FROM meta WHERE key IN ('inode', 'epochs', 'copied_at', 'overtaken_by', 'moved_to')")
+  db.exec("DELETE FROM meta WHERE key IN ('copied_at', 'overtaken_by', 'moved_to')")
 }
 
 /** Makes a copy say that it is one: it then remembers no file and no epoch. */
 export function markAsCopy(db: DatabaseSync, nowMs: number): void {
-  db.exec("DELETE FROM meta WHERE key IN ('identity', 'inode', 'epochs', 'copied_at', 'overtaken_by')")
+  db.exec("DELETE FROM meta WHERE key IN ('identity', 'copied_at', 'overtaken_by')")
   db.prepare("INSERT INTO meta VALUES ('copied_at', ?)").run(String(nowMs))
 }
 
 /** null: it remembers nothing, being new or a copy. */
 export function identityIn(db: DatabaseSync): Identity | null {
-  const meta = metaIn(db)
-  const said = meta.get('identity')
-  if (said !== undefined) return JSON.parse(said) as Identity
-  // As earlier versions remembered themselves.
-  const inode = meta.get('inode')
-  if (inode === undefined) return null
-  return {
-    ledgerFile: { inode, bornNs: null, changedNs: null },
-    machine: null,
-    epochs: (meta.get('epochs') ?? '').split(' ').map((epoch) => ({ epoch, file: null })),
-    overrules: false,
-  }
+  const said = metaIn(db).get('identity')
+  return said === undefined ? null : (JSON.parse(said) as Identity)
 }
 
 /** When this copy was made as a backup; null: it is none, or was adopted. */

@@ -89,13 +89,7 @@ const MADE_LONG_AGO = `
 const SUMS_OF_BATCH = `
     SELECT t.operation, t.currency, ${SUM} FROM tally t WHERE t.batch_id = :batchId AND ${MOVES_MONEY} GROUP BY t.operation, t.currency`
 
-export function* earlierSums(
-  batchId: string,
-  submitter: string | null,
-  accountId: number,
-  nowMs: number,
-): Script<AskedSum[]> {
-  if (submitter === null) return []
+export function* earlierSums(batchId: string, submitter: string, accountId: number, nowMs: number): Script<AskedSum[]> {
   const sinceMs = nowMs - SUMMED_OVER_MS
   const whose = { submitter, isService: isService(submitter) ? 1 : 0, accountId }
   const asked = { batchId, ...whose, sinceMs, sinceHour: hourBefore(sinceMs) }

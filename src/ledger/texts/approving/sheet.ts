@@ -23,7 +23,7 @@ export interface SheetColumns {
   readonly lookalikes_allowed: number
   readonly created_at: number
   readonly created_by: string
-  readonly submitter: string | null
+  readonly submitter: string
   readonly approvals_needed: number
   readonly approvals_given: number
   readonly approval_until: number | null

@@ -33,7 +33,6 @@ import type { Book } from '../record/book.ts'
 import { digestOf, keepDigest } from '../record/recorded.ts'
 import { namedBy } from '../review/given-references.ts'
 import { type Arriving, likeRowOf } from '../review/lookalikes.ts'
-import { recordedOddly } from '../review/odd-references.ts'
 import { refundBeyondSale, refundsBefore } from '../review/refunds.ts'
 import { xtlTaken } from '../review/xtl-order-ids.ts'
 import { all, change, one, type Script } from '../script.ts'
@@ -155,12 +154,11 @@ function* bind(batchId: BatchId, rowNo: number): Script<void> {
   yield* keepDigest({ batch_id: batchId, first_row: rowNo, last_row: rowNo, digest })
 }
 
-/** The row that a reference names, also where it is recorded with characters that do not show, or under another reference. */
+/** The row that a reference names, also where it is recorded under another one. */
 function* recordedUnder(accountId: AccountId, reference: string): Script<RecordedRow | undefined> {
   const known = yield* holderOf(accountId, reference)
   if (known !== undefined) return known
-  const odd = yield* recordedOddly(reference, accountId)
-  return yield* holderOf(accountId, odd ?? (yield* namedBy(accountId, reference)))
+  return yield* holderOf(accountId, yield* namedBy(accountId, reference))
 }
 
 const HOLDER = `

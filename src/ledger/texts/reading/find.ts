@@ -1,7 +1,6 @@
 // Finding instructions by any id that a person or the gateway has for them: each kind has an index.
 
 import { FOUND_MOST, type FoundInstruction, type IdKind } from '../../../domain/found.ts'
-import { recordedOddly } from '../review/odd-references.ts'
 import { allExact, type Script } from '../script.ts'
 
 const ANY_ACCOUNT = 'i.account_id IN (SELECT id FROM account)'
@@ -57,8 +56,6 @@ export function* findById(id: string): Script<FoundInstruction[]> {
     for (const { rowId, ...row } of yield* allExact<Found>(text, { id }))
       if (!found.has(rowId)) found.set(rowId, toFound(row))
   }
-  const odd = found.size === 0 ? yield* recordedOddly(id, null) : null
-  if (odd !== null) return yield* findById(odd)
   const inOrder = [...found].toSorted(([one], [other]) => (one < other ? -1 : 1))
   return inOrder.slice(0, FOUND_MOST).map(([, row]) => row)
 }

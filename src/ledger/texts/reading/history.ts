@@ -2,7 +2,6 @@
 
 import type { HistoryMove } from '../../../domain/reconciliation.ts'
 import { toActor } from '../record/acts.ts'
-import { recordedOddly } from '../review/odd-references.ts'
 import { all, type Script } from '../script.ts'
 
 type StoredMove = Omit<HistoryMove, 'actor'> & { readonly parts: string | null }
@@ -27,8 +26,6 @@ const MOVES = `
 
 export function* historyOf(reference: string): Script<HistoryMove[]> {
   const arrivals = yield* all<StoredMove & { rowId: number; isOwn: number }>(ARRIVED, { reference })
-  const odd = arrivals.length === 0 ? yield* recordedOddly(reference, null) : null
-  if (odd !== null) return yield* historyOf(odd)
   const moves: HistoryMove[] = []
   for (const { rowId, isOwn, ...arrival } of arrivals) {
     const { batchId, rowNo } = arrival

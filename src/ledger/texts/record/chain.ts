@@ -11,13 +11,8 @@ export interface Link {
   readonly last_move: number
   readonly last_act: number
   readonly hash: string
-  readonly form: Form
   readonly last_recorded: number
 }
-
-/** 1: of an earlier version, over moves and acts, without the parts of who acted and without what was answered. */
-export type Form = 1 | 2
-const FORM = 2
 
 /** What of a move is in it. The texts of moves are not, but for reasons of resolutions: a purge takes them away. */
 export interface ChainedMove {
@@ -37,8 +32,7 @@ export interface ChainedMove {
   readonly parts: string | null
 }
 
-export function chainedText(move: ChainedMove, form: Form = FORM): string {
-  if (form === 1) return earlierText(move)
+export function chainedText(move: ChainedMove): string {
   const { id, row_id, attempt, from_state, to_state, cause, at, by, actor_id, http_status, answered, parts } = move
   const reason = cause === 'resolve' && move.reason !== null ? move.reason.toWellFormed() : null
   const [who, what] = [
@@ -46,12 +40,6 @@ export function chainedText(move: ChainedMove, form: Form = FORM): string {
     [from_state, to_state, cause, http_status, answered, reason],
   ]
   return `${JSON.stringify([id, row_id, attempt, at, ...who, ...what])}\n`
-}
-
-/** A line for each, in which only the last value may hold anything. */
-function earlierText(move: ChainedMove): string {
-  const { id, row_id, attempt, from_state, to_state, cause, at, by, actor_id, http_status } = move
-  return `${id},${row_id},${attempt},${from_state},${to_state},${cause},${at},${actor_id},${http_status},${JSON.stringify(by.toWellFormed())}\n`
 }
 
 export interface ActsText {
@@ -67,12 +55,9 @@ const ACTS = `
     FROM act a LEFT JOIN actor p ON p.id = a.actor_id WHERE a.id > :after AND a.id <= :upTo ORDER BY a.id`
 
 /** A line for each, in which every value but the first two is quoted as in SQL, so that no two records have one text. */
-export function* actsText(after: number, upTo: number, form: Form = FORM): Script<ActsText> {
+export function* actsText(after: number, upTo: number): Script<ActsText> {
   const acts = yield* all<Readonly<Record<string, Quoted>>>(ACTS, { after, upTo })
-  const lines = acts.map(({ id, at, parts, ...values }) => {
-    const quotedValues = Object.values(form === 1 ? values : { ...values, parts }).map(quoted)
-    return [id, at, ...quotedValues].join(',')
-  })
+  const lines = acts.map(({ id, at, ...values }) => [id, at, ...Object.values(values).map(quoted)].join(','))
   return { text: lines.join('\n'), count: acts.length }
 }
 
@@ -87,8 +72,8 @@ export interface LinkText {
   readonly recorded: string
 }
 
-export function linkHash(before: string, { moves, acts, recorded }: LinkText, form: Form = FORM): string {
-  return hash('sha256', `${before}\n${moves}\n${acts}${form === 1 ? '' : `\n${recorded}`}`)
+export function linkHash(before: string, { moves, acts, recorded }: LinkText): string {
+  return hash('sha256', `${before}\n${moves}\n${acts}\n${recorded}`)
 }
 
 export interface Chain {
@@ -110,13 +95,11 @@ const HEAD = `
     FROM chain ORDER BY id DESC LIMIT 1`
 
 const ADD = `
-    INSERT INTO chain (id, last_move, last_act, last_recorded, hash, form)
-    SELECT :id, :last_move, :last_act, :last_recorded, :hash, ${FORM} WHERE :id > (SELECT max(id) FROM chain) RETURNING id`
-
-type NewLink = Omit<Link, 'form'>
+    INSERT INTO chain (id, last_move, last_act, last_recorded, hash)
+    SELECT :id, :last_move, :last_act, :last_recorded, :hash WHERE :id > (SELECT max(id) FROM chain) RETURNING id`
 
 /** null: nothing came since the last one. */
-function* linkOver(moves: string, lastMove: number): Script<NewLink | null> {
+function* linkOver(moves: string, lastMove: number): Script<Link | null> {
   const head = (yield* one<Head>(HEAD))!
   const { newest_act, newest_recorded } = head
   if (moves === '' && newest_act === head.last_act && newest_recorded === head.last_recorded) return null
@@ -168,14 +151,14 @@ const UNLINKED = `
  * Over what has none; null: everything has one. To be read at a moment at which nothing is being written, or what was not there yet could
  * come below its end.
  */
-export function* nextLink(): Script<{ readonly link: NewLink; readonly isLast: boolean } | null> {
+export function* nextLink(): Script<{ readonly link: Link; readonly isLast: boolean } | null> {
   const moves = yield* all<ChainedMove>(UNLINKED)
   const link = yield* linkOver(moves.map((move) => chainedText(move)).join(''), moves.at(-1)?.id ?? 0)
   return link === null ? null : { link, isLast: moves.length < MOVES_PER_LINK }
 }
 
 /** False: another process was first, with a link that may end earlier. */
-export function* addLink(link: NewLink): Script<boolean> {
+export function* addLink(link: Link): Script<boolean> {
   return yield* exists(ADD, { ...link })
 }
 

@@ -4,7 +4,7 @@
 import { createHash, type Hash } from 'node:crypto'
 import { formatCardMask } from '../../../domain/card.ts'
 import type { AnswerFacts } from '../../../domain/verdict.ts'
-import { all, change, count, one, type Script } from '../script.ts'
+import { all, change, one, type Script } from '../script.ts'
 
 /** Not what changes later: a hold, a canary that ended, the rows of a day of messages. */
 const BATCH = `
@@ -69,11 +69,6 @@ export function* recordedText(after: number, upTo: number): Script<string> {
   return found.map((one) => `${JSON.stringify(one)}\n`).join('')
 }
 
-/** How many batches were recorded before digests were kept. */
-export function* countUnbound(): Script<number> {
-  return yield* count("SELECT count(*) AS n FROM recorded WHERE digest = ''")
-}
-
 /** What a row took from an answer; as text, the same for what is written and for what is read again. */
 export type Answered = readonly (string | null)[]
 
@@ -81,8 +76,6 @@ export type Answered = readonly (string | null)[]
 export function answeredBy(facts: AnswerFacts): Answered {
   const { transactionId, orderId, recordId, amount, currency, vaultId, xtlOrderId, customerId, card } = facts
   const ofPayment = [transactionId, orderId, recordId, amount, currency, vaultId, xtlOrderId]
-  // Only the vault says these: the text of all other rows is that of earlier versions.
-  if (customerId === null && card === null) return ofPayment
   return [...ofPayment, customerId, card === null ? null : formatCardMask(card)]
 }
 

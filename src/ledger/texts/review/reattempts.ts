@@ -138,7 +138,7 @@ function* whyNot(
   return why
 }
 
-/** What an engine indexes by account and `ltrim(vault_id, '0')`: a migration has it, so that it stays as it is. */
+/** What an engine indexes by account and `ltrim(vault_id, '0')`: a change of it is a change of the schema. */
 export const IS_CARD_EVENT = "vault_id IS NOT NULL AND (state = 'DECLINED' OR operation = 'VAULT_UPDATE')"
 
 const CARD_EVENTS = `

@@ -19,7 +19,6 @@ import { countFaults } from './faults.ts'
 import { countAgain, countUnidentified, identifyLines, meetLines, refuseExecuted } from './fed-back.ts'
 import { nameAsGiven } from './given-references.ts'
 import { FORMER_ROW, LOST_LOOKALIKE, lookalikeSince, RECORDED_LOOKALIKE } from './lookalikes.ts'
-import { nameAsRecorded } from './odd-references.ts'
 import { nameLastAttempts, reattempt } from './reattempts.ts'
 import { markRepeats, meetRefunds, ROUGH_SUM } from './refunds.ts'
 import { sumUp } from './sums.ts'
@@ -42,7 +41,6 @@ export function* review(header: DraftHeader): Script<Omit<DraftReview, 'amountsU
 
 function* compare(header: DraftHeader): Script<void> {
   yield* refuseBoundless()
-  yield* nameAsRecorded(header.accountId)
   if (header.fedBack) yield* identifyLines(header)
   yield* nameAsGiven(header.accountId)
   yield* nameLastAttempts(header)
@@ -117,16 +115,6 @@ function* refuseRepeats({ fedBack }: DraftHeader): Script<void> {
 const HAS_MARK = "d.operation IN ('VAULT_CREATE', 'VAULT_UPDATE')"
 const UNMARKED = 'substr(d.content, 1, length(d.content) - 9)'
 
-/** Rows that were recorded before contents had that mark are compared without it: the same file again must be the same rows. */
-function* compareAsRecorded({ accountId: account }: DraftHeader): Script<void> {
-  yield* change(
-    `
-    UPDATE draft_row AS d SET content = ${UNMARKED} WHERE ${HAS_MARK} AND EXISTS (SELECT 1 FROM instruction i
-      WHERE i.account_id = :account AND i.reference = d.reference AND i.holds_reference = 1 AND i.content = ${UNMARKED})`,
-    { account },
-  )
-}
-
 /** Which parts of the content differ, as a list for people. */
 const DIFFERENCES = `ltrim(
   CASE WHEN d.operation IS DISTINCT FROM i.operation THEN ', operation' ELSE '' END ||
@@ -141,7 +129,6 @@ const DIFFERENCES = `ltrim(
 
 /** A reference that is recorded already is the same instruction again, or an error. */
 function* meetRecorded(header: DraftHeader): Script<void> {
-  yield* compareAsRecorded(header)
   if (header.onlyNew === true) yield* leaveOutChanged(header)
   yield* refuseOtherContent(header)
   yield* runAgain(header)

@@ -42,7 +42,6 @@ import { fromColumns, INSTRUCTION_COLUMNS, type InstructionColumns } from '../in
 import type { Book } from '../record/book.ts'
 import { answeredBy } from '../record/recorded.ts'
 import type { Counted } from '../record/tally.ts'
-import { recordedOddly } from '../review/odd-references.ts'
 import { all, change, type Script } from '../script.ts'
 import { pauseAlike } from './alike-waiting.ts'
 import type { Looks } from './looks.ts'
@@ -293,9 +292,7 @@ function* endDoubt({ id, account_id: accountId }: FoundRow, nowMs: number): Scri
 
 function* findMeant(resolution: Resolution): Script<FoundRow | Refusal> {
   const { reference, merchant } = resolution
-  const exact = yield* all<FoundRow>(BY_REFERENCE, { reference, merchant })
-  const odd = exact.length === 0 ? yield* recordedOddly(reference, null) : null
-  return rowMeant(odd === null ? exact : yield* all<FoundRow>(BY_REFERENCE, { reference: odd, merchant }), resolution)
+  return rowMeant(yield* all<FoundRow>(BY_REFERENCE, { reference, merchant }), resolution)
 }
 
 function* takenBy(row: FoundRow, transactionId: string | null): Script<SettledRow | null> {

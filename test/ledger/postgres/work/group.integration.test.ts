@@ -15,6 +15,7 @@ import {
   dueIn,
   factsWith,
   NOW,
+  named,
   refund,
   settle,
   settlementOf,
@@ -47,7 +48,7 @@ async function entriesOf(settling: readonly RowId[], claiming: readonly RowId[])
     const facts = factsWith(String(8_000 + i))
     return {
       kind: 'settle',
-      settlement: plainOf(settlementOf({ rowId, attempt: 1 }, 'APPROVED', { facts }), claimNo)!,
+      settlement: plainOf(settlementOf({ rowId, attempt: 1, row: named('any') }, 'APPROVED', { facts }), claimNo)!,
       worker,
     }
   })

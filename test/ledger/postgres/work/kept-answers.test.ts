@@ -9,7 +9,7 @@ import {
   type KeptAnswers,
 } from '../../../../src/ledger/postgres/work/kept-answers.ts'
 import { ManualClock } from '../../../fixtures/clock.ts'
-import { NOW, settlementOf } from '../../../fixtures/ledgers.ts'
+import { NOW, named, settlementOf } from '../../../fixtures/ledgers.ts'
 
 interface Opened {
   readonly kept: KeptAnswers
@@ -34,7 +34,7 @@ function open(): Opened {
 }
 
 const answerOf = (row: number): KeptAnswer => ({
-  settlement: settlementOf({ rowId: row as RowId, attempt: 1 }, 'APPROVED'),
+  settlement: settlementOf({ rowId: row as RowId, attempt: 1, row: named('any') }, 'APPROVED'),
   token: { worker: 7, claimNo: row },
 })
 

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Continuity, openContinuity } from '../../../../src/ledger/sqlite/copies/continuity.ts'
-import { migrate } from '../../../../src/ledger/sqlite/schema.ts'
+import { makeTables } from '../../../../src/ledger/sqlite/make-tables.ts'
 
 interface Opened {
   readonly db: DatabaseSync
@@ -33,7 +33,7 @@ afterEach(() => {
 function open(): Opened {
   const db = new DatabaseSync(path, { timeout: 2_000 })
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 0')
-  migrate(db)
+  makeTables(db)
   const continuity = openContinuity(db, () => new DatabaseSync(path, { readOnly: true, timeout: 2_000 }))
   opened.push({ db, continuity })
   return { db, continuity }

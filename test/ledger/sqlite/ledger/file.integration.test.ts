@@ -1,5 +1,6 @@
 // The SQLite ledger: what only a file can show. The files beside this one hold it to what every ledger must do.
 
+import { execFileSync } from 'node:child_process'
 import { existsSync, writeFileSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,6 +11,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Currency } from '../../../../src/domain/money.ts'
 import { SYSTEM_TIMING } from '../../../../src/ledger/sqlite/commit.ts'
 import { openLedger } from '../../../../src/ledger/sqlite/ledger.ts'
+import { makeLedger } from '../../../../src/ledger/sqlite/open-file.ts'
 import { type Child, startChild } from '../../../fixtures/children.ts'
 import {
   auditOf,
@@ -32,7 +34,11 @@ import {
   submit,
   work,
 } from '../../../fixtures/ledgers.ts'
-import { accountId, ledger, place, sqlite, useSqliteLedger } from '../../../fixtures/use-ledger.ts'
+import { accountId, ledger, sqlite, useSqliteLedger } from '../../../fixtures/use-ledger.ts'
+
+const noDeath = (error: unknown): never => {
+  throw error
+}
 
 describe('a SQLite file', () => {
   let children: Child[]
@@ -84,7 +90,6 @@ describe('a SQLite file', () => {
     })
   })
 
-  /** Reads the file as it is on the disk, past the ledger's own connection. */
   /** As a newer program does it. */
   function upgrade(): void {
     const db = new DatabaseSync(sqlite.path)
@@ -92,6 +97,7 @@ describe('a SQLite file', () => {
     db.close()
   }
 
+  /** Reads the file as it is on the disk, past the ledger's own connection. */
   function readFile<T>(sql: string): T {
     const db = new DatabaseSync(sqlite.path, { readOnly: true })
     try {
@@ -167,11 +173,46 @@ describe('a SQLite file', () => {
     }
   })
 
-  test('of a newer program is refused and not touched', async () => {
-    await ledger.close()
-    upgrade()
-    expect(() => place.open()).toThrow(expect.objectContaining({ name: 'Fault', code: 'config' }))
-    expect(readFile('PRAGMA user_version')).toEqual({ user_version: 999 })
+  describe('with tables of another version is refused by name, opened or made anew, and stays as it is to the byte', () => {
+    /** A copy with that version, in the file or in the log that a killed process leaves beside it. */
+    function copyWith(version: number, where: 'file' | 'log'): string {
+      const [from, to] = [join(sqlite.dir, 'from.db'), join(sqlite.dir, 'copy.db')]
+      execFileSync('cp', [sqlite.path, from])
+      const db = new DatabaseSync(from)
+      db.exec(`PRAGMA journal_mode = ${where === 'log' ? 'WAL' : 'DELETE'}; PRAGMA wal_autocheckpoint = 0`)
+      db.exec(`PRAGMA user_version = ${version}`)
+      for (const part of where === 'log' ? ['', '-wal', '-shm'] : ['']) execFileSync('cp', [from + part, to + part])
+      db.close()
+      return to
+    }
+
+    /** Read by another process: closing the file in this one would drop SQLite's locks on it. */
+    const bytesOf = (path: string, where: 'file' | 'log') =>
+      execFileSync('cat', where === 'log' ? [path, `${path}-wal`] : [path])
+
+    test.each([
+      [0, 'file'],
+      [1, 'file'],
+      [36, 'file'],
+      [36, 'log'],
+      [38, 'file'],
+    ] as const)('%i, in the %s', async (version, where) => {
+      await ledger.close()
+      const path = copyWith(version, where)
+      const before = bytesOf(path, where)
+      const options = { path, submitLockPath: null, die: noDeath }
+      for (const open of [() => openLedger(options), () => makeLedger({ path })]) {
+        expect(open).toThrow(
+          expect.objectContaining({
+            code: 'config',
+            message: expect.stringMatching(
+              `${path} belongs to another version .* have version ${version}, and this program needs version 37. Nothing in it was changed`,
+            ),
+          }),
+        )
+      }
+      expect(bytesOf(path, where).equals(before)).toBe(true)
+    })
   })
 
   test('that a newer program brings to its version under a worker gives it no claim and records what it is answered, and nothing else', async () => {
@@ -180,7 +221,7 @@ describe('a SQLite file', () => {
     const next = await dueRow(ledger, batchId, 'B')
     upgrade()
     expect(await claim(ledger, next)).toEqual({ kind: 'not-free' })
-    const newer = { code: 'config', message: expect.stringContaining('newer version') }
+    const newer = { code: 'config', message: expect.stringContaining('belongs to another version') }
     await expect(ledger.renewEpoch()).rejects.toMatchObject(newer)
     await expect(ledger.pause(batchId, 'wait', CLERK, NOW)).rejects.toMatchObject(newer)
     const [settled, again] = await Promise.all([settle(ledger, row, 'APPROVED'), claim(ledger, next)]) // in one commit
@@ -194,16 +235,7 @@ describe('a SQLite file', () => {
   ])('that is %s is not made: it is refused with its path', async (_what, name) => {
     const path = join(sqlite.dir, name)
     writeFileSync(join(sqlite.dir, 'empty.db'), '')
-    const { openLedger } = await import('../../../../src/ledger/sqlite/ledger.ts')
-    const opening = () =>
-      openLedger({
-        path,
-        submitLockPath: null,
-        die: (error) => {
-          throw error
-        },
-      })
-    expect(opening).toThrow(
+    expect(() => openLedger({ path, submitLockPath: null, die: noDeath })).toThrow(
       expect.objectContaining({ code: 'config', message: expect.stringContaining(`There is no ledger at ${path}`) }),
     )
     expect(existsSync(join(sqlite.dir, 'no-such-directory'))).toBe(false)

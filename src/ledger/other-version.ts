@@ -1,0 +1,11 @@
+// A ledger whose tables are not those of this program. It is refused and not touched: nothing here converts one.
+
+import { Fault } from '../domain/fault.ts'
+
+/** `name`: of the ledger, for people. `found`: the number that its tables have, and not the one that this program needs. */
+export function otherVersionFault(name: string, found: number, needed: number): Fault {
+  return new Fault(
+    'config',
+    `The ledger ${name} belongs to another version of Tranche: its tables have version ${found}, and this program needs version ${needed}. Nothing in it was changed, and nothing is sent from it. Use the version of Tranche that it belongs to. A new ledger in its place would send everything again.`,
+  )
+}

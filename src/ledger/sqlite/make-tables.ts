@@ -1,0 +1,36 @@
+// Makes the tables of a ledger in a file. A file with the tables of another version is refused and not touched.
+
+import type { DatabaseSync } from 'node:sqlite'
+import { otherVersionFault } from '../other-version.ts'
+import { SCHEMA, SCHEMA_VERSION } from './schema.ts'
+
+/** Writes nothing. False: there are none. Faults where there are those of another version, or of another program. */
+export function hasTables(db: DatabaseSync): boolean {
+  const { user_version: version } = db.prepare('PRAGMA user_version').get() as { user_version: number }
+  if (version === 0 && db.prepare('SELECT 1 FROM sqlite_schema').get() === undefined) return false
+  assertOwn(db, version)
+  return true
+}
+
+/** Where there are none. Of several processes one makes them, and the others find them. */
+export function makeTables(db: DatabaseSync): void {
+  if (hasTables(db)) return
+  db.exec('BEGIN IMMEDIATE')
+  try {
+    if (!hasTables(db)) db.exec(`${SCHEMA} PRAGMA user_version = ${SCHEMA_VERSION}`)
+    db.exec('COMMIT')
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK')
+    throw error
+  }
+}
+
+/** Inside a transaction: another version of the program may have changed the tables since this one opened them. */
+export function prepareOwnVersion(db: DatabaseSync): () => void {
+  const read = db.prepare('PRAGMA user_version')
+  return () => assertOwn(db, (read.get() as { user_version: number }).user_version)
+}
+
+function assertOwn(db: DatabaseSync, version: number): void {
+  if (version !== SCHEMA_VERSION) throw otherVersionFault(db.location() ?? 'in memory', version, SCHEMA_VERSION)
+}
