@@ -20,26 +20,25 @@ export interface FoundRow {
   readonly cells: readonly string[]
 }
 
-/** Optional fields are missing in checks of earlier versions. */
 interface FoundMoney {
-  readonly amount?: string | null
-  readonly currency?: string | null
-  readonly order_id?: string | null
+  readonly amount: string | null
+  readonly currency: string | null
+  readonly order_id: string | null
 }
 
 export interface FoundLookalike extends FoundMoney {
   /** Identifies the pair. */
-  readonly pair?: string
+  readonly pair: string
   readonly line: number
   readonly reference: string
-  readonly operation?: Operation
+  readonly operation: Operation
   readonly like: FoundMoney & {
     readonly batch: string | null
     readonly row: number
-    readonly line?: number | null
+    readonly line: number | null
     readonly reference: string
     readonly status: string | null
-    readonly handed_in?: string | null
+    readonly handed_in: string | null
   }
   readonly changed_from: { readonly amount: string; readonly currency: string } | null
   readonly may_have_run_again: boolean

@@ -6,9 +6,18 @@ import { pageWays } from './ways.ts'
 
 /** Empty where nothing was said. */
 export function readingText(fingerprint: Fingerprint): string {
-  const said = parseFingerprint(fingerprint)
-  if (said === null) return fingerprint
-  const { operation, currency, decimal, sign, headerRow, sheet, timeZone, map = [], retry = [], reattempt = [] } = said
+  const {
+    operation,
+    currency,
+    decimal,
+    sign,
+    headerRow,
+    sheet,
+    timeZone,
+    map = [],
+    retry = [],
+    reattempt = [],
+  } = parseFingerprint(fingerprint)
   const settings: Setting[] = [
     { set: 'operation', to: operation ?? null },
     { set: 'currency', to: currency ?? null },

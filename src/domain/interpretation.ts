@@ -2,8 +2,8 @@
 // batch. Every door builds an interpretation, and its fingerprint is stored with the batch.
 
 import type { RetryStatus } from './draft.ts'
-import { type Operation, parseOperation } from './instruction.ts'
-import { type Currency, parseCurrency } from './money.ts'
+import type { Operation } from './instruction.ts'
+import type { Currency } from './money.ts'
 import type { PassingCategory } from './reattempt.ts'
 
 /** What was not said is left out. */
@@ -46,20 +46,9 @@ export function fingerprintOf({ map = [], retry = [], reattempt = [], ...said }:
   return text === '{}' ? '' : text
 }
 
-/** Whether a batch that was stored with one fingerprint, of whatever version, is what another asks for. */
-export function isSameFingerprint(stored: Fingerprint, asked: Fingerprint): boolean {
-  if (stored === asked) return true
-  const interpretation = parseFingerprint(stored)
-  return interpretation !== null && fingerprintOf(interpretation) === asked
-}
-
-/** null: no version of this program wrote that text. */
-export function parseFingerprint(text: Fingerprint): Interpretation | null {
+/** The text must be one that `fingerprintOf` made. */
+export function parseFingerprint(text: Fingerprint): Interpretation {
   if (text === '') return {}
-  return text.startsWith('{') ? parseCanonical(text) : parseOptions(text)
-}
-
-function parseCanonical(text: string): Interpretation {
   const { map, ...said } = JSON.parse(text) as Omit<Interpretation, 'map'> & { readonly map?: readonly string[] }
   return map === undefined ? said : { ...said, map: map.map(toMapping) }
 }
@@ -68,27 +57,4 @@ function parseCanonical(text: string): Interpretation {
 function toMapping(text: string): { readonly column: string; readonly field: string } {
   const at = text.lastIndexOf('=')
   return { column: text.slice(0, at), field: text.slice(at + 1) }
-}
-
-/** A word behind an option, or a JSON string where it may hold blanks. */
-const OPTION = /-{2}([a-z]+) ("(?:[^"\\]|\\.)*"|[^"\s]\S*)(?: |$)/gy
-
-/** Earlier versions stored the options of their command line. */
-function parseOptions(text: string): Interpretation | null {
-  const options = [...text.matchAll(OPTION)]
-  if (options.reduce((length, [option]) => length + option.length, 0) !== text.length) return null
-  const map: { column: string; field: string }[] = []
-  const said: { -readonly [K in keyof Interpretation]: Interpretation[K] } = {}
-  for (const [, name, word = ''] of options) {
-    const value: string = word.startsWith('"') ? JSON.parse(word) : word
-    if (name === 'operation') said.operation = parseOperation(value)
-    else if (name === 'currency') said.currency = parseCurrency(value)
-    else if (name === 'decimal' && (value === '.' || value === ',')) said.decimal = value
-    else if (name === 'sheet') said.sheet = value
-    else if (name === 'timezone') said.timeZone = value
-    else if (name === 'map') map.push(toMapping(value.replace(/=ignore$/, '=')))
-    else if (name === 'retry') said.retry = value.toUpperCase().split(',') as RetryStatus[]
-    else return null
-  }
-  return map.length === 0 ? said : { ...said, map }
 }

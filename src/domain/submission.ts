@@ -13,7 +13,7 @@ import type {
 } from './draft.ts'
 import type { AccountId, BatchId } from './ids.ts'
 import type { ToldToSend } from './ingest.ts'
-import { type Fingerprint, isSameFingerprint, parseFingerprint } from './interpretation.ts'
+import { type Fingerprint, parseFingerprint } from './interpretation.ts'
 import { type Currency, formatAmount, type Money } from './money.ts'
 import type { ReattemptAsked } from './reattempt.ts'
 
@@ -270,8 +270,8 @@ export function knownBatch(
 ): { readonly kind: 'known'; readonly batchId: BatchId } | ReadOtherwise | null {
   if (known === null) return null
   const { batchId, fingerprint } = known
-  if (isSameFingerprint(fingerprint, request.fingerprint)) return { kind: 'known', batchId }
-  if (known.givenUp || runsAgain(request) || runsAgain(parseFingerprint(fingerprint) ?? {})) return null
+  if (fingerprint === request.fingerprint) return { kind: 'known', batchId }
+  if (known.givenUp || runsAgain(request) || runsAgain(parseFingerprint(fingerprint))) return null
   return { kind: 'read-otherwise', batchId, fingerprint }
 }
 

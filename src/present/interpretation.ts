@@ -15,9 +15,18 @@ function retriedText(retry: readonly RetryStatus[], reattempt: readonly PassingC
 
 /** Empty where nothing was said. */
 export function interpretationText(fingerprint: Fingerprint): string {
-  const said = parseFingerprint(fingerprint)
-  if (said === null) return fingerprint
-  const { operation, currency, decimal, sign, headerRow, sheet, timeZone, map = [], retry = [], reattempt = [] } = said
+  const {
+    operation,
+    currency,
+    decimal,
+    sign,
+    headerRow,
+    sheet,
+    timeZone,
+    map = [],
+    retry = [],
+    reattempt = [],
+  } = parseFingerprint(fingerprint)
   return optionText([
     ['--operation', operation],
     ['--currency', currency],

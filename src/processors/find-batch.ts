@@ -1,7 +1,6 @@
 // The batch that a file is already, where its results are asked for at a certain place.
 
 import type { BatchId } from '../domain/ids.ts'
-import { isSameFingerprint } from '../domain/interpretation.ts'
 import type { InstructionFile, Known, SubmitRequest } from '../domain/submission.ts'
 import type { IntakeLedger } from '../ports/ledger/intake.ts'
 import type { QueryLedger } from '../ports/ledger/queries.ts'
@@ -51,7 +50,7 @@ async function findWritten(
     if (batch.fileSha256 !== sha256 || batch.accountId !== request.accountId || batch.runKey !== request.runKey)
       continue
     // Another sheet of the workbook, or another operation: what stands there says nothing of what is asked now.
-    if (!isSameFingerprint(batch.fingerprint, request.fingerprint)) continue
+    if (batch.fingerprint !== request.fingerprint) continue
     // Written again, they would have lost the columns of the file.
     if (batch.purgedAtMs !== null) continue
     const isIts = await checkOut({ batchId: batch.batchId }).then(

@@ -2,7 +2,6 @@
 
 import type { BatchId } from '../domain/ids.ts'
 import type { InboxReport, TakenFile } from '../domain/inbox.ts'
-import { isSameFingerprint } from '../domain/interpretation.ts'
 import type { FileRefusal, InstructionFile, Reviewed } from '../domain/submission.ts'
 import type { InboxParts, Taken } from './inbox-parts.ts'
 import { concernsAll, isRefusal, type Troubles } from './inbox-troubles.ts'
@@ -119,7 +118,7 @@ async function findRecorded<F>(
   )
   if (first === undefined) return null
   if (first.accountId !== accountId) throw refusals.recordedForAnother(first)
-  if (isSameFingerprint(first.fingerprint, fingerprint)) return first.batchId
+  if (first.fingerprint === fingerprint) return first.batchId
   throw refusals.recordedOtherwise(first)
 }
 

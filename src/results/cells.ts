@@ -68,7 +68,7 @@ export function layoutOf(
 }
 
 function isOfVault({ fingerprint }: Pick<BatchView, 'fingerprint'>): boolean {
-  const { operation } = parseFingerprint(fingerprint) ?? {}
+  const { operation } = parseFingerprint(fingerprint)
   return operation !== undefined && isVaultOperation(operation)
 }
 

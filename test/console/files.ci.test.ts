@@ -614,13 +614,6 @@ describe('handing in', () => {
     expect(submits()[0]?.told).not.toHaveProperty('pairs')
   })
 
-  test('takes look-alikes of a check that an earlier version made by their number', async () => {
-    const { pair: _, ...earlier } = PAIR
-    const check = await checked(alike(1), { lookalikes: [earlier] })
-    expect((await handIn(check, { total: '20.00', lookalikes: '1' })).statusCode).toBe(303)
-    expect(submits()).toMatchObject([{ given: { allowLookalikes: '1' } }])
-  })
-
   test.each(['unidentified', 'correction', 'count', 'total', 'total-unknown', 'currency', 'whatever else'])(
     'is not possible where the file is refused for %s',
     async (kind) => {

@@ -2,7 +2,6 @@
 
 import { existsSync } from 'node:fs'
 import { mkdir, open, readFile } from 'node:fs/promises'
-import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { query } from '../fixtures/books.ts'
 import { type Office, openOffice } from '../fixtures/cli.ts'
@@ -51,24 +50,6 @@ describe('columns', () => {
     }
     expect((await office.tranche('check', file, '--map', 'Betrag')).code).toBe(2)
     expect((await office.tranche('check', file, '--timezone', 'Berlin')).stderr).toContain('write an IANA time zone')
-  })
-
-  test('of a batch that an earlier version recorded are known as they were stored then', async () => {
-    const file = await office.put('bank.csv', BANK)
-    const said = [...HOW, '--decimal', ',', '--currency', 'EUR', '--timezone', 'Europe/Berlin']
-    const first = await office.tranche('submit', file, ...said)
-    expect(first.code, first.stderr).toBe(0)
-    const db = new DatabaseSync(office.ledgerPath)
-    const stored =
-      '--operation REFUND --currency EUR --decimal , --timezone Europe/Berlin --map "Bestell-ID=request_ref_po_id"'
-    db.prepare('UPDATE batch SET reading = ?').run(stored)
-    db.close()
-    expect((await office.tranche('submit', file, ...said)).stdout).toBe(first.stdout)
-    const other = await office.tranche('submit', file, ...said.with(-1, 'Europe/Paris'))
-    expect(other.code).toBe(2)
-    expect(other.stderr).toContain('--timezone Europe/Berlin --map Bestell-ID=request_ref_po_id; now it is to be read')
-    const told = (await office.tranche('log', '--json')).objects.map(({ details }) => details?.reading)
-    expect(told).toContainEqual(expect.stringContaining('--timezone Europe/Berlin'))
   })
 
   test('read in another way make another batch of the same bytes, and the old one is named', async () => {

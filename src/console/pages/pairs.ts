@@ -13,17 +13,17 @@ import { batchPath, checkPath } from '../paths.ts'
 /** Above this, a person must look into the file: a list this long would be ticked blindly. */
 const TICKED_MOST = 50
 
-/** null: there are too many, or an earlier version made the check: their number is typed. */
+/** null: there are too many: their number is typed. */
 export async function pairsToTick(path: string, found: CheckFound): Promise<readonly FoundLookalike[] | null> {
   if (found.lookalikes === 0) return []
   if (found.lookalikes > TICKED_MOST) return null
   const { items } = await detailsPage<FoundLookalike>(path, 'lookalikes', undefined)
-  return items.length === found.lookalikes && items.every(({ pair }) => pair !== undefined) ? items : null
+  return items.length === found.lookalikes ? items : null
 }
 
 /** The pairs as passed to the ingest process; throws unless exactly these are ticked. */
 export function tickedIn(fields: Fields, pairs: readonly FoundLookalike[]): readonly string[] {
-  const ticked = pairs.flatMap(({ pair }, i) => (pair !== undefined && fields[nameOf(i)] === pair ? [pair] : []))
+  const ticked = pairs.flatMap(({ pair }, i) => (fields[nameOf(i)] === pair ? [pair] : []))
   const named = Object.keys(fields).filter((name) => name.startsWith('pair_')).length
   if (ticked.length === pairs.length && named === pairs.length) return ticked
   const left = pairs.length - ticked.length
@@ -45,7 +45,7 @@ function nameOf(i: number): string {
 export function pairsForm(pairs: readonly FoundLookalike[], typed: Fields): Html {
   if (pairs.length === 0) return NOTHING
   const tick = (pair: FoundLookalike, i: number) =>
-    html`<p class="choice"><label><input type="checkbox" name="${nameOf(i)}" value="${pair.pair ?? ''}" required${pair.pair !== undefined && typed[nameOf(i)] === pair.pair ? html` checked` : NOTHING}> Two different ${nounsOf(pair.operation ?? '')}: both are meant</label></p>`
+    html`<p class="choice"><label><input type="checkbox" name="${nameOf(i)}" value="${pair.pair}" required${typed[nameOf(i)] === pair.pair ? html` checked` : NOTHING}> Two different ${nounsOf(pair.operation)}: both are meant</label></p>`
   return html`<h3 id="alike">${plural(pairs.length, 'look-alike')}</h3><p>Tick a pair only if you mean both rows. A row entered twice is executed twice: remove it from the file and hand in the corrected file.</p>${pairs.map((pair, i) => pairShown(pair, i + 1, pairs.length, tick(pair, i)))}`
 }
 
@@ -63,7 +63,7 @@ function pairShown(pair: FoundLookalike, at: number | null, all: number, tick: H
     ['Line', html`${pair.line}`],
     ['Reference', idText(pair.reference)],
     ['Amount', sumOf(pair)],
-    ['Order or customer', idText(pair.order_id ?? null)],
+    ['Order or customer', idText(pair.order_id)],
   ])
   const other = facts([
     like.batch === null
@@ -71,8 +71,8 @@ function pairShown(pair: FoundLookalike, at: number | null, all: number, tick: H
       : ['Batch', html`<a href="${batchPath(like.batch)}">${like.batch}</a>, row ${like.row}`],
     ['Reference', idText(like.reference)],
     ['Amount', sumOf(like)],
-    ['Order or customer', idText(like.order_id ?? null)],
-    ['Handed in', like.handed_in == null ? null : moment(Date.parse(like.handed_in))],
+    ['Order or customer', idText(like.order_id)],
+    ['Handed in', like.handed_in === null ? null : moment(Date.parse(like.handed_in))],
     ['State', like.status === null ? null : html`${like.status.replaceAll('_', ' ')}`],
   ])
   const where = like.batch === null ? 'Also in this file' : 'In an earlier batch'
@@ -80,7 +80,7 @@ function pairShown(pair: FoundLookalike, at: number | null, all: number, tick: H
 }
 
 function sumOf({ amount, currency }: Pick<FoundLookalike, 'amount' | 'currency'>): Html {
-  return amount == null ? html`–` : html`${currency ?? ''} ${amount}`
+  return amount === null ? html`–` : html`${currency ?? ''} ${amount}`
 }
 
 function whyAlike({
