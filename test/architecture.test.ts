@@ -60,8 +60,10 @@ const COMMAND_LINE = ['cli.ts', 'cli', 'commands', 'present']
 const NO_OPTIONS: Readonly<Record<string, RegExp>> = {
   'queues/private-redis.ts': /^ *'--[a-z-]+',|'--pdeathsig'/,
   'ledger/texts/conditions.ts': /LIKE '--restored: %'/,
-  'app/own-cards.ts': /setFlagsFromString\('--optimize-for-size'\)/,
 }
+/** Several runs share a process in the tests. */
+const OF_A_RUN =
+  /\bprocess\.(?:env|cwd|chdir|umask|argv|stdin|stdout|stderr|exit|exitCode|on|once|off|send|channel|connected)\b|\b(?:homedir|tmpdir)\(/
 const OPTION_OR_COMMAND = /tranche [a-z]|(?:^|[^-a-zA-Z])--[a-z][a-z-]+/
 
 /** Static, dynamic, side-effect and type imports, and re-exports. Something that cannot be read is returned as it stands. */
@@ -159,6 +161,18 @@ describe('the rooms', () => {
         .map((line) => `${file}: ${line.trim()}`),
     )
     expect(written).toEqual([])
+  })
+
+  test('take what belongs to one run from its `Io`, not from the process', () => {
+    const taken = globSync('**/*.ts', { cwd: 'src' }).filter((file) =>
+      OF_A_RUN.test(readFileSync(`src/${file}`, 'utf8')),
+    )
+    expect(taken.toSorted()).toEqual([
+      'app/temporary-folder.ts', // goes with the process at the latest
+      'cli.ts', // the entry
+      'commands/own-process.ts',
+      'ledger/sqlite/thread/work-thread.ts', // what Node itself reads there
+    ])
   })
 
   test.each([

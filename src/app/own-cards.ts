@@ -1,9 +1,9 @@
 // The card details of the file that a run works off: opened when sending begins, and given up when the file has changed.
 
-import { setFlagsFromString } from 'node:v8'
 import { Fault } from '../domain/fault.ts'
 import type { BatchId } from '../domain/ids.ts'
 import type { CardReader } from '../ports/cards.ts'
+import type { Io } from '../ports/io.ts'
 import type { CardFile } from '../processors/execute-slice.ts'
 
 export interface OwnCards {
@@ -17,7 +17,7 @@ export interface OwnCards {
 }
 
 /** Readies the process for card details, before the first is kept in it. Faults where they would be written to a log. */
-export function prepareProcess({ NODE_DEBUG: told = '' }: NodeJS.ProcessEnv): void {
+export function prepareProcess({ env: { NODE_DEBUG: told = '' }, keepHeapSmall }: Io): void {
   // With it Node writes what passes through streams and sockets to stderr.
   if (told.trim() !== '')
     throw new Fault(
@@ -25,7 +25,7 @@ export function prepareProcess({ NODE_DEBUG: told = '' }: NodeJS.ProcessEnv): vo
       `NODE_DEBUG is set (${told}): Node would write card details to stderr. Take it out of the environment. Nothing was recorded and nothing was sent.`,
     )
   // JavaScript cannot wipe a string. A heap that stays small overwrites it sooner, and is the same for any number of rows.
-  setFlagsFromString('--optimize-for-size')
+  keepHeapSmall()
 }
 
 /** `openCards`: null where the file has no card details. */

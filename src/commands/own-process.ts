@@ -1,6 +1,7 @@
 // This process as it runs one command: what it protects before anything else, and what it gives to the command.
 
 import { writeFileSync } from 'node:fs'
+import { setFlagsFromString } from 'node:v8'
 import type { Channel, Io } from '../ports/io.ts'
 
 /**
@@ -39,6 +40,7 @@ export function processIo(): Io {
     },
     signals: process,
     channel: channelOfProcess(),
+    keepHeapSmall: () => setFlagsFromString('--optimize-for-size'),
     exit: (code) => process.exit(code),
   }
 }

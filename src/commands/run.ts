@@ -126,7 +126,7 @@ async function runOn(
   const signal = AbortSignal.any([interruption.signal, cards.changed])
   const run: Run = { app, ledger, own, cards, sends, signal, terminal }
   try {
-    if (cards.isNeeded) prepareProcess(app.io.env)
+    if (cards.isNeeded) prepareProcess(app.io)
     await assertPolicyAgreed(app, ledger)
     const toSubmit = request.toSubmit(await accountOf(ledger, request.merchant, app.clock), sandbox)
     const { out, exceptions = null, report = null, isStdout } = given

@@ -45,6 +45,8 @@ export interface Io {
   readonly signals: Signals
   /** null: whoever started the process opened none. */
   readonly channel: Channel | null
+  /** Of the whole process, from now on. */
+  keepHeapSmall(): void
   /** Ends the run at once, whatever is still going on in it. */
   exit(code: number): never
 }

@@ -5,6 +5,7 @@ import type { BatchId } from '../domain/ids.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Dispatch, Slice } from '../ports/dispatch.ts'
 import type { Log } from '../ports/log.ts'
+import { atMost } from './at-most.ts'
 
 export interface FeedParts {
   readonly queue: Dispatch
@@ -140,9 +141,7 @@ function createOwnPlaces({ concurrency, work, clock, log }: Omit<FeedParts, 'que
     },
     async close(withinMs) {
       closing = true
-      const ended = new AbortController()
-      await Promise.race([Promise.all(running.values()), clock.sleep(withinMs, ended.signal)])
-      ended.abort()
+      await atMost(clock, withinMs, Promise.all(running.values()))
     },
   }
 }

@@ -8,6 +8,7 @@ import type { EventLedger } from '../ports/ledger/events.ts'
 import type { WebhookLedger } from '../ports/ledger/webhooks.ts'
 import type { Log } from '../ports/log.ts'
 import type { WebhookSender } from '../ports/webhooks.ts'
+import { atMost } from './at-most.ts'
 import { isBehind } from './publish-outcomes.ts'
 
 export interface WebhookParts {
@@ -56,7 +57,7 @@ export function createWebhooks(parts: WebhookParts): Webhooks {
     },
     async stop() {
       const over = Promise.all(running.values())
-      await Promise.race([over, clock.sleep(LAST_MS)])
+      await atMost(clock, LAST_MS, over)
       stopping.abort()
       await sender.close()
       await over

@@ -11,6 +11,7 @@ import type { CopyLedger, SharedRegister } from '../ports/ledger/copies.ts'
 import type { WorkLedger } from '../ports/ledger/work.ts'
 import type { Log } from '../ports/log.ts'
 import { SEND_WITHIN_MS } from '../throttle/send-deadline.ts'
+import { atMost } from './at-most.ts'
 import { type AccountLane, executeSlice, type SliceParts } from './execute-slice.ts'
 import { openEpoch } from './keep-epoch.ts'
 import { createHeartbeat } from './keep-heartbeat.ts'
@@ -98,9 +99,9 @@ export async function workOff<R extends AccountLane>(parts: WorkOffParts<R>): Pr
       sending.abort()
       // A claim may be answered as late as a request may leave.
       const longestMs = Math.max(SEND_WITHIN_MS, ...[...lanes.values()].map((lane) => lane.timeoutMs)) + STOP_MARGIN_MS
-      await Promise.race([Promise.allSettled(slicesRunning), clock.sleep(longestMs)])
+      await atMost(clock, longestMs, Promise.allSettled(slicesRunning))
       // What is left speaks to Redis, which may be frozen: none of it may keep a person waiting.
-      await Promise.race([tick.stop(), clock.sleep(REDIS_GOODBYE_MS)])
+      await atMost(clock, REDIS_GOODBYE_MS, tick.stop())
       await Promise.all([intake?.close(REDIS_GOODBYE_MS), dispatch.close(REDIS_GOODBYE_MS)])
       await Promise.all([...lanes.values()].map((lane) => lane.gateway.close()))
       await shares.stop()

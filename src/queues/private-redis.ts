@@ -283,7 +283,7 @@ async function ask<T>(socket: string, question: (redis: Redis) => Promise<T>): P
   } catch {
     return null
   } finally {
-    redis.disconnect()
+    if (redis.status !== 'end') redis.disconnect()
   }
 }
 

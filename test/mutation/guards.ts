@@ -5831,7 +5831,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'cards: the heap of a run stays small',
     file: 'src/app/own-cards.ts',
-    guard: "  setFlagsFromString('--optimize-for-size')\n",
+    guard: '  keepHeapSmall()\n',
     without: '',
     tests: [VAULT_USED],
   },
