@@ -19,7 +19,7 @@ afterEach(async () => {
 })
 
 async function open(options: Parameters<typeof openOffice>[0] = {}): Promise<Office> {
-  const office = await openOffice(options)
+  const office = await openOffice({ ...options, apart: true })
   closing.push(() => office.close())
   return office
 }

@@ -12,7 +12,7 @@ afterEach(() => office.close())
 
 test('killed eight times in mid-batch: only what was being sent is in doubt, nothing is lost', async () => {
   const rounds = 8
-  office = await openOffice({ latencyMs: 25, env: { TRANCHE_IN_FLIGHT: '8' } })
+  office = await openOffice({ apart: true, latencyMs: 25, env: { TRANCHE_IN_FLIGHT: '8' } })
   const { rows, preparation } = mixedFile(260)
   office.sandbox.prepare(preparation)
   const input = await office.put('in.csv', toCsv(rows))
@@ -44,7 +44,7 @@ test('killed eight times in mid-batch: only what was being sent is in doubt, not
 })
 
 test('a kill between two rows leaves in doubt what was being sent, which is mostly nothing', async () => {
-  office = await openOffice({ env: { TRANCHE_RATE: '10', TRANCHE_IN_FLIGHT: '1' } })
+  office = await openOffice({ apart: true, env: { TRANCHE_RATE: '10', TRANCHE_IN_FLIGHT: '1' } })
   const rows = refunds(12)
   office.sandbox.prepare(preparationFor(rows))
   const input = await office.put('in.csv', toCsv(rows))
@@ -66,7 +66,11 @@ test('a kill between two rows leaves in doubt what was being sent, which is most
 })
 
 test('a process that stood still beyond its deadline reads the answers that came meanwhile', async () => {
-  office = await openOffice({ latencyMs: 100, env: { TRANCHE_TIMEOUT_MS: '1000', TRANCHE_IN_FLIGHT: '8' } })
+  office = await openOffice({
+    apart: true,
+    latencyMs: 100,
+    env: { TRANCHE_TIMEOUT_MS: '1000', TRANCHE_IN_FLIGHT: '8' },
+  })
   const rows = refunds(60)
   office.sandbox.prepare(preparationFor(rows))
   const input = await office.put('in.csv', toCsv(rows))
@@ -85,7 +89,7 @@ test('a process that stood still beyond its deadline reads the answers that came
 })
 
 test('a submit killed while it records leaves nothing, and the file is recorded afterwards', async () => {
-  office = await openOffice()
+  office = await openOffice({ apart: true })
   const rows = refunds(30_000).map((row, i) => ({ ...row, request_ref_po_id: String(80_000_000 + i) }))
   const input = await office.put('in.csv', toCsv(rows))
   const first = office.start('submit', input)
@@ -112,7 +116,7 @@ function countRows(stage: 'draft' | 'open'): number {
 }
 
 test('a Redis emptied in mid-batch, and killed in mid-batch, costs nothing', async () => {
-  office = await openOffice({ latencyMs: 15, env: { TRANCHE_IN_FLIGHT: '6' } })
+  office = await openOffice({ apart: true, latencyMs: 15, env: { TRANCHE_IN_FLIGHT: '6' } })
   const rows = refunds(500)
   office.sandbox.prepare(preparationFor(rows))
   const input = await office.put('in.csv', toCsv(rows))

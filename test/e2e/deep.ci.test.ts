@@ -10,7 +10,7 @@ let office: Office
 afterEach(() => office.close())
 
 async function ran(): Promise<string> {
-  office = await openOffice()
+  office = await openOffice({ apart: true })
   const rows = refunds(4)
   office.sandbox.prepare(preparationFor(rows))
   const said = await office.tranche(
@@ -213,7 +213,7 @@ describe('what no longer fits is named, with what it means for the money:', () =
 })
 
 test('who acted is bound to what was submitted and to acts', async () => {
-  office = await openOffice()
+  office = await openOffice({ apart: true })
   const { batch } = (await office.tranche('submit', await office.put('in.csv', toCsv(refunds(2))), '--json')).last
   expect((await office.tranche('cancel', batch, '--reason', 'a mistake')).code).toBe(0)
   expect(wrongIn(await deep())).toEqual([])
@@ -233,7 +233,7 @@ test('a ledger with a trigger or a view in it is not opened: they would run with
 })
 
 test('the log of the worker holds where the record stood at the end of a batch', async () => {
-  office = await openOffice()
+  office = await openOffice({ apart: true })
   const rows = refunds(3)
   office.sandbox.prepare(preparationFor(rows))
   const { batch } = (await office.tranche('submit', await office.put('in.csv', toCsv(rows)), '--json')).last

@@ -35,7 +35,7 @@ const FAULTS: readonly { kind: FaultKind; becomes: string; executed: 0 | 1 }[] =
 ]
 
 test('every fault of a gateway ends as the table of verdicts says, and the books agree', async () => {
-  office = await openOffice({ env: { TRANCHE_TIMEOUT_MS: '1500' } })
+  office = await openOffice({ apart: true, env: { TRANCHE_TIMEOUT_MS: '1500' } })
   const { input, out } = await prepared(60)
   const struck = new Map(FAULTS.map((fault, i) => [orderOf(4 + i * 4), fault]))
   for (const [orderId, { kind }] of struck) {
@@ -62,7 +62,7 @@ test('every fault of a gateway ends as the table of verdicts says, and the books
 })
 
 test('what a gateway executes and answers with an unreadable refusal is never sent again', async () => {
-  office = await openOffice()
+  office = await openOffice({ apart: true })
   const answers = [
     [429, 'gzip, and says so'],
     [429, 'cut in the middle'],
@@ -103,7 +103,7 @@ test('what a gateway executes and answers with an unreadable refusal is never se
 })
 
 test('an approval of another amount pauses the batch each time, and it ends with 3', async () => {
-  office = await openOffice({ env: { TRANCHE_IN_FLIGHT: '1' } })
+  office = await openOffice({ apart: true, env: { TRANCHE_IN_FLIGHT: '1' } })
   const { input, out } = await prepared(20)
   office.sandbox.addFault({ kind: 'other-amount', match: { orderId: orderOf(5) } })
   office.sandbox.addFault({ kind: 'other-amount', match: { orderId: orderOf(9) } })
@@ -134,7 +134,7 @@ test('an approval of another amount pauses the batch each time, and it ends with
 })
 
 test('ten doubts pause the account until a person has looked; then the rest goes on', async () => {
-  office = await openOffice({ env: { TRANCHE_IN_FLIGHT: '4' } })
+  office = await openOffice({ apart: true, env: { TRANCHE_IN_FLIGHT: '4' } })
   const { input, out } = await prepared(50)
   office.sandbox.addFault({ kind: 'reset-after', match: { any: true }, every: 2, times: 12 })
   const paused = await office.tranche('run', input, '--out', out, '--json')
@@ -166,7 +166,7 @@ test('ten doubts pause the account until a person has looked; then the rest goes
 })
 
 test('connections that close as soon as they stand put at most their own rows in doubt', async () => {
-  office = await openOffice()
+  office = await openOffice({ apart: true })
   const { input, out } = await prepared(30)
   office.sandbox.addFault({ kind: 'refuse', match: { any: true }, times: 4 })
   const ran = await office.tranche('run', input, '--out', out)
@@ -178,7 +178,7 @@ test('connections that close as soon as they stand put at most their own rows in
 })
 
 test('a run that is to give up leaves the rest PENDING and ends with 6; later it goes on', async () => {
-  office = await openOffice()
+  office = await openOffice({ apart: true })
   const { input, out } = await prepared(4)
   await using door = await openProxy({ port: office.sandbox.port, host: '127.0.0.1' })
   const env = { TRANCHE_GATEWAY_URL: `http://127.0.0.1:${door.port}` }

@@ -45,7 +45,7 @@ export async function eachOnce(messages: number, kills: number): Promise<Omit<Fl
 
 async function flood(messages: number, kills: number): Promise<Flood> {
   const path = `/tmp/tr-flood-${process.pid}.sock`
-  const office = await openOffice({ env: { TRANCHE_REDIS_URL: path, TRANCHE_IN_FLIGHT: '64' } })
+  const office = await openOffice({ apart: true, env: { TRANCHE_REDIS_URL: path, TRANCHE_IN_FLIGHT: '64' } })
   office.sandbox.prepare({
     orders: Array.from({ length: messages }, (_, n) => ({
       ...{ orderId: String(FIRST_ORDER + n), state: 'settled', amount: '5000.00', currency: 'EUR' },

@@ -18,7 +18,7 @@ afterEach(async () => {
 test.each([['worker'], ['run']])(
   '%s sends nothing while the disk of its ledger is full, and goes on when there is room',
   async (command) => {
-    office = await openOffice()
+    office = await openOffice({ apart: true })
     const disk = office.path('s')
     await mkdir(disk)
     if (!canMountSmallDisk(disk))

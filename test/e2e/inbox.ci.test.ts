@@ -19,7 +19,7 @@ const ROWS = 3
 let office: Office
 let dir: string
 beforeEach(async () => {
-  office = await openOffice()
+  office = await openOffice({ apart: true })
   dir = office.path('in')
   await mkdir(dir)
 })

@@ -45,7 +45,7 @@ async function runTo(out: string, ...more: readonly string[]) {
 
 describe('files', () => {
   test('are for their owner alone: record, locks, results, rejects, worklist, backup', async () => {
-    office = await openOffice()
+    office = await openOffice({ apart: true })
     const results = office.path('results')
     mkdirSync(results)
     const at = (name: string) => join(results, name)
@@ -62,7 +62,7 @@ describe('files', () => {
   })
 
   test('that are written again stay as open as their owner has made them', async () => {
-    office = await openOffice()
+    office = await openOffice({ apart: true })
     const out = office.path('out.csv')
     const { batch } = (await runTo(out)).last
     chmodSync(out, 0o640)
@@ -71,7 +71,7 @@ describe('files', () => {
   })
 
   test('in a directory that is set up for a group may be read by its group, and by no other', async () => {
-    office = await openOffice()
+    office = await openOffice({ apart: true })
     const shared = office.path('shared')
     mkdirSync(shared)
     chmodSync(shared, 0o2777)
@@ -80,7 +80,7 @@ describe('files', () => {
   })
 
   test('of an inbox: folders, reports and results are as open to its group as the inbox', async () => {
-    office = await openOffice()
+    office = await openOffice({ apart: true })
     const [own, shared] = [office.path('own'), office.path('shared')]
     mkdirSync(own)
     mkdirSync(shared)
@@ -103,7 +103,7 @@ describe('a data directory that other users can write', () => {
   test.each(['777', '770', '702'])(
     'of mode %s is refused by every command that opens the record, and by doctor',
     async (digits) => {
-      office = await openOffice()
+      office = await openOffice({ apart: true })
       chmodSync(office.dataDir, Number.parseInt(digits, 8))
       const input = await office.put('in.csv', toCsv(refunds(1)))
       for (const args of [
@@ -126,7 +126,7 @@ describe('a data directory that other users can write', () => {
 })
 
 test('doctor names the files of the configuration that others can read or change', async () => {
-  office = await openOffice()
+  office = await openOffice({ apart: true })
   const password = await office.put('password', 's3cret-pass\n')
   const config = await office.put(
     'tranche.yaml',
@@ -152,7 +152,7 @@ test('doctor names the files of the configuration that others can read or change
 
 describe('a worker', () => {
   test('opens no debugger when it is sent SIGUSR1, and goes on', async () => {
-    office = await openOffice()
+    office = await openOffice({ apart: true })
     const worker = await office.worker({ TRANCHE_LOG_LEVEL: 'debug' })
     worker.kill('SIGUSR1')
     const rows = refunds(3)
@@ -167,7 +167,7 @@ describe('a worker', () => {
   })
 
   test('hands no setting of its own to the private Redis', async () => {
-    office = await openOffice()
+    office = await openOffice({ apart: true })
     const programs = office.path('programs')
     mkdirSync(programs)
     const [seen, server] = [office.path('seen'), join(programs, 'redis-server')]
@@ -182,7 +182,7 @@ describe('a worker', () => {
 
 describe('what a kill left behind', () => {
   test('beside results goes with their next writing, once it is abandoned', async () => {
-    office = await openOffice()
+    office = await openOffice({ apart: true })
     const names = ['.out.csv.tmp-0123456789ab', '.out.csv.tmp-ba9876543210', '.other.csv.tmp-0123456789ab']
     for (const name of names) await office.put(name, 'half')
     for (const name of names.toSpliced(1, 1)) utimesSync(office.path(name), LONG_AGO, LONG_AGO)
@@ -195,7 +195,7 @@ describe('what a kill left behind', () => {
   })
 
   test('of a rehearsal goes with the next one, unless that is under way', async () => {
-    office = await openOffice()
+    office = await openOffice({ apart: true })
     const [dead, alive, fresh] = ['tranche-sandbox-dead01', 'tranche-sandbox-alive1', 'tranche-sandbox-fresh1'].map(
       office.path,
     ) as [string, string, string]

@@ -216,7 +216,7 @@ describe('a file of 300 MB', () => {
     '%s is refused with a sentence, in little memory',
     async (_, beginning, piece, sentence) => {
       const file = await putLarge(beginning, piece)
-      const ended = await office.trancheWith(env, 'check', file)
+      const ended = await office.spawnedWith(env, 'check', file)
       expect(ended.code, ended.stderr).toBe(7)
       expect(ended.stderr).toMatch(sentence)
       expect(ended.stderr).toContain('Nothing was recorded and nothing was sent.')

@@ -48,7 +48,7 @@ test('each attempt is a span with its parts, without a reference, amount or answ
     ...{ NODE_OPTIONS: `--import ${preload}`, TRACED_TO: to },
     TRANCHE_GATEWAY_URL: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
   }
-  const ran = await office.trancheWith(env, 'run', input, '--operation', 'CAPTURE', '--out', office.path('out.csv'))
+  const ran = await office.spawnedWith(env, 'run', input, '--operation', 'CAPTURE', '--out', office.path('out.csv'))
   expect(ran.code, ran.stderr).toBe(5)
   const text = readFileSync(to, 'utf8')
   const spans = text

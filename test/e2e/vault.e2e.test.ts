@@ -219,7 +219,7 @@ test('thousands of cards take little more memory than a few, so that what was se
   office = await openOffice({ env: { TRANCHE_IN_FLIGHT: '64', NODE_OPTIONS: MEMORY_TOLD } })
   const resident = async (name: string, count: number, first: number) => {
     const input = await office.put(name, vaultFile(count, { first }))
-    const ran = await office.tranche('vault', 'create', input, '--out', office.path(`${name}.out`))
+    const ran = await office.spawned('vault', 'create', input, '--out', office.path(`${name}.out`))
     expect(ran.code, ran.stderr).toBe(0)
     return residentMiBIn(ran.stderr)
   }

@@ -96,7 +96,7 @@ test.for(HOSTILE_SEEDS.split(',').map(Number))(
   async (seed) => {
     const dice = openDice(seed)
     const pick = <T>(all: readonly T[]) => all[dice.below(all.length)] as T
-    const office = await openOffice({ password: PASSWORD })
+    const office = await openOffice({ apart: true, password: PASSWORD })
     await using redis = await openRedisServer(office.path('r.sock'))
     const queue = new Queue('tranche-intake', { connection: { path: redis.path } })
     mkdirSync(office.path('made'))

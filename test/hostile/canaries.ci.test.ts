@@ -156,7 +156,7 @@ test.for(HOSTILE_SEEDS.split(',').map(Number))(
   async (seed) => {
     const dice = openDice(seed)
     await using gateway = await openRawGateway()
-    const office = await openOffice()
+    const office = await openOffice({ apart: true })
     await using redis = await openRedisServer(office.path('r.sock'))
     const env = {
       TRANCHE_GATEWAY_URL: gateway.url,

@@ -41,7 +41,7 @@ interface Scene extends AsyncDisposable {
 }
 
 async function openScene(): Promise<Scene> {
-  const office = await openOffice({ password: PASSWORD, latencyMs: 5 })
+  const office = await openOffice({ apart: true, password: PASSWORD, latencyMs: 5 })
   const redis: RedisServer = await openRedisServer(office.path('r.sock'))
   const inputs = await mkdtemp(join(tmpdir(), 'tc-'))
   mkdirSync(office.path('made'))

@@ -19,6 +19,7 @@ test.concurrent.for([1, 2])(
     await using gateway = await openRawGateway()
     gateway.play(sayingTwice(seed))
     const office = await openOffice({
+      apart: true,
       env: {
         TRANCHE_GATEWAY_URL: gateway.url,
         TRANCHE_CONNECTIONS: 'warm',

@@ -21,7 +21,7 @@ export interface Place extends AsyncDisposable {
 export async function openPlace(env: NodeJS.ProcessEnv = {}, script: Script = takingMs(10)): Promise<Place> {
   const gateway = await openRawGateway()
   gateway.play(script)
-  const office = await openOffice({ env: { TRANCHE_GATEWAY_URL: gateway.url, ...env } })
+  const office = await openOffice({ apart: true, env: { TRANCHE_GATEWAY_URL: gateway.url, ...env } })
   return {
     office,
     gateway,

@@ -30,7 +30,7 @@ test.concurrent('frozen while it connects and woken after its send-by, it sends 
   expect,
   onTestFinished,
 }) => {
-  const office = await openOffice({ env: { TRANCHE_IN_FLIGHT: '1' } })
+  const office = await openOffice({ apart: true, env: { TRANCHE_IN_FLIGHT: '1' } })
   onTestFinished(() => office.close())
   await using front = await openTlsFront(office.sandbox.port)
   await using proxy = await openProxy({ port: front.port, host: '127.0.0.1' })
@@ -69,7 +69,7 @@ test.concurrent('frozen while its claim waits for the disk and woken after its s
   expect,
   onTestFinished,
 }) => {
-  const office = await openOffice({ env: { TRANCHE_IN_FLIGHT: '1', TRANCHE_RATE: '1' } })
+  const office = await openOffice({ apart: true, env: { TRANCHE_IN_FLIGHT: '1', TRANCHE_RATE: '1' } })
   onTestFinished(() => office.close())
   const { input, out } = await prepared(office, 2)
   const running = office.start('run', input, '--out', out)

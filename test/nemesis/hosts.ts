@@ -58,7 +58,7 @@ interface Host {
 }
 
 export async function openHosts({ count, mode, policy }: HostsOptions): Promise<Hosts> {
-  const office = await openOffice({ latencyMs: 15, made: false })
+  const office = await openOffice({ apart: true, latencyMs: 15, made: false })
   const server = openServerOnDisk()
   const { cluster } = server
   const standby = mode === 'synchronous' ? await openStandby(cluster) : null

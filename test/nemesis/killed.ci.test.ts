@@ -20,7 +20,7 @@ test(`${ROWS} rows, ${KILLS} killed workers, ${FLUSHES} flushes of Redis: every 
   timeout: 180_000,
 }, async () => {
   const startedMs = Date.now()
-  office = await openOffice({ latencyMs: 20, env: { TRANCHE_IN_FLIGHT: String(IN_FLIGHT) } })
+  office = await openOffice({ apart: true, latencyMs: 20, env: { TRANCHE_IN_FLIGHT: String(IN_FLIGHT) } })
   await using redis = await openRedisServer(join(office.dir, 'r.sock'))
   const env = { TRANCHE_REDIS_URL: redis.path }
   const rows = refunds(ROWS)

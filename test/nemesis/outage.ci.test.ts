@@ -17,7 +17,7 @@ async function prepared(count: number): Promise<{ input: string; out: string }> 
 }
 
 test('without any fault every row of a mixed file ends as it must', async () => {
-  office = await openOffice({ latencyMs: 5 })
+  office = await openOffice({ apart: true, latencyMs: 5 })
   const { rows, statuses, preparation } = mixedFile(400)
   office.sandbox.prepare(preparation)
   const input = await office.put('in.csv', toCsv(rows))
@@ -33,7 +33,7 @@ test('without any fault every row of a mixed file ends as it must', async () => 
 })
 
 test('an outage that only refuses connections leaves no row in doubt and none failed', async () => {
-  office = await openOffice({ latencyMs: 20, env: { TRANCHE_IN_FLIGHT: '8' } })
+  office = await openOffice({ apart: true, latencyMs: 20, env: { TRANCHE_IN_FLIGHT: '8' } })
   await using proxy = await openProxy({ port: office.sandbox.port, host: '127.0.0.1' })
   const { input, out } = await prepared(400)
   const env = { TRANCHE_GATEWAY_URL: `http://127.0.0.1:${proxy.port}` }
@@ -57,7 +57,7 @@ test('an outage that only refuses connections leaves no row in doubt and none fa
 })
 
 test('an outage that cuts what is on the wire and then refuses puts only those rows in doubt', async () => {
-  office = await openOffice({ latencyMs: 150, env: { TRANCHE_IN_FLIGHT: '6' } })
+  office = await openOffice({ apart: true, latencyMs: 150, env: { TRANCHE_IN_FLIGHT: '6' } })
   await using proxy = await openProxy({ port: office.sandbox.port, host: '127.0.0.1' })
   const { input, out } = await prepared(80)
   const env = { TRANCHE_GATEWAY_URL: `http://127.0.0.1:${proxy.port}` }
@@ -90,7 +90,11 @@ function unsentRows(): number {
 
 test('a gateway that hangs in mid-batch costs at most ten doubts more, and then all rests', async () => {
   const inFlight = 8
-  office = await openOffice({ latencyMs: 20, env: { TRANCHE_IN_FLIGHT: String(inFlight), TRANCHE_TIMEOUT_MS: '1500' } })
+  office = await openOffice({
+    apart: true,
+    latencyMs: 20,
+    env: { TRANCHE_IN_FLIGHT: String(inFlight), TRANCHE_TIMEOUT_MS: '1500' },
+  })
   const { input, out } = await prepared(200)
   const { batch: other } = (
     await office.tranche('submit', await office.put('other.csv', toCsv(refunds(5, 500))), '--json')

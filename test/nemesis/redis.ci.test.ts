@@ -23,7 +23,7 @@ const ROWS = 600
 test.concurrent.for<Treatment>(['lose-replies', 'lose-requests'])(
   'connections to Redis that fall silent (%s) are given up for new ones',
   async (how, { expect, onTestFinished }) => {
-    const office = await openOffice({ latencyMs: 20, env: { TRANCHE_IN_FLIGHT: '4' } })
+    const office = await openOffice({ apart: true, latencyMs: 20, env: { TRANCHE_IN_FLIGHT: '4' } })
     onTestFinished(() => office.close())
     await using redis = await openRedisServer(join(office.dir, 'r.sock'))
     await using proxy = await openProxy({ path: redis.path })
@@ -50,7 +50,7 @@ test.concurrent('a private Redis that freezes holds a run up for 5 s, however lo
   expect,
   onTestFinished,
 }) => {
-  const office = await openOffice({ latencyMs: 20, env: { TRANCHE_IN_FLIGHT: '4' } })
+  const office = await openOffice({ apart: true, latencyMs: 20, env: { TRANCHE_IN_FLIGHT: '4' } })
   onTestFinished(() => office.close())
   const { input, out } = await prepared(office, ROWS)
   const running = office.start('run', input, '--out', out)
@@ -69,7 +69,7 @@ test.concurrent('a run says that a Redis answers nothing, does not wait for it, 
   expect,
   onTestFinished,
 }) => {
-  const office = await openOffice()
+  const office = await openOffice({ apart: true })
   onTestFinished(() => office.close())
   await using redis = await openRedisServer(join(office.dir, 'r.sock'))
   const { input, out } = await prepared(office, 3)
@@ -92,7 +92,7 @@ test.concurrent.for([
 ])(
   'a Redis that falls silent $falls ends a $command that has not begun to send',
   async ({ command, nth: silentFrom }, { expect, onTestFinished }) => {
-    const office = await openOffice()
+    const office = await openOffice({ apart: true })
     onTestFinished(() => office.close())
     await using redis = await openRedisServer(join(office.dir, 'r.sock'))
     await using proxy = await openProxy({ path: redis.path })

@@ -51,7 +51,7 @@ export async function openStage(connections: Connections, commandOf: () => reado
     TRANCHE_TIMEOUT_MS: String(TIMEOUT_MS),
     TRANCHE_CONNECTIONS: connections,
   }
-  const office = await openOffice({ latencyMs: 15, env: settings })
+  const office = await openOffice({ apart: true, latencyMs: 15, env: settings })
   const redis = await openRedisServer(join(office.dir, 'r.sock'))
   const redisLink = await openProxy({ path: redis.path })
   const gatewayLink = await openProxy({ port: office.sandbox.port, host: '127.0.0.1' })
