@@ -49,6 +49,16 @@ export function runTests(file: string, env: Round['env'], ...options: readonly s
   }
 }
 
+/** The program without its nth guard: it is found where no test notices. That makes no case, but a test to be written. */
+export function takeOut(nth: number): Round {
+  return {
+    name: `${nth}`,
+    args: () => [join(ROOT, 'test/search/take-out.ts'), `${nth}`],
+    env: {},
+    casesIn: () => [],
+  }
+}
+
 /** Once more what failed. */
 export function replay({ file, test, env }: TestCase, ...options: readonly string[]): Round {
   const named = test === null ? [] : ['--testNamePattern', `^${RegExp.escape(test)}$`]

@@ -2,7 +2,8 @@
 
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ROOT, runTests, simulate } from './rounds.ts'
+import { GUARDS } from './guards.ts'
+import { ROOT, runTests, simulate, takeOut } from './rounds.ts'
 import type { Search } from './shares.ts'
 
 /** A file of tests that takes its seed from a variable. */
@@ -47,6 +48,10 @@ export const SEARCHES: readonly Search[] = [
   },
   { name: 'writers', share: 1, roundSeconds: 60, round: seeded('test/ingest/writers', 'WRITERS_SEED') },
   { name: 'formats', share: 1, roundSeconds: 30, round: seeded('test/ingest/number-formats', 'FORMATS_SEED') },
+  {
+    ...{ name: 'guards', share: 3, roundSeconds: 30 },
+    round: (nth, seed) => (nth < GUARDS.length ? takeOut((seed + nth) % GUARDS.length) : null),
+  },
   { name: 'model', share: 1, roundSeconds: 450, needs: ['spin'], round: once(MODEL) },
   { name: 'plans', share: 1, roundSeconds: 600, round: once(PLANS) },
   { name: 'screens', share: 1, roundSeconds: 240, needs: BROWSERS, round: once(SCREENS) },

@@ -76,7 +76,6 @@ const TABLES = `
     purged_to BIGINT NOT NULL DEFAULT 0,
     needs_file BIGINT NOT NULL DEFAULT 0,
     fed_back BIGINT NOT NULL DEFAULT 0,
-    archived_in TEXT,
     approvals_needed BIGINT NOT NULL DEFAULT 0,
     approvals_given BIGINT NOT NULL DEFAULT 0,
     approval_until BIGINT,

@@ -70,7 +70,6 @@ export const SCHEMA = `
     purged_to INTEGER NOT NULL DEFAULT 0, -- rows up to this one have been purged
     needs_file INTEGER NOT NULL DEFAULT 0, -- it has rows with card details, which only its file has
     fed_back INTEGER NOT NULL DEFAULT 0, -- its file was results, handed in again
-    archived_in TEXT, -- the file in which its record was before it was purged, without its folder
     approvals_needed INTEGER NOT NULL DEFAULT 0, -- it is sent only once so many people have approved it
     approvals_given INTEGER NOT NULL DEFAULT 0, -- rows of the table approval
     approval_until INTEGER, -- then it expires; null: it needs none
