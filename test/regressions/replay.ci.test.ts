@@ -1,4 +1,4 @@
-// Whatever the search found on several simulated hosts and in tests stays repaired, and what is not repaired is noticed.
+// Failures that the search met on several simulated hosts and in tests stay repaired, and one that is not repaired is noticed.
 
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -21,15 +21,15 @@ afterAll(async () => {
   await server.close()
 })
 
-test.each(readCases('simulator').filter(({ hosts }) => hosts))('seed $seed of hosts: $found', async ({ seed }) => {
+test.each(readCases('simulator').filter(({ hosts }) => hosts))('seed $seed of hosts: $failure', async ({ seed }) => {
   expect((await runHostsSeed(server, { seed })).violations).toEqual([])
 })
 
-test.each(readCases('test'))('$file: $test', async (found) => {
-  const round = replay(found)
-  const ended = await run(round)
-  expect(round.casesIn(ended)).toEqual([])
-  expect(ended.code, ended.output).toBe(0)
+test.each(readCases('test'))('$file: $test', async (one) => {
+  const round = replay(one)
+  const exit = await run(round)
+  expect(round.casesIn(exit)).toEqual([])
+  expect(exit.code, exit.output).toBe(0)
 })
 
 test('a case of a property fails until the property holds', async () => {
@@ -38,23 +38,28 @@ test('a case of a property fails until the property holds', async () => {
   const setUp = JSON.stringify(join(ROOT, 'test/search/properties.ts'))
   write('vitest.config.ts', `export default { test: { setupFiles: [${setUp}] } }`)
   const testThat = (expectation: string) => `import fc from 'fast-check'
-    import { expect, test } from 'vitest'
-    test('of numbers (all)', () => fc.assert(fc.property(fc.nat(9_999), (n) => { ${expectation} })))
-    test('another', () => expect(1).toBe(1))`
+    import { describe, expect, test } from 'vitest'
+    describe('numbers', () => {
+      test('of any size (all)', () => fc.assert(fc.property(fc.nat(9_999), (n) => { ${expectation} })))
+      test('in another test', () => expect(1).toBe(1))
+    })`
 
   // A hundred runs hardly ever draw it.
   write('numbers.test.ts', testThat('expect(n).not.toBe(4_321)'))
   const round = runTests('numbers', { PROPERTY_SEED: '7', PROPERTY_SECONDS: '60' }, '--root', root)
-  const [found] = round.casesIn(await run(round)) as TestCase[]
-  expect(found).toMatchObject({ test: 'of numbers (all)', found: expect.stringContaining('Counterexample: [4321]') })
+  const [one] = round.casesIn(await run(round)) as TestCase[]
+  expect(one).toMatchObject({
+    test: 'numbers > of any size (all)',
+    failure: expect.stringContaining('Counterexample: [4321]'),
+  })
 
   const again = async () => {
-    const round = replay({ ...found!, file: 'numbers' }, '--root', root)
+    const round = replay({ ...one!, file: 'numbers' }, '--root', root)
     return round.casesIn(await run(round))
   }
-  expect(await again()).toEqual([found])
+  expect(await again()).toEqual([one])
   write('numbers.test.ts', testThat('expect(n).toBeLessThan(10_000)'))
   expect(await again()).toEqual([])
-  write('numbers.test.ts', testThat('expect(n).toBeLessThan(10_000)').replace('(all)', 'of another name'))
-  expect(await again()).toMatchObject([{ found: 'No test ran.' }])
+  write('numbers.test.ts', testThat('expect(n).toBeLessThan(10_000)').replace('(all)', 'but one'))
+  expect(await again()).toMatchObject([{ failure: expect.stringContaining('No test ran') }])
 })

@@ -11,17 +11,17 @@ export interface SimulatorCase {
   readonly seed: number
   readonly dieAtStep: number | null
   /** What went wrong. */
-  readonly found: string
+  readonly failure: string
 }
 
 export interface TestCase {
   readonly kind: 'test'
   readonly file: string
-  /** Its full name; null: the file failed as a whole. */
+  /** As vitest names it, `suite > test`; null: the file failed as a whole. */
   readonly test: string | null
   /** The seeds. */
   readonly env: Readonly<Record<string, string>>
-  readonly found: string
+  readonly failure: string
 }
 
 export type Case = SimulatorCase | TestCase
@@ -31,15 +31,15 @@ export const CASES = fileURLToPath(new URL('../regressions', import.meta.url))
 export function readCases<K extends Case['kind']>(kind: K, folder = CASES): Extract<Case, { kind: K }>[] {
   const files = globSync('*.json', { cwd: folder }).toSorted()
   const cases = files.map((file) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as Case)
-  return cases.filter((found) => found.kind === kind) as Extract<Case, { kind: K }>[]
+  return cases.filter((one) => one.kind === kind) as Extract<Case, { kind: K }>[]
 }
 
 /** Returns the path. */
-export function writeCase(found: Case, folder: string): string {
+export function writeCase(one: Case, folder: string): string {
   const words =
-    found.kind === 'simulator'
-      ? ['simulator', found.hosts ? 'hosts' : '', found.seed, found.dieAtStep ?? '']
-      : [basename(found.file).split('.')[0], ...Object.values(found.env), found.test ?? '']
+    one.kind === 'simulator'
+      ? ['simulator', one.hosts ? 'hosts' : '', one.seed, one.dieAtStep ?? '']
+      : [basename(one.file).split('.')[0], ...Object.values(one.env), one.test ?? '']
   const name =
     words
       .join(' ')
@@ -47,6 +47,6 @@ export function writeCase(found: Case, folder: string): string {
       .match(/[a-z0-9]+/g) ?? []
   const path = join(folder, `${name.join('-').slice(0, 80)}.json`)
   mkdirSync(folder, { recursive: true })
-  writeFileSync(path, `${JSON.stringify(found, null, 2)}\n`)
+  writeFileSync(path, `${JSON.stringify(one, null, 2)}\n`)
   return path
 }

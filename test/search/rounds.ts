@@ -1,4 +1,4 @@
-// A round of a search: one process that looks at some seeds, and what it found.
+// A round of a search: one process that tries some seeds, and the cases that fail in it.
 
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -18,10 +18,10 @@ export interface Round {
   /** Of Node. Tests write their report to the file. */
   args(report: string): readonly string[]
   readonly env: Readonly<Record<string, string>>
-  casesIn(ended: Ended): readonly Case[]
+  casesIn(exit: Exit): readonly Case[]
 }
 
-export interface Ended {
+export interface Exit {
   readonly code: number | null
   readonly isBrokenOff: boolean
   readonly output: string
@@ -67,12 +67,12 @@ export function replay({ file, test, env }: TestCase, ...options: readonly strin
 
 /** In what the simulator says of a seed. */
 function simulatorCasesIn(output: string): SimulatorCase[] {
-  const [, found, command = ''] = /must always hold:\n(.*?)\nRepeat it: (.*)/s.exec(output) ?? []
-  if (found === undefined) return []
+  const [, failure, command = ''] = /must always hold:\n(.*?)\nRepeat it: (.*)/s.exec(output) ?? []
+  if (failure === undefined) return []
   const numberOf = (option: string) => Number(new RegExp(`--${option} (\\d+)`).exec(command)?.[1])
   const dieAtStep = command.includes('--die-at') ? numberOf('die-at') : null
   const hosts = command.includes('--hosts')
-  return [{ kind: 'simulator', hosts, seed: numberOf('seed'), dieAtStep, found: found.trim() }]
+  return [{ kind: 'simulator', hosts, seed: numberOf('seed'), dieAtStep, failure: failure.trim() }]
 }
 
 interface VitestReport {
@@ -81,31 +81,39 @@ interface VitestReport {
     readonly name: string
     readonly status: string
     readonly message: string
-    readonly assertionResults: readonly { fullName: string; status: string; failureMessages: readonly string[] }[]
+    readonly assertionResults: readonly {
+      readonly ancestorTitles: readonly string[]
+      readonly title: string
+      readonly status: string
+      readonly failureMessages: readonly string[]
+    }[]
   }[]
 }
 
 function testCasesIn(report: string, file: string, env: Round['env']): TestCase[] {
   const { numPassedTests, testResults } = JSON.parse(report) as VitestReport
   const cases = testResults.flatMap(({ name, status, message, assertionResults }) => {
+    const file = relative(ROOT, name)
     const failed = assertionResults.filter((result) => result.status === 'failed')
-    const whole = status === 'failed' ? [{ fullName: null, failureMessages: [message] }] : []
-    return (failed.length > 0 ? failed : whole).map(({ fullName, failureMessages }) =>
-      testCase(relative(ROOT, name), fullName, env, failureMessages.join('\n')),
+    if (failed.length === 0 && status === 'failed') return [testCase(file, null, env, message)]
+    return failed.map(({ ancestorTitles, title, failureMessages }) =>
+      testCase(file, [...ancestorTitles, title].join(' > '), env, failureMessages.join('\n')),
     )
   })
-  return cases.length === 0 && numPassedTests === 0 ? [testCase(file, null, env, 'No test ran.')] : cases
+  return cases.length === 0 && numPassedTests === 0
+    ? [testCase(file, null, env, 'No test ran: it is gone, or a program is missing.')]
+    : cases
 }
 
 /** A property that fails names the seed. */
 function testCase(file: string, test: string | null, env: Round['env'], message: string): TestCase {
   const [, seed] = /\{ seed: (-?\d+), path: /.exec(message) ?? []
-  const found = stripVTControlCharacters(message.split('\n    at ')[0] ?? '').slice(0, 2_000)
-  return { kind: 'test', file, test, env: seed === undefined ? env : { PROPERTY_SEED: seed }, found }
+  const failure = stripVTControlCharacters(message.split('\n    at ')[0] ?? '').slice(0, 2_000)
+  return { kind: 'test', file, test, env: seed === undefined ? env : { PROPERTY_SEED: seed }, failure }
 }
 
 /** In a folder and a process group of its own. Nothing is left behind, not even of a round that is broken off. */
-export async function run(round: Round, breakOff?: AbortSignal): Promise<Ended> {
+export async function run(round: Round, breakOff?: AbortSignal): Promise<Exit> {
   const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'round-'))
   chmodSync(folder, 0o755) // PostgreSQL may run as somebody else
   const [report, output] = [join(folder, 'report.json'), join(folder, 'output')]

@@ -1,5 +1,5 @@
 // npm run search -- --minutes N [--only NAME] [--jobs K] [--seed S]
-// Looks for what is not known yet, for so long. What it finds becomes a case in test/regressions. Ends with 1 where it found something.
+// Looks for unknown failures, for so long. Each becomes a case in test/regressions. The exit code is 1 if there is one.
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -39,20 +39,20 @@ function parseArguments() {
 
 function table(results: readonly Result[]): string {
   const width = Math.max(...results.map(({ name }) => name.length))
-  const lines = results.map(({ name, rounds, brokenOff, seconds, found, notRun }) => {
+  const lines = results.map(({ name, rounds, brokenOff, seconds, failures, notRun }) => {
     const counts = `${String(rounds.length).padStart(6)}  ${(seconds / 60).toFixed(1).padStart(7)}`
-    const outcome = notRun === null ? (found.length === 0 ? 'nothing' : found.join('\n    ')) : `not run: ${notRun}`
+    const outcome = notRun === null ? (failures.length === 0 ? 'none' : failures.join('\n    ')) : `not run: ${notRun}`
     return `${name.padEnd(width)}  ${counts}  ${outcome}${brokenOff.length === 0 ? '' : `; broken off: ${brokenOff.join(', ')}`}`
   })
-  return [`${'search'.padEnd(width)}  rounds  minutes  found`, ...lines].join('\n')
+  return [`${'search'.padEnd(width)}  rounds  minutes  failures`, ...lines].join('\n')
 }
 
-const given = parseArguments()
-if (given === null) {
+const settings = parseArguments()
+if (settings === null) {
   say(USAGE)
   process.exitCode = 2
 } else {
-  const { searches, ...options } = given
+  const { searches, ...options } = settings
   const { minutes, jobs, seed } = options
   const controller = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => controller.abort())
@@ -62,5 +62,5 @@ if (given === null) {
   const ranMinutes = (Date.now() - startedAt.getTime()) / 60_000
   writeFileSync(LAST, `${JSON.stringify({ startedAt, ...options, ranMinutes, results }, null, 2)}\n`)
   say(`\n${table(results)}\n\nSeed ${seed}, ${ranMinutes.toFixed(1)} minutes. Every round is in ${LAST}.`)
-  process.exitCode = results.some(({ found }) => found.length > 0) ? 1 : 0
+  process.exitCode = results.some(({ failures }) => failures.length > 0) ? 1 : 0
 }

@@ -20,8 +20,9 @@ const once =
 
 const files = (pattern: string) => globSync(pattern, { cwd: ROOT }).toSorted()
 
+const HAS_PROPERTIES = /^import fc from 'fast-check'.*fc\.assert\(/ms
 const PROPERTIES = [
-  ...files('test/**/*.test.ts').filter((file) => readFileSync(join(ROOT, file), 'utf8').includes('fc.assert(')),
+  ...files('test/**/*.test.ts').filter((file) => HAS_PROPERTIES.test(readFileSync(join(ROOT, file), 'utf8'))),
   ...files('test/ledger/sqlite/{ledger/*,model.search}.test.ts'),
 ]
 const MODEL = files('test/model/*.search.test.ts')
@@ -47,12 +48,15 @@ export const SEARCHES: readonly Search[] = [
     },
   },
   { name: 'writers', share: 1, roundSeconds: 60, round: seeded('test/ingest/writers', 'WRITERS_SEED') },
-  { name: 'formats', share: 1, roundSeconds: 30, round: seeded('test/ingest/number-formats', 'FORMATS_SEED') },
+  {
+    ...{ name: 'formats', share: 1, roundSeconds: 30, needs: ['soffice', 'libreoffice'] },
+    round: seeded('test/ingest/number-formats.ci', 'FORMATS_SEED'),
+  },
   {
     ...{ name: 'guards', share: 3, roundSeconds: 30 },
     round: (nth, seed) => (nth < GUARDS.length ? takeOut((seed + nth) % GUARDS.length) : null),
   },
-  { name: 'model', share: 1, roundSeconds: 450, needs: ['spin'], round: once(MODEL) },
+  { name: 'model', share: 4, roundSeconds: 200, needs: ['spin'], round: once(MODEL) },
   { name: 'plans', share: 1, roundSeconds: 600, round: once(PLANS) },
   { name: 'screens', share: 1, roundSeconds: 240, needs: BROWSERS, round: once(SCREENS) },
   { name: 'others', share: 1, roundSeconds: 240, round: once(OTHERS) },

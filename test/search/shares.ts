@@ -1,9 +1,9 @@
-// Shares the time among searches, and writes down what they find.
+// Shares the time among searches, and writes a case for whatever fails.
 
 import { spawnSync } from 'node:child_process'
 import { relative } from 'node:path'
 import { writeCase } from './cases.ts'
-import { type Ended, ROOT, type Round, run } from './rounds.ts'
+import { type Exit, ROOT, type Round, run } from './rounds.ts'
 
 export interface Search {
   readonly name: string
@@ -35,8 +35,8 @@ export interface Result {
   readonly rounds: string[]
   readonly brokenOff: string[]
   seconds: number
-  /** The file of each case; where no case could be made, what was said last. */
-  readonly found: string[]
+  /** The file of each case; the end of the output of a round that failed without one. */
+  readonly failures: string[]
   /** Why it did not run; null: it did. */
   readonly notRun: string | null
 }
@@ -51,7 +51,7 @@ interface State {
   isOver: boolean
 }
 
-/** A search that has found so many would find the same again. */
+/** A search that has failed so often would fail in the same way again. */
 const ENOUGH = 3
 /** No two rounds have a seed in common. */
 const SEEDS_PER_ROUND = 1_000
@@ -87,7 +87,7 @@ function statesOf(searches: readonly Search[], { minutes, jobs }: Options): Stat
   }
   return searches.map((search) => {
     const notRun = whyNot(search)
-    const result = { name: search.name, rounds: [], brokenOff: [], seconds: 0, found: [], notRun }
+    const result = { name: search.name, rounds: [], brokenOff: [], seconds: 0, failures: [], notRun }
     const { roundSeconds: longestSeconds } = search
     return { search, result, begun: 0, underWaySeconds: 0, longestSeconds, isOver: notRun !== null }
   })
@@ -127,22 +127,22 @@ async function play(state: State, round: Round, breakOff: AbortSignal, { cases, 
   const expectedSeconds = state.longestSeconds
   state.underWaySeconds += expectedSeconds
   const tooLong = AbortSignal.timeout(search.roundSeconds * TOO_LONG * 1_000)
-  const ended = await run(round, AbortSignal.any([breakOff, tooLong]))
+  const exit = await run(round, AbortSignal.any([breakOff, tooLong]))
   const seconds = (performance.now() - startedMs) / 1_000
   state.underWaySeconds -= expectedSeconds
   state.longestSeconds = Math.max(state.longestSeconds, seconds)
   result.seconds += seconds
-  const found = ended.isBrokenOff ? [] : foundIn(round, ended, cases)
-  const rounds = ended.isBrokenOff ? result.brokenOff : result.rounds
+  const failures = exit.isBrokenOff ? [] : failuresIn(round, exit, cases)
+  const rounds = exit.isBrokenOff ? result.brokenOff : result.rounds
   rounds.push(round.name)
-  result.found.push(...found)
-  if (result.found.length >= ENOUGH) state.isOver = true
-  const outcome = ended.isBrokenOff ? 'broken off' : found.length === 0 ? 'nothing' : `FOUND ${found.join(', ')}`
+  result.failures.push(...failures)
+  if (result.failures.length >= ENOUGH) state.isOver = true
+  const outcome = exit.isBrokenOff ? 'broken off' : failures.length === 0 ? 'passed' : `FAILED ${failures.join(', ')}`
   say(`${search.name} ${round.name}: ${outcome}, ${seconds.toFixed(0)} s`)
 }
 
-function foundIn(round: Round, ended: Ended, folder: string): string[] {
-  const paths = round.casesIn(ended).map((found) => relative(ROOT, writeCase(found, folder)))
-  if (ended.code === 0 || paths.length > 0) return paths
-  return [`no case, it ended with ${ended.code}: ${ended.output.slice(-2_000)}`]
+function failuresIn(round: Round, exit: Exit, folder: string): string[] {
+  const paths = round.casesIn(exit).map((one) => relative(ROOT, writeCase(one, folder)))
+  if (exit.code === 0 || paths.length > 0) return paths
+  return [`no case, exit code ${exit.code}: ${exit.output.slice(-2_000)}`]
 }

@@ -29,6 +29,7 @@ interface Section {
   readonly isBare: boolean
   /** It adds a minus or brackets. */
   readonly isSigned: boolean
+  readonly isPercentage: boolean
   readonly decimals: number
   /** In scientific notation: how many digits of the number are shown. */
   readonly significant: number
@@ -56,7 +57,8 @@ function showBy(sections: readonly Section[] | 'date', plain: string): Shown {
   if (sections === 'date') return { style: 'date', marks: [] }
   const number = Number(plain)
   if (number === 0) return AS_IT_IS // no amount, whatever it looks like
-  const used = sectionsFor(sections, number)
+  // LibreOffice shows some numbers as a percentage because another section is one.
+  const used = sections.some(({ isPercentage }) => isPercentage) ? sections : sectionsFor(sections, number)
   if (sections.length === 1 && sections[0]?.isBare === true && isWhole(number)) return { style: 'whole', marks: [] }
   const isShown = used.length > 0 && used.every((section) => shows(section, plain, number))
   return {
@@ -200,6 +202,7 @@ function toSection(tokens: readonly Token[]): Section {
       SAYS_NOTHING.test(bare.replace(SIGNS, '')),
     isBare: tokens.length === 1 && isPlace(tokens[0] as Token),
     isSigned: bare.search(SIGNS) !== -1,
+    isPercentage: tokens.some(({ kind, text }) => kind === 'text' && text === '%'),
     decimals: isAll || exponent !== undefined ? Number.POSITIVE_INFINITY : decimals.length,
     significant: exponent === undefined ? Number.POSITIVE_INFINITY : decimals.length + 1,
     marks: words.match(LETTERS_OR_SIGN) ?? [],

@@ -21,7 +21,7 @@ import {
   statesIn,
   submit,
 } from '../../fixtures/ledgers.ts'
-import { query, sharedCluster } from '../../fixtures/postgres.ts'
+import { newSchemaName, query, sharedCluster } from '../../fixtures/postgres.ts'
 import { type PostgresPlace, postgresPlaceOn } from '../../fixtures/postgres-places.ts'
 
 let place: PostgresPlace
@@ -86,6 +86,15 @@ test.each([1, 13, 15])(
     expect(await state()).toEqual(before)
   },
 )
+
+test('a ledger that several hosts make at the same moment is one, also where transactions see one moment alone by default', async () => {
+  const { url } = await sharedCluster()
+  const options = encodeURIComponent('-c default_transaction_isolation=repeatable\\ read')
+  const address = { url: `${url}&options=${options}`, schema: newSchemaName() }
+  const made = await Promise.all(Array.from({ length: 5 }, () => makeServerLedger(address, 'none')))
+  expect(new Set(made.map(({ ledgerId }) => ledgerId)).size).toBe(1)
+  expect(made.filter((one) => one.made)).toHaveLength(1)
+})
 
 test('an account is not moved to another address while a worker that knows the address of before may send', async () => {
   const row = await claimNamed(ledger, batchId, 'A')

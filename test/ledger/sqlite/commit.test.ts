@@ -2,6 +2,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { setImmediate as turn } from 'node:timers/promises'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { type Committer, createCommitter, SYSTEM_TIMING } from '../../../src/ledger/sqlite/commit.ts'
+import { SCHEMA_VERSION } from '../../../src/ledger/sqlite/schema.ts'
 import type { Mode } from '../../../src/ledger/texts/engine.ts'
 import { deathOf } from '../../fixtures/deaths.ts'
 
@@ -11,7 +12,7 @@ let ends: string[]
 
 beforeEach(() => {
   db = new DatabaseSync(':memory:')
-  db.exec('CREATE TABLE note (text TEXT NOT NULL, room BLOB)')
+  db.exec(`CREATE TABLE note (text TEXT NOT NULL, room BLOB); PRAGMA user_version = ${SCHEMA_VERSION}`)
   ends = []
   committer = createCommitter(db, (error) => {
     throw error
