@@ -9,7 +9,6 @@ const LONGEST = [
   'test/model/',
   'test/nemesis/hosts.',
   'test/simulation/hosts/',
-  'test/simulation/plants.',
   'test/ledger/postgres/ledger/',
 ]
 

@@ -32,7 +32,8 @@ describe('who acts', () => {
     const sudo = (env: NodeJS.ProcessEnv) => actorWith({}, env).sudo
     expect(sudo({ SUDO_USER: 'alice', SUDO_UID: '4001' })).toEqual({ name: 'alice', uid: 4001 })
     expect(sudo({ SUDO_USER: 'EXAMPLE\\ann.lee$' })).toEqual({ name: 'EXAMPLE\\ann.lee$', uid: null })
-    for (const name of ['', 'a b', 'a\nb', '\u001b[31m', 'x'.repeat(65)]) expect(sudo({ SUDO_USER: name })).toBeNull()
+    for (const name of ['', 'a b', 'a\nb', '\u001b[31m', 'x'.repeat(65), '4111111111111111'])
+      expect(sudo({ SUDO_USER: name })).toBeNull()
     expect(sudo({ SUDO_USER: 'alice', SUDO_UID: '1; 2' })).toEqual({ name: 'alice', uid: null })
   })
 })

@@ -4,6 +4,7 @@ import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { settingsTable } from '../src/domain/settings.ts'
+import { SEARCHES } from './search/searches.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const read = (path: string) => readFileSync(`${ROOT}${path}`, 'utf8')
@@ -27,6 +28,28 @@ function lastCellsOfTestTables(table: string): string[] {
   const [head = '', ...rows] = table.split('\n').filter((line) => line.startsWith('|'))
   return /\| Test \|$/.test(head) ? rows.map((row) => row.split('|').at(-2) ?? '') : []
 }
+
+test('what TESTING says is proven by a tier is a test of that tier', () => {
+  const [, table = ''] = read('docs/TESTING.md').split('## What is proven where')
+  const rows = table.split('\n').filter((line) => /^\| [A-Z]/.test(line) && !line.startsWith('| Property |'))
+  const tiers = [/^(?!.*\.(ci|search)\.test\.ts$)/, /(?<!\.search\.test\.ts)$/, /\.search\.test\.ts$/]
+  const wrong = rows.flatMap((row) =>
+    tiers.flatMap((tier, at) => {
+      const named = Array.from(
+        row
+          .split('|')
+          .at(at + 2)!
+          .matchAll(/`([^`]+)`/g),
+        ([, name]) => name as string,
+      )
+      const isThere = (name: string) =>
+        globSync([`test/${name}*.test.ts`, `test/${name}**/*.test.ts`], { cwd: ROOT }).some((file) => tier.test(file))
+      return named.filter((name) => !isThere(name) && !(at === 2 && SEARCHES.some((search) => search.name === name)))
+    }),
+  )
+  expect(rows.length).toBeGreaterThan(15)
+  expect(wrong).toEqual([])
+})
 
 test.each(DOCUMENTS)('%s names no source file that is not there', (document) => {
   const sources = globSync('{src,test,bench,scripts,examples}/**/*.ts', { cwd: ROOT })

@@ -1,45 +1,20 @@
 // Ledgers that were copied, moved, put back or removed: from none of them is anything sent that may have been sent before.
 
 import { execFileSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
-import { afterEach, expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { openSandbox } from '../../src/sandbox/server.ts'
 import { booksOf, compareBooks, countsIn, query, recordedIn } from '../fixtures/books.ts'
-import { type Office, openOffice, until } from '../fixtures/cli.ts'
+import { type Office, until } from '../fixtures/cli.ts'
 import { preparationFor, refunds, toCsv } from '../fixtures/files.ts'
+import { approved, copy, statesOf, submitted, useOffices } from './copying.ts'
 
 const DYING = pathToFileURL(join(import.meta.dirname, '../fixtures/child-dying.ts')).href
 
-const closing: (() => Promise<unknown>)[] = []
-afterEach(async () => {
-  for (const close of closing.splice(0).toReversed()) await close()
-})
-
-async function open(options: Parameters<typeof openOffice>[0] = {}): Promise<Office> {
-  const office = await openOffice({ ...options, apart: true })
-  closing.push(() => office.close())
-  return office
-}
-
-async function submitted(office: Office, count: number, first = 1): Promise<{ input: string; batch: string }> {
-  const rows = refunds(count, first)
-  office.sandbox.prepare(preparationFor(rows))
-  const input = await office.put(`in-${first}.csv`, toCsv(rows))
-  const said = await office.tranche('submit', input, '--json')
-  expect(said.code, said.stderr).toBe(0)
-  return { input, batch: said.last.batch as string }
-}
-
-/** Files as an operator copies them; by a process of its own, because this one must not touch an open ledger. */
-function copy(...args: readonly string[]): void {
-  execFileSync('cp', args)
-}
-
-const statesOf = (office: Office) => recordedIn(office).map((row) => row.state)
-const approved = (office: Office) => statesOf(office).filter((state) => state === 'APPROVED').length
+const open = useOffices()
 
 test('a copy of the data directory sends nothing and records no run; the first one works', async () => {
   const office = await open()
@@ -139,34 +114,6 @@ test('a state from before a killed worker sends nothing twice, and its open rows
   expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
 })
 
-test('a restored state retries no row that was retried in what was lost until a person looks', async () => {
-  const office = await open()
-  const rows = refunds(2)
-  office.sandbox.prepare(preparationFor(rows))
-  office.sandbox.addFault({ kind: '400', match: { any: true }, times: 2 })
-  const input = await office.put('in.csv', toCsv(rows))
-  const out = office.path('out.csv')
-  expect((await office.tranche('run', input, '--out', out)).code).toBe(3)
-  const kept = office.path('kept.db')
-  expect((await office.tranche('backup', kept)).code).toBe(0)
-  const retry = (name: string, ...more: readonly string[]) =>
-    office.tranche('run', out, '--retry', 'failed', '--out', office.path(name), ...more)
-  expect((await retry('first.csv')).code).toBe(0)
-  expect(office.sandbox.log()).toHaveLength(2)
-  for (const part of ['-wal', '-shm']) rmSync(office.ledgerPath + part, { force: true })
-  copy(kept, office.ledgerPath)
-
-  const adopted = await office.tranche('adopt', '--restored', '--reason', 'disk failed', '--json')
-  expect(adopted.last).toMatchObject({ in_doubt: 0 })
-  expect(adopted.stderr).toContain('Rows that were FAILED, CANCELLED or INVALID in it may have run again since')
-  expect(adopted.stderr).toContain(`from then until ${adopted.last.lost_until}`)
-  const asked = await retry('second.csv')
-  expect([asked.code, office.sandbox.log().length]).toEqual([7, 2])
-  expect(asked.stderr).toContain('may have run again in the record that was lost')
-  expect(asked.stderr).toContain('Look them up at the gateway')
-  expect((await retry('second.csv', '--allow-lookalikes', '2')).code).toBe(0)
-})
-
 test.each([
   ['with a witness', {}],
   ['without any witness', { TRANCHE_WITNESS_DIR: 'none' }],
@@ -228,39 +175,6 @@ test('a backup is made while a worker works, is checked, and sends nothing until
   expect(office.sandbox.received()).toBe(120)
 })
 
-test('no command opens a backup over the log of a killed worker, and both stay as they are', async () => {
-  const office = await open({ latencyMs: 20, env: { TRANCHE_IN_FLIGHT: '4' } })
-  const { input } = await submitted(office, 60)
-  const backup = office.path('backup.db')
-  expect((await office.tranche('backup', backup)).code).toBe(0)
-  const first = await office.worker()
-  await until('the batch is under way', () => approved(office) >= 10, first)
-  first.kill('SIGKILL')
-  await first.ended
-  const sent = office.sandbox.log().length
-  const lost = office.path('lost.db')
-  copy(office.ledgerPath, lost)
-  copy(backup, office.ledgerPath)
-  const log = `${office.ledgerPath}-wal`
-  const bytes = [office.ledgerPath, log].map((path) => readFileSync(path))
-
-  for (const args of [
-    ['status'],
-    ['run', input, '--out', office.path('out.csv')],
-    ['adopt', '--moved', '--reason', 'x'],
-  ]) {
-    const refused = await office.tranche(...args)
-    expect([refused.code, refused.stderr], args[0]).toEqual([6, expect.stringContaining('they would be mixed')])
-  }
-  expect([office.ledgerPath, log].map((path) => readFileSync(path))).toEqual(bytes)
-
-  copy(lost, office.ledgerPath) // the other way out: the ledger with its log is whole again
-  const last = await office.tranche('worker', '--until-idle')
-  expect(last.code, last.stderr).toBe(statesOf(office).includes('IN_DOUBT') ? 5 : 0) // the kill may fall between two rows
-  expect(office.sandbox.log().length).toBeGreaterThan(sent)
-  expect(compareBooks(booksOf(office))).toEqual([])
-})
-
 test('adopt says what it needs: one way, a reason, and a ledger', async () => {
   const office = await open({ made: false })
   const none = await office.tranche('adopt', '--moved', '--reason', 'x')
@@ -282,7 +196,7 @@ test('a merchant at another address sends nothing until it is adopted, and then 
   const rows = [...refunds(4), ...refunds(2, 50)]
   const credentials = { username: 'shop', password: 's3cret-pass' }
   const moved = await openSandbox({ ...credentials, clock: () => Date.now() })
-  closing.push(() => moved.close())
+  onTestFinished(() => moved.close())
   moved.prepare(preparationFor(rows))
   const env = { TRANCHE_GATEWAY_URL: moved.url }
   const both = await office.put('both.csv', toCsv(rows))
@@ -357,24 +271,6 @@ test.each(LOST)(
     expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
   },
 )
-
-test('a ledger that is removed under an idle worker ends it, and no new one is made', async () => {
-  const office = await open()
-  const { input } = await submitted(office, 2)
-  const working = await office.worker()
-  await until('all is settled', () => approved(office) === 2, working)
-  rmSync(office.ledgerPath)
-  const ended = await working.ended
-  expect([ended.code, ended.stderr]).toEqual([1, expect.stringContaining('No request was open.')])
-
-  for (const part of ['-wal', '-shm']) rmSync(office.ledgerPath + part, { force: true })
-  const ran = await office.tranche('run', input, '--out', office.path('out.csv'))
-  expect([ran.code, ran.stderr]).toEqual([2, expect.stringContaining('but there was one')])
-  const made = await office.tranche('init')
-  expect([made.code, made.stderr]).toEqual([2, expect.stringContaining('No new one was made')])
-  expect(existsSync(office.ledgerPath)).toBe(false)
-  expect(office.sandbox.received()).toBe(2)
-})
 
 test('of a ledger that is half taken over as an older state nothing is sent, wherever that was broken off, until it is taken over whole', async () => {
   const office = await open()

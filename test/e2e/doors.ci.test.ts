@@ -81,6 +81,13 @@ describe('card data in an option or argument ends the command with 2 and is kept
   })
 })
 
+test('a setting that holds our password is refused without repeating it', async () => {
+  const password = office.settings.TRANCHE_GATEWAY_PASSWORD
+  const { code, stdout, stderr } = await office.trancheWith({ TRANCHE_RATE: `${password}/s` }, 'worker', '--json')
+  expect([code, stderr]).toEqual([2, expect.stringContaining('TRANCHE_RATE')])
+  expect(stdout + stderr).not.toContain(password)
+})
+
 test('the name of a file is recorded and shown with its card number masked', async () => {
   const path = await office.put(`cards ${PAN}.csv`, FILE.replace('R-1', 'R-masked').replace('1000001', '1000002'))
   const shown = 'cards 4111110000001111.csv'
@@ -164,7 +171,7 @@ test('nothing that a terminal obeys is printed, wherever it comes from', async (
       expect(stdout + stderr, args.join(' ')).not.toMatch(OBEYED)
     }
   }
-}, 120_000)
+})
 
 describe('what is said together and cannot hold together is refused, and nothing is done', () => {
   test.each<[string, (batch: string) => string[]]>([

@@ -15,55 +15,51 @@ afterEach(async () => {
   await office?.close()
 })
 
-test.each([['worker'], ['run']])(
-  '%s sends nothing while the disk of its ledger is full, and goes on when there is room',
-  async (command) => {
-    office = await openOffice({ apart: true })
-    const disk = office.path('s')
-    await mkdir(disk)
-    if (!canMountSmallDisk(disk))
-      return expect.soft('skipped: a process may not mount a disk of its own here').toBeTruthy()
-    const rows = refunds(150)
-    office.sandbox.prepare(preparationFor(rows))
-    const input = await office.put('in.csv', toCsv(rows))
-    const out = office.path('out.csv')
-    const there = openThere(office, disk)
+test('a run sends nothing while the disk of its ledger is full, and goes on when there is room', async ({ skip }) => {
+  office = await openOffice({ apart: true })
+  const disk = office.path('s')
+  await mkdir(disk)
+  if (!canMountSmallDisk(disk)) skip('a process may not mount a disk of its own here (unshare -Urm)')
+  const rows = refunds(150)
+  office.sandbox.prepare(preparationFor(rows))
+  const input = await office.put('in.csv', toCsv(rows))
+  const out = office.path('out.csv')
+  const there = openThere(office, disk)
 
-    expect((await there('run', 'init')).code).toBe(0)
-    const submitted = await there('run', 'submit', input, '--json')
-    expect(submitted.code, submitted.stderr).toBe(0)
-    const { batch } = JSON.parse(submitted.stdout as string) as { batch: string }
-    await there('start', ...(command === 'run' ? ['run', input, '--out', out] : ['worker']))
-    const { sandbox } = office
-    await until('the batch is under way', () => sandbox.received() >= 10)
-    await there('fill')
+  expect((await there('run', 'init')).code).toBe(0)
+  const submitted = await there('run', 'submit', input, '--json')
+  expect(submitted.code, submitted.stderr).toBe(0)
+  const { batch } = JSON.parse(submitted.stdout as string) as { batch: string }
+  await there('start', 'run', input, '--out', out)
+  const { sandbox } = office
+  await until('the batch is under way', () => sandbox.received() >= 10)
+  await there('fill')
 
-    const standing = async () => {
-      const before = sandbox.received()
-      const status = await there('run', 'status', batch, '--json') // as long as 20 rows and more would take
-      expect(status.code, status.stderr).toBe(0)
-      return sandbox.received() === before
-    }
-    await until('nothing is sent any more', standing)
-    const sent = sandbox.received()
-    expect(sent).toBeLessThan(rows.length)
-    for (let looks = 0; looks < 4; looks++) expect(await standing()).toBe(true)
-    const refused = await there('run', 'submit', await office.put('more.csv', toCsv(refunds(200, 500))))
-    expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(/disk .*full/)])
-    expect(sandbox.received()).toBe(sent)
+  const standing = async () => {
+    const before = sandbox.received()
+    const status = await there('run', 'status', batch, '--json') // as long as 20 rows and more would take
+    expect(status.code, status.stderr).toBe(0)
+    return sandbox.received() === before
+  }
+  await until('nothing is sent any more', standing)
+  const sent = sandbox.received()
+  expect(sent).toBeLessThan(rows.length)
+  for (let looks = 0; looks < 4; looks++) expect(await standing()).toBe(true)
+  const refused = await there('run', 'submit', await office.put('more.csv', toCsv(refunds(200, 500))))
+  expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(/disk .*full/)])
+  expect(sandbox.received()).toBe(sent)
 
-    await there('free')
-    await until('the rest is sent', () => sandbox.log().length === rows.length)
-    const ended = await there(command === 'run' ? 'wait' : 'end')
-    expect(ended.code, ended.stderr).toBe(0)
-    const written = await there('run', 'results', batch, '--out', out)
-    expect(written.code, written.stderr).toBe(0)
-    // The small disk is the child's alone: its ledger comes out of it as a copy.
-    const ledgerPath = office.path('copy.db')
-    expect((await there('run', 'backup', ledgerPath)).code).toBe(0)
-    expect(compareBooks(booksOf({ ...office, ledgerPath }, { input, out }))).toEqual([])
-  },
-)
+  await there('free')
+  await until('the rest is sent', () => sandbox.log().length === rows.length)
+  const ended = await there('wait')
+  expect(ended.code, ended.stderr).toBe(0)
+  const written = await there('run', 'results', batch, '--out', out)
+  expect(written.code, written.stderr).toBe(0)
+  // The small disk is the child's alone: its ledger comes out of it as a copy.
+  const ledgerPath = office.path('copy.db')
+  expect((await there('run', 'backup', ledgerPath)).code).toBe(0)
+  expect(compareBooks(booksOf({ ...office, ledgerPath }, { input, out }))).toEqual([])
+})
 
 /** Room for the log of the ledger, which grows to 33 MB before it is used again. */
 const DISK_MB = 64

@@ -9,28 +9,18 @@ import { FAKE_CLOCK, openWallClock, type WallClock } from './clock.ts'
 import type { Asked } from './gateway.ts'
 import { openPlace, type Place, takingMs } from './place.ts'
 
+/** Only where a clock can be set under a process. */
+const clocked = test.skipIf(FAKE_CLOCK === null)
+
 const HOUR_S = 3_600
 const ROWS = 150
 
-interface Move {
-  readonly title: string
-  /** Offsets from the true time, one after the other. */
-  readonly offsetsS: readonly number[]
-}
+/** From the true time: far ahead, far behind, and to and fro around it. */
+const OFFSETS_S = [2 * HOUR_S, -2 * HOUR_S, 0, -1, 1, 0]
 
-const MOVES: readonly Move[] = [
-  { title: 'two hours forward', offsetsS: [2 * HOUR_S] },
-  { title: 'half a minute back', offsetsS: [-30] },
-  { title: 'two hours back', offsetsS: [-2 * HOUR_S] },
-  { title: 'forward and back again', offsetsS: [2 * HOUR_S, 0, -1, 1, 0] },
-]
-
-test.skipIf(FAKE_CLOCK === null).concurrent.for(MOVES)(
-  '$title during a run: every row is sent, once, and the run ends with 0',
-  {
-    timeout: 90_000,
-  },
-  async ({ offsetsS }, { expect }) => {
+clocked.concurrent(
+  'the clock is set forward and back during a run: every row is sent, once, and the run ends with 0',
+  async ({ expect }) => {
     await using place = await openPlace({ TRANCHE_IN_FLIGHT: '4', TRANCHE_RATE: '40' }, takingMs(20))
     const { office, gateway } = place
     await using redis = await openRedisServer(office.path('r.sock'))
@@ -38,7 +28,7 @@ test.skipIf(FAKE_CLOCK === null).concurrent.for(MOVES)(
     const env = { ...clock.env, TRANCHE_REDIS_URL: redis.path } // a Redis of its own would not start under that clock
     const { input, out } = await place.file('in', refunds(ROWS))
     const running = office.startWith(env, 'run', input, '--out', out)
-    for (const [nth, offsetS] of offsetsS.entries()) {
+    for (const [nth, offsetS] of OFFSETS_S.entries()) {
       await until('the run is under way', () => gateway.received().length >= 15 * (nth + 1), running)
       clock.set(offsetS)
     }
@@ -55,7 +45,7 @@ const RATE = 20
 const STALLED = 2
 
 /** What is done at the rate, each time another second's worth of rows has arrived. */
-const SPURS: readonly ((clock: WallClock, running: Running, place: Place) => Promise<void> | void)[] = [
+const SPURS: readonly ((clock: WallClock, running: Running) => Promise<void> | void)[] = [
   (clock) => clock.set(HOUR_S),
   (clock) => clock.set(0),
   (clock) => clock.set(1),
@@ -66,71 +56,54 @@ const SPURS: readonly ((clock: WallClock, running: Running, place: Place) => Pro
     await until('it has stood still for longer than a second', () => Date.now() > wakeMs)
     running.kill('SIGCONT')
   },
-  async (_, running, { office }) => {
-    await office.tranche('rate', 'default', `${2 * RATE}/s`)
-    await until(
-      'it is faster',
-      () => running.saidAside().some((line) => line.includes(`is now ${2 * RATE}/s`)),
-      running,
-    )
-    await office.tranche('rate', 'default', 'configured')
-    await until('it is slower', () => running.saidAside().some((line) => line.includes(`is now ${RATE}/s`)), running)
-  },
 ]
 
-test.skipIf(FAKE_CLOCK === null).concurrent.for(['fresh', 'warm'])(
-  'no second holds more than the rate over %s connections, whatever the clock does',
-  { timeout: 90_000 },
-  async (connections, { expect }) => {
-    await using place = await openPlace({ TRANCHE_RATE: String(RATE), TRANCHE_CONNECTIONS: connections })
-    const { office, gateway } = place
-    await using redis = await openRedisServer(office.path('r.sock'))
-    const clock = openWallClock(office.path('offset'))
-    const env = { ...clock.env, TRANCHE_REDIS_URL: redis.path } // a Redis of its own would not start under that clock
-    const { input, out } = await place.file('in', refunds(RATE * 9))
-    await office.tranche('submit', input)
-    const worker = await office.worker(env)
-    await worked(place, RATE / 2, worker)
-    for (const spur of SPURS.slice(0, -1)) {
-      await spur(clock, worker, place)
-      await worked(place, RATE, worker)
-    }
-    worker.kill('SIGKILL')
-    await worker.ended
-    const next = office.startWith(env, 'run', input, '--out', out)
-    const ran = await next.ended
-    expect([0, 5], ran.stderr).toContain(ran.code)
-    expect(fullestSecond(gateway.received().map(({ arrivedMs }) => arrivedMs))).toBeLessThanOrEqual(RATE + STALLED)
-    expect(place.lies({ input, out })).toEqual([])
-  },
-)
+clocked.concurrent('no second holds more than the rate, whatever the clock does', async ({ expect }) => {
+  await using place = await openPlace({ TRANCHE_RATE: String(RATE) })
+  const { office, gateway } = place
+  await using redis = await openRedisServer(office.path('r.sock'))
+  const clock = openWallClock(office.path('offset'))
+  const env = { ...clock.env, TRANCHE_REDIS_URL: redis.path } // a Redis of its own would not start under that clock
+  const { input, out } = await place.file('in', refunds(RATE * 9))
+  await office.tranche('submit', input)
+  const worker = await office.worker(env)
+  await worked(place, RATE / 2, worker)
+  for (const spur of SPURS) {
+    await spur(clock, worker)
+    await worked(place, RATE, worker)
+  }
+  worker.kill('SIGKILL')
+  await worker.ended
+  const next = office.startWith(env, 'run', input, '--out', out)
+  const ran = await next.ended
+  expect([0, 5], ran.stderr).toContain(ran.code)
+  expect(fullestSecond(gateway.received().map(({ arrivedMs }) => arrivedMs))).toBeLessThanOrEqual(RATE + STALLED)
+  expect(place.lies({ input, out })).toEqual([])
+})
 
-test.skipIf(FAKE_CLOCK === null)(
-  'a clock from before the program was written records and sends nothing',
-  async ({ expect }) => {
-    await using place = await openPlace({})
-    const { office, gateway } = place
-    const clock = openWallClock(office.path('offset'))
-    clock.set(-6 * 365 * 24 * HOUR_S)
-    const { input, out } = await place.file('in', refunds(2))
-    for (const args of [
-      ['submit', input],
-      ['run', input, '--out', out],
-      ['worker', '--until-idle'],
-    ]) {
-      const ended = await office.startWith(clock.env, ...args).ended
-      expect([ended.code, ended.stderr]).toEqual([
-        2,
-        expect.stringMatching(/The clock of this machine says 2020-.*Set the clock\./),
-      ])
-    }
-    const doctor = await office.startWith(clock.env, 'doctor').ended
-    expect(doctor.stdout).toMatch(/^FIX {2}clock: The clock of this machine says 2020-/m)
-    expect(gateway.received()).toEqual([])
-    const ran = await office.tranche('run', input, '--out', out)
-    expect([ran.code, gateway.received().length]).toEqual([0, 2])
-  },
-)
+clocked('a clock from before the program was written records and sends nothing', async ({ expect }) => {
+  await using place = await openPlace({})
+  const { office, gateway } = place
+  const clock = openWallClock(office.path('offset'))
+  clock.set(-6 * 365 * 24 * HOUR_S)
+  const { input, out } = await place.file('in', refunds(2))
+  for (const args of [
+    ['submit', input],
+    ['run', input, '--out', out],
+    ['worker', '--until-idle'],
+  ]) {
+    const ended = await office.startWith(clock.env, ...args).ended
+    expect([ended.code, ended.stderr]).toEqual([
+      2,
+      expect.stringMatching(/The clock of this machine says 2020-.*Set the clock\./),
+    ])
+  }
+  const doctor = await office.startWith(clock.env, 'doctor').ended
+  expect(doctor.stdout).toMatch(/^FIX {2}clock: The clock of this machine says 2020-/m)
+  expect(gateway.received()).toEqual([])
+  const ran = await office.tranche('run', input, '--out', out)
+  expect([ran.code, gateway.received().length]).toEqual([0, 2])
+})
 
 async function worked({ gateway }: Place, rows: number, running: Running): Promise<void> {
   const enough = gateway.received().length + rows

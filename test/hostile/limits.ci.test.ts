@@ -18,7 +18,6 @@ test.concurrent.for([
   { full: 'by the results themselves', noteBytes: 4_000 },
 ])(
   'a disk that is full for the results ($full) costs the results, not the record',
-  { timeout: 90_000 },
   async ({ noteBytes }, { expect, skip, onTestFinished }) => {
     await using place = await openPlace({ TRANCHE_IN_FLIGHT: '8' })
     const { office, gateway } = place
@@ -53,7 +52,6 @@ test.concurrent.for([
   { command: 'status', stdio: ['ignore', 'full', 'full'] },
 ] as const)(
   'an output that takes nothing (/dev/full, $command $stdio) stops no row',
-  { timeout: 60_000 },
   async ({ command, stdio }, { expect }) => {
     await using place = await openPlace()
     const { office, gateway } = place
@@ -77,7 +75,7 @@ test.concurrent.for([
   },
 )
 
-test.concurrent('results to /dev/full are refused before anything is sent', { timeout: 60_000 }, async ({ expect }) => {
+test.concurrent('results to /dev/full are refused before anything is sent', async ({ expect }) => {
   await using place = await openPlace()
   const { input } = await place.file('in', refunds(3))
   const ran = await place.office.tranche('run', input, '--out', '/dev/full')
@@ -103,9 +101,10 @@ function limit({ pid }: Running, what: string): boolean {
   return spawnSync('prlimit', [`--pid=${pid}`, what], { stdio: 'ignore' }).status === 0
 }
 
-test.concurrent('a process without file descriptors sends nothing, and nothing is in doubt', {
-  timeout: 90_000,
-}, async ({ expect, skip }) => {
+test.concurrent('a process without file descriptors sends nothing, and nothing is in doubt', async ({
+  expect,
+  skip,
+}) => {
   await using place = await openPlace({ TRANCHE_IN_FLIGHT: '8', TRANCHE_RATE: '60' }, takingMs(20))
   const { office, gateway } = place
   const { input, out } = await place.file('in', refunds(200))
@@ -122,9 +121,10 @@ test.concurrent('a process without file descriptors sends nothing, and nothing i
   expect(place.lies({ input, out })).toEqual([])
 })
 
-test.concurrent('a process whose files may not grow any more sends nothing that it cannot record', {
-  timeout: 90_000,
-}, async ({ expect, skip }) => {
+test.concurrent('a process whose files may not grow any more sends nothing that it cannot record', async ({
+  expect,
+  skip,
+}) => {
   await using place = await openPlace({ TRANCHE_IN_FLIGHT: '8', TRANCHE_RATE: '60' }, takingMs(20))
   const { office, gateway } = place
   const { input, out } = await place.file('in', refunds(300))

@@ -1,6 +1,6 @@
 // An older state put over the files of a ledger that this process has open: it dies before it commits or tells of anything.
 
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { DatabaseSync } from 'node:sqlite'
 import { beforeEach, expect, test } from 'vitest'
 import type { BatchId } from '../../src/domain/ids.ts'
@@ -35,15 +35,38 @@ async function alarmAfterwards(): Promise<string | undefined> {
   return (await place.open().alarm())?.kind
 }
 
-test('it commits nothing into it, and the next process knows it for an older state', async () => {
+test.each([
+  ['cp -a of the directory', 'cp -a bak/. .'],
+  ['cp -r of the directory', 'cp -r bak/. .'],
+  ['cp of the ledger', 'cp bak/ledger.db* .'],
+  ['cp -a of the ledger', 'cp -a bak/ledger.db* .'],
+])('by %s: it commits nothing into it, and the next process knows it for an older state', async (_way, script) => {
   shell(KEEP)
   await pause()
-  shell('cp -a bak/. .')
+  shell(script)
   void resume()
   expect(await deathOf()).toMatchObject(PUT_OVER)
   expect(acts()).toBe(0)
   expect(await alarmAfterwards()).toBe('older')
 })
+
+const hasRsync = spawnSync('rsync', ['--version']).status === 0
+
+test.runIf(hasRsync)(
+  'by rsync --inplace, which leaves the index of the log alone: it dies before it tells of a commit, and the next process knows it as well',
+  async () => {
+    shell(KEEP)
+    await pause()
+    shell('rsync -a --inplace --modify-window=-1 bak/ .')
+    let told = false
+    void resume().then(() => {
+      told = true
+    })
+    expect(await deathOf()).toMatchObject({ code: 'storage', message: expect.stringContaining('Nothing more is sent') })
+    expect(told).toBe(false)
+    expect(await alarmAfterwards()).toBe('older')
+  },
+)
 
 test('it dies at its next look where nothing is to be committed', async () => {
   shell(KEEP)

@@ -134,7 +134,6 @@ const DOORS = 'test/e2e/doors.ci.test.ts'
 const TERMINAL = 'test/commands/terminal.test.ts'
 const WORKLIST = 'test/ingest/worklist.integration.test.ts'
 const CELLS = 'test/results/cells.test.ts'
-const PUT_IN = 'test/hostile/canaries-in.ci.test.ts'
 const SECRETS = 'test/domain/card-secrets.test.ts'
 const CARD_COLUMNS = 'test/ingest/cards/columns.test.ts'
 const CSV_RECORDS = 'test/results/csv-records.test.ts'
@@ -5466,14 +5465,14 @@ export const GUARDS: readonly Guard[] = [
     file: 'src/actor.ts',
     guard: ' || holdsCardData(name)) return null',
     without: ') return null',
-    tests: [PUT_IN],
+    tests: [ACTOR],
   },
   {
     name: 'events of jobs whose id or name holds card data go',
     file: 'src/queues/intake.ts',
     guard: 'if (named.length > 0) await redis.xdel(key, ...named)',
     without: '',
-    tests: [PUT_IN],
+    tests: ['test/queues/intake-rest.integration.test.ts'],
   },
   {
     name: 'what is kept of a refused message moves no terminal',
@@ -5481,14 +5480,14 @@ export const GUARDS: readonly Guard[] = [
     guard:
       '? visibleJson(String(JSON.stringify(jobName === BATCH_JOB ? outlineOf(payload) : payload)).slice(0, 4_000))',
     without: '? String(JSON.stringify(payload)).slice(0, 4_000)',
-    tests: [PUT_IN],
+    tests: [TAKING],
   },
   {
     name: 'a fault of the configuration shows no password',
     file: 'src/cli.ts',
     guard: 'const clean = error instanceof Fault && opened !== undefined ? maskCardData : scrub',
     without: 'const clean = error instanceof Fault ? maskCardData : scrub',
-    tests: [PUT_IN],
+    tests: [DOORS],
   },
   {
     name: 'what a mask leaves is no finding',
@@ -7045,7 +7044,7 @@ export const GUARDS: readonly Guard[] = [
     file: 'src/app/worker.ts',
     guard: 'const mayDoWithout = register === null || ledger.dividesAccounts',
     without: 'const mayDoWithout = true',
-    tests: ['test/nemesis/redis.ci.test.ts'],
+    tests: ['test/hostile/redis.ci.test.ts'],
   },
   {
     name: 'redis: a cluster over which a queue would be spread is refused',

@@ -89,6 +89,11 @@ describe('a refusal is kept', () => {
     expect(kept[0]?.text).toContain('msg-1')
   })
 
+  test('with nothing in it that a terminal obeys', async () => {
+    await take({ ...REFUND, amount: 1.5, cust_fname: 'a\u009b31mb\u202ec\u2028d' })
+    expect(kept[0]?.text).not.toMatch(/[\u0080-\u009f\u202e\u2028]/)
+  })
+
   test.each([
     ['in a field', { cust_fname: CARD }],
     ['as the name of the merchant', { merchant: CARD }],

@@ -83,3 +83,27 @@ test('a job without a name and one that a bug meets make nobody else wait', asyn
   expect(await queue.getFailedCount()).toBe(1)
   expect(said).toEqual([expect.stringMatching(/^a message met a failure of this program/)])
 })
+
+test('no event of a job names a card number that is the id or the name of the job', async ({ onTestFinished }) => {
+  const dir = mkdtempSync(join(tmpdir(), 'tr-'))
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
+  await using redis = await openRedisServer(join(dir, 's'))
+  const queue = new Queue('tranche-intake', { connection: { path: redis.path } })
+  onTestFinished(() => queue.close())
+  const card = '4111111111111111'
+  await queue.add('instruction', {}, { jobId: `inv-${card}` })
+  await queue.add(`pay ${card}`, {})
+  const silent = () => {}
+  const intake = await openIntakeQueue({
+    ...{ address: { path: redis.path }, prefix: 'bull', ledgerId: 'L' },
+    log: { debug: silent, info: silent, warn: silent, error: silent },
+    owners: { last: async () => null, keep: async () => {} },
+    take: async () => ({ kind: 'refused', reasons: ['of no matter'], withheld: null }),
+  })
+  onTestFinished(() => intake?.close(1_000))
+  const raw = new Redis({ path: redis.path })
+  onTestFinished(() => raw.disconnect())
+  await until('the jobs are taken', async () => (await queue.getJobCountByTypes('waiting', 'active')) === 0)
+  const events = async () => JSON.stringify(await raw.xrange('bull:tranche-intake:events', '-', '+'))
+  await until('no event names it', async () => !(await events()).includes(card))
+})

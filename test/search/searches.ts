@@ -28,7 +28,9 @@ const PROPERTIES = [
 const MODEL = files('test/model/*.search.test.ts')
 const PLANS = files('test/ledger/postgres/**/*.search.test.ts')
 const SCREENS = files('test/console/browser/*.search.test.ts')
-const ELSEWHERE = [...PROPERTIES, ...MODEL, ...PLANS, ...SCREENS]
+const PLANTED = files('test/simulation/**/*.search.test.ts')
+const SEEDED = files('test/hostile/{people,canaries*}.search.test.ts')
+const ELSEWHERE = [...PROPERTIES, ...MODEL, ...PLANS, ...SCREENS, ...PLANTED, ...SEEDED]
 const OTHERS = files('test/**/*.search.test.ts').filter((file) => !ELSEWHERE.includes(file))
 
 const BROWSERS = [process.env.TRANCHE_TEST_CHROMIUM || 'chromium', 'chromium-browser', 'google-chrome']
@@ -40,6 +42,8 @@ export const SEARCHES: readonly Search[] = [
   { name: 'nemesis', share: 3, roundSeconds: 60, round: seeded('test/nemesis/random', 'NEMESIS_SEEDS') },
   { name: 'hosts-nemesis', share: 3, roundSeconds: 120, round: seeded('test/nemesis/hosts', 'NEMESIS_HOSTS_SEEDS') },
   { name: 'people', share: 3, roundSeconds: 60, round: seeded('test/hostile/people', 'HOSTILE_SEEDS') },
+  { name: 'kept', share: 1, roundSeconds: 40, round: seeded('test/hostile/kept', 'HOSTILE_SEEDS') },
+  { name: 'canaries', share: 1, roundSeconds: 120, round: seeded('test/hostile/canaries', 'HOSTILE_SEEDS') },
   {
     ...{ name: 'properties', share: 4, roundSeconds: 40 },
     round: (nth, seed) => {
@@ -58,6 +62,7 @@ export const SEARCHES: readonly Search[] = [
   },
   { name: 'model', share: 4, roundSeconds: 200, needs: ['spin'], round: once(MODEL) },
   { name: 'plans', share: 1, roundSeconds: 600, round: once(PLANS) },
+  { name: 'planted', share: 1, roundSeconds: 600, round: once(PLANTED) },
   { name: 'screens', share: 1, roundSeconds: 240, needs: BROWSERS, round: once(SCREENS) },
   { name: 'others', share: 1, roundSeconds: 240, round: once(OTHERS) },
 ]

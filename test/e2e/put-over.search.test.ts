@@ -1,23 +1,20 @@
 // A copy put over the data directory while a worker works in it, as people do it: nothing is paid twice.
 
 import { execFileSync, spawnSync } from 'node:child_process'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { startChild } from '../fixtures/children.ts'
-import { type Office, openOffice, until } from '../fixtures/cli.ts'
+import { type Office, until } from '../fixtures/cli.ts'
 import { preparationFor, refunds, toCsv } from '../fixtures/files.ts'
+import { useOffices } from './copying.ts'
 
-const closing: (() => Promise<unknown>)[] = []
-afterEach(async () => {
-  for (const close of closing.splice(0).toReversed()) await close()
-})
+const open = useOffices()
 
 const ROWS = 30
 const NO_WITNESS = { TRANCHE_WITNESS_DIR: 'none' }
 
 /** With a batch of so many rows recorded. */
 async function recorded(env: NodeJS.ProcessEnv): Promise<Office> {
-  const office = await openOffice({ latencyMs: 10, env: { TRANCHE_IN_FLIGHT: '2', ...env } })
-  closing.push(() => office.close())
+  const office = await open({ latencyMs: 10, env: { TRANCHE_IN_FLIGHT: '2', ...env } })
   const rows = refunds(ROWS)
   office.sandbox.prepare(preparationFor(rows))
   const said = await office.tranche('submit', await office.put('in.csv', toCsv(rows)))
