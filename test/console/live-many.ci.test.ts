@@ -85,9 +85,7 @@ const PERSONS = 25
 const SESSIONS = 4
 const PAGES = 5
 
-test('five hundred who never read take little memory, and who reads is told as before', {
-  timeout: 240_000,
-}, async () => {
+test('five hundred who never read take little memory, and who reads is told as before', async () => {
   const cookies: string[] = []
   for (let person = 0; person < PERSONS; person += 1) {
     await desk.person(`p${person}`, ['viewer'])

@@ -55,9 +55,7 @@ const batches = () =>
     "SELECT id, file_name FROM batch WHERE stage = 'open' ORDER BY file_name",
   )
 
-test('killed before any step, it records each file as one batch, and each row is executed once', {
-  timeout: 240_000,
-}, async () => {
+test('killed before any step, it records each file as one batch, and each row is executed once', async () => {
   expect((await inbox()).code).toBe(0) // its folders are there
   let files = 0
   for (let step = 1; ; step++) {

@@ -170,7 +170,7 @@ describe('an installed Tranche', () => {
       await ended
       await office.close()
     }
-  }, 180_000)
+  })
 
   const oldNode = nodesOnPath().find((node) => /^v(?:1\d|2[0-3])\./.test(tryToRun(node, ['--version']).stdout))
   test.skipIf(oldNode === undefined)('says under an older Node which one it needs, and ends with 2', () => {

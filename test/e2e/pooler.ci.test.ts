@@ -8,7 +8,7 @@ import { MAY_SKIP_POOLER, openPooler } from '../fixtures/pooler.ts'
 import { newServerLedger } from '../fixtures/postgres.ts'
 import { openRedisServer } from '../fixtures/redis.ts'
 
-describe.skipIf(MAY_SKIP_POOLER)('behind a pooler', { timeout: 120_000 }, () => {
+describe.skipIf(MAY_SKIP_POOLER)('behind a pooler', () => {
   test('two workers send each row once, also where the pooler is killed and started again in the midst of it', async () => {
     const { TRANCHE_LEDGER_URL: url, ...ledger } = await newServerLedger()
     const pooler = await openPooler(url as string)

@@ -90,7 +90,7 @@ test('after a purge no byte of the ledger has the data, and the same file is sti
   expect(readCsv(out)[0]?.note).toContain(CANARY)
   expect(office.sandbox.received()).toBe(sent)
   expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
-}, 120_000)
+})
 
 test('results of a purged batch say so and are never written over those of before', async () => {
   office = await openOffice()
@@ -204,4 +204,4 @@ test('a purge that is killed goes on when it is run again, beside a worker', asy
   worker.kill('SIGTERM')
   await worker.ended
   expect((await office.tranche('doctor', '--deep')).stdout).toContain('ok   record')
-}, 120_000)
+})

@@ -480,7 +480,7 @@ describe('a request that was started and not answered is lost', () => {
     expect(outcome).toEqual({ kind: 'lost', sentAtMs: expect.any(Number), httpStatus, detail })
   })
 
-  test('at the deadline its connection is closed', { timeout: 3_000 }, async () => {
+  test('at the deadline its connection is closed', async () => {
     await using gateway = await openFaultyGateway([async (visit) => void (await visit.request())])
     await using client = clientOf(gateway.url, { timeoutMs: 20 })
     expect(await client.send(refund(), GO, NEVER)).toMatchObject({ kind: 'lost' })
@@ -629,9 +629,7 @@ describe('the time at which the rate lets a request leave', () => {
     expect(gateway.connections).toBe(1)
   })
 
-  test('comes too late for a connection that the gateway has closed meanwhile: unsent', {
-    timeout: 3_000,
-  }, async () => {
+  test('comes too late for a connection that the gateway has closed meanwhile: unsent', async () => {
     const asked = Promise.withResolvers<void>()
     await using gateway = await openFaultyGateway([async (visit) => asked.promise.then(() => visit.reset())])
     const departure = async () => {
@@ -715,7 +713,7 @@ describe('what was never started is unsent', () => {
     expect(gateway.connections).toBe(0)
   })
 
-  test('abandoned while connecting: it ends at once, and closing ends the connection', { timeout: 3_000 }, async () => {
+  test('abandoned while connecting: it ends at once, and closing ends the connection', async () => {
     const arrived = Promise.withResolvers<void>()
     await using gateway = await openFaultyGateway([
       (visit) => {

@@ -9,9 +9,7 @@ import { openPlace, takingMs } from './place.ts'
 
 const refusing: Script = (_, line) => line.end(httpAnswer(400, '{"ERROR_MESSAGE":"not today"}'))
 
-test.concurrent('failed rows fed back in five forms at once, twice, run again once each', {
-  timeout: 120_000,
-}, async ({ expect }) => {
+test.concurrent('failed rows fed back in five forms at once, twice, run again once each', async ({ expect }) => {
   await using place = await openPlace({}, refusing)
   const { office, gateway } = place
   const rows = refunds(60)
@@ -42,9 +40,7 @@ test.concurrent('failed rows fed back in five forms at once, twice, run again on
   expect(place.lies()).toEqual([])
 })
 
-test.concurrent('an account under a second name is refused, however its address is written', {
-  timeout: 60_000,
-}, async ({ expect }) => {
+test.concurrent('an account under a second name is refused, however its address is written', async ({ expect }) => {
   await using place = await openPlace()
   const { office, gateway } = place
   const { input } = await place.file('in', refunds(2))
@@ -73,9 +69,7 @@ const ofEveryKind: Script = (asked, line) => {
   return asked.target.endsWith('4') ? refusing(asked, line) : honest(asked, line)
 }
 
-test.concurrent('no run ends with 0 whose rows are not all approved, whatever they point at', {
-  timeout: 90_000,
-}, async ({ expect }) => {
+test.concurrent('no run ends with 0 whose rows are not all approved, whatever they point at', async ({ expect }) => {
   await using place = await openPlace({}, ofEveryKind)
   const { office, gateway } = place
   const first = await place.file('in', refunds(4))
@@ -111,9 +105,7 @@ test.concurrent('no run ends with 0 whose rows are not all approved, whatever th
   expect(place.lies(first)).toEqual([])
 })
 
-test('a thousand requests in flight: every row is approved and none is in doubt', { timeout: 120_000 }, async ({
-  expect,
-}) => {
+test('a thousand requests in flight: every row is approved and none is in doubt', async ({ expect }) => {
   await using place = await openPlace({ TRANCHE_IN_FLIGHT: '1000' }, takingMs(100))
   const { office, gateway } = place
   const { input, out } = await place.file('in', refunds(3_000))

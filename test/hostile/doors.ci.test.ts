@@ -16,9 +16,6 @@ const OTHER = 5_000
 
 test.concurrent.for([1, 2])(
   'round %i: a reference is executed once, as the first door had it',
-  {
-    timeout: 120_000,
-  },
   async (round, { expect, onTestFinished }) => {
     await using place = await openPlace({ TRANCHE_IN_FLIGHT: '8' })
     const { office, gateway } = place

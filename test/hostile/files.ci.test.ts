@@ -4,18 +4,14 @@ import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'vitest'
 import { query, recordedIn } from '../fixtures/books.ts'
-import type { Office, Running } from '../fixtures/cli.ts'
+import type { Office } from '../fixtures/cli.ts'
 import { type FileRow, refundRow, refunds, toCsv } from '../fixtures/files.ts'
 import { openPlace } from './place.ts'
 
 test.concurrent.for(['check', 'submit', 'run'])(
   '%s of a pipe ends, with or without anyone who writes into it, and nothing is recorded',
-  {
-    timeout: 60_000,
-  },
   async (command, { expect }) => {
     await using place = await openPlace()
     const { office, gateway } = place
@@ -23,29 +19,17 @@ test.concurrent.for(['check', 'submit', 'run'])(
     execFileSync('mkfifo', [pipe])
     const { input } = await place.file('in', refunds(3))
     const started = office.start(command, pipe, ...(command === 'run' ? ['--out', office.path('out.csv')] : []))
-    expect(await endsWithin(started, 20_000)).toBe(true)
     const alone = await started.ended
     expect([2, 7], alone.stderr).toContain(alone.code)
 
     const writer = office.start(command, pipe, ...(command === 'run' ? ['--out', office.path('out.csv')] : []))
-    const writing = execFileSync('sh', ['-c', 'timeout 3 cat "$1" > "$2" || true', 'sh', input, pipe], {
-      timeout: 10_000,
-    })
+    const writing = execFileSync('sh', ['-c', 'timeout 3 cat "$1" > "$2" || true', 'sh', input, pipe])
     expect(writing.length).toBe(0)
-    expect(await endsWithin(writer, 20_000)).toBe(true)
     expect([2, 7]).toContain((await writer.ended).code)
     expect(recordedIn(office)).toEqual([])
     expect(gateway.received()).toEqual([])
   },
 )
-
-async function endsWithin(running: Running, ms: number): Promise<boolean> {
-  const over = new AbortController()
-  const late = sleep(ms, false, { signal: over.signal }).catch(() => false)
-  const inTime = await Promise.race([running.ended.then(() => true), late])
-  over.abort()
-  return inTime
-}
 
 /** How a file is another one while it is read. */
 const CHANGES: Readonly<Record<string, (path: string, office: Office, now: string) => void>> = {
@@ -64,9 +48,6 @@ const CHANGES: Readonly<Record<string, (path: string, office: Office, now: strin
 
 test.concurrent.for(Object.keys(CHANGES))(
   '%s while it is read is refused, or is one of them as a whole',
-  {
-    timeout: 90_000,
-  },
   async (how, { expect }) => {
     await using place = await openPlace()
     const { office, gateway } = place
@@ -79,11 +60,9 @@ test.concurrent.for(Object.keys(CHANGES))(
     const codes: (number | null)[] = []
     for (let round = 0; round < 6; round += 1) {
       const submitting = office.start('submit', path)
-      for (let over = false; !over; ) {
-        change()
-        over = await endsWithin(submitting, 3)
-      }
+      const changing = setInterval(change, 3)
       codes.push((await submitting.ended).code)
+      clearInterval(changing)
     }
     expect(codes.filter((code) => code !== 0 && code !== 7)).toEqual([])
     const whole = contents.map((text) => createHash('sha256').update(text).digest('hex'))
@@ -106,9 +85,7 @@ const GOOD_NAMES = [
   ...[LONG(200), LONG(244), LONG(250), LONG(251), LONG(255)],
 ]
 
-test.concurrent('an inbox takes a file of any name, and none keeps another waiting', {
-  timeout: 90_000,
-}, async ({ expect }) => {
+test.concurrent('an inbox takes a file of any name, and none keeps another waiting', async ({ expect }) => {
   await using place = await openPlace()
   const { office, gateway } = place
   const dir = office.path('in')

@@ -71,9 +71,10 @@ const REFUSED: readonly ((n: number) => unknown)[] = [
   (n) => messageOf(n, { allow_lookalike: 'yes' }),
 ]
 
-test('what is taken is executed once, all else is refused with a reason, and the worker goes on', {
-  timeout: 90_000,
-}, async ({ expect, onTestFinished }) => {
+test('what is taken is executed once, all else is refused with a reason, and the worker goes on', async ({
+  expect,
+  onTestFinished,
+}) => {
   await using place = await openPlace()
   const { office, gateway } = place
   const worker = await office.worker()

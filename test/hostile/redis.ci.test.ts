@@ -98,7 +98,6 @@ const OR_MS = 2_500
 
 test.concurrent.for(ATTACKS.map((attacks) => ({ attacks, titles: attacks.map(({ title }) => title).join('; ') })))(
   'the batch goes on and nothing is in doubt: $titles',
-  { timeout: 180_000 },
   async ({ attacks }, { expect, onTestFinished }) => {
     await using place = await openPlace({ TRANCHE_IN_FLIGHT: '4' }, takingMs(25))
     const { office, gateway } = place
@@ -138,9 +137,10 @@ function ledgerIdOf(office: Office): string {
   return query<{ value: string }>(office, "SELECT value FROM meta WHERE key = 'ledger_id'")[0]?.value ?? ''
 }
 
-test.concurrent('slices that were not handed out send nothing held, nothing twice, and stop no worker', {
-  timeout: 60_000,
-}, async ({ expect, onTestFinished }) => {
+test.concurrent('slices that were not handed out send nothing held, nothing twice, and stop no worker', async ({
+  expect,
+  onTestFinished,
+}) => {
   await using place = await openPlace({ TRANCHE_IN_FLIGHT: '4' })
   const { office, gateway } = place
   await using server = await openRedisServer(join(office.dir, 'r.sock'))

@@ -186,7 +186,7 @@ describe.each(WORKBOOK_WRITERS)('a workbook of $name', ({ skip = false, changes,
   const written: Uint8Array[] = []
   beforeAll(async () => {
     if (!skip) for (const table of TABLES) written.push(await write(table))
-  }, 120_000)
+  })
 
   test.skipIf(skip)('gives back every cell as it was put in', async () => {
     const textOf = (put: Put) => (put.kind === 'text' ? (changes?.(put.text) ?? put.text) : put.text)

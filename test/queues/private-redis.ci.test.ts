@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { openPrivateRedis, type PrivateRedis, stopLeftBehind } from '../../src/queues/private-redis.ts'
+import { soon } from '../fixtures/soon.ts'
 
 const MODULE = new URL('../../src/queues/private-redis.ts', import.meta.url).href
 const log = { info: () => {}, warn: () => {} }
@@ -112,7 +113,7 @@ describe('a private Redis', () => {
     const redis = await open()
     const first = await pidOf(redis.path)
     process.kill(first, 'SIGKILL')
-    await vi.waitFor(async () => expect(await pidOf(redis.path)).not.toBe(first), { timeout: 10_000 })
+    await soon(async () => expect(await pidOf(redis.path)).not.toBe(first))
     const second = await pidOf(redis.path)
     await redis.close()
     expect(isAlive(second)).toBe(false)

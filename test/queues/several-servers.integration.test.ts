@@ -3,7 +3,6 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import { Queue } from 'bullmq'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/app/clock.ts'
@@ -161,11 +160,12 @@ describe('a server that sentinels name', () => {
     const register = openSharedRegister(address, 'bull', 'b')
     try {
       expect(await register.replace(null, '1-x')).toBe(true)
-      await proxy.shut()
+      proxy.treat('reset')
+      const before = proxy.accepted
       await watched.cutAll()
       const asked = register.newest()
-      await setTimeout(100) // it has looked for them in vain by then
-      await proxy.open()
+      await until('it has looked for them in vain', () => proxy.accepted > before)
+      proxy.treat('pass')
       expect(await asked).toBe('1-x')
     } finally {
       register.close()

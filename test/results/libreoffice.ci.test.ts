@@ -75,7 +75,7 @@ beforeAll(async () => {
       .slice(1)
       .map((cells) => cells[0]),
   ).toEqual(rows.map(({ reference }) => reference))
-}, 120_000)
+})
 afterAll(async () => {
   if (!MAY_SKIP) await office.close()
 })

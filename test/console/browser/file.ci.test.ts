@@ -11,7 +11,7 @@ import { ENGINES, openOfficeOn } from '../../fixtures/office-on.ts'
 import { PASSWORD } from '../../fixtures/pages.ts'
 import { byKeys, byMouse } from './hands.ts'
 
-describe.skipIf(MAY_SKIP_BROWSER)('the life of a file', { timeout: 120_000 }, () => {
+describe.skipIf(MAY_SKIP_BROWSER)('the life of a file', () => {
   const open = useBrowser()
   let office: Office
   afterEach(() => office.close())

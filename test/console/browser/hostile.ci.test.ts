@@ -18,7 +18,7 @@ const OURS = /^(\/(?!\/)|#|data:,$)/
 
 const shown = (text: string) => visible(text).toWellFormed().replaceAll(/\s+/g, ' ')
 
-describe.skipIf(MAY_SKIP_BROWSER)('hostile texts', { timeout: 120_000 }, () => {
+describe.skipIf(MAY_SKIP_BROWSER)('hostile texts', () => {
   const seen = new Set<string>()
   const open = useBrowser()
   const desks: Desk[] = []

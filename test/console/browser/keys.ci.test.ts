@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { MAY_SKIP_BROWSER, useBrowser } from '../../fixtures/browser.ts'
 import { type Desk, openDesk } from './desk.ts'
 
-describe.skipIf(MAY_SKIP_BROWSER)('keys', { timeout: 60_000 }, () => {
+describe.skipIf(MAY_SKIP_BROWSER)('keys', () => {
   const open = useBrowser()
   let desk: Desk
   let batch: string

@@ -11,7 +11,7 @@ import { byKeys, byMouse } from './hands.ts'
 const ENGINES = ['SQLite', 'PostgreSQL'] as const
 type Name = string | RegExp
 
-describe.skipIf(MAY_SKIP_BROWSER)('the life of a batch', { timeout: 60_000 }, () => {
+describe.skipIf(MAY_SKIP_BROWSER)('the life of a batch', () => {
   const open = useBrowser()
   let desk: Desk
   let batch: BatchId

@@ -46,7 +46,7 @@ async function drawn(page: Page, height: number): Promise<Buffer> {
   return Buffer.from(data, 'base64')
 }
 
-describe.skipIf(MAY_SKIP_BROWSER)('the picture', { timeout: 60_000 }, () => {
+describe.skipIf(MAY_SKIP_BROWSER)('the picture', () => {
   const open = useBrowser()
   let desk: Desk | null = null
   afterEach(() => desk?.close())

@@ -20,7 +20,7 @@ const PROPOSE = [/Where you looked/, 'not in the portal', /^Propose to send refu
 const CONFIRM = [/Where you looked/, 'not in the settlement file', /^Confirm: send refund R-1/] as const
 const REFUSE = [/Why it is not/, 'it is there after all', /^Refuse to send refund R-1/] as const
 
-describe.skipIf(MAY_SKIP_BROWSER)('the life of a proposal', { timeout: 180_000 }, () => {
+describe.skipIf(MAY_SKIP_BROWSER)('the life of a proposal', () => {
   const open = useBrowser()
   let office: Office
   let url: string

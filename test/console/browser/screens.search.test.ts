@@ -8,7 +8,7 @@ import { SCREENS } from './screens.ts'
 
 const WAYS = ([360, 1_280] as const).flatMap((width) => [[width, 'light'] as const, [width, 'dark'] as const])
 
-describe.skipIf(MAY_SKIP_BROWSER)('the screen', { timeout: 60_000 }, () => {
+describe.skipIf(MAY_SKIP_BROWSER)('the screen', () => {
   const open = useBrowser()
   let desk: Desk | null = null
   afterEach(() => desk?.close())

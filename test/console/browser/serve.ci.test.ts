@@ -7,7 +7,7 @@ import { type Office, openOffice, until } from '../../fixtures/cli.ts'
 import { fillSignIn } from '../../fixtures/console.ts'
 import { PASSWORD } from '../../fixtures/pages.ts'
 
-describe.skipIf(MAY_SKIP_BROWSER)('tranche serve with a certificate', { timeout: 60_000 }, () => {
+describe.skipIf(MAY_SKIP_BROWSER)('tranche serve with a certificate', () => {
   const open = useBrowser()
   let office: Office
   beforeEach(async () => {

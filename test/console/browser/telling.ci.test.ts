@@ -7,7 +7,7 @@ import { MAY_SKIP_BROWSER, useBrowser } from '../../fixtures/browser.ts'
 import { CLERK } from '../../fixtures/ledgers.ts'
 import { type Desk, openDesk } from './desk.ts'
 
-describe.skipIf(MAY_SKIP_BROWSER)('a page', { timeout: 60_000 }, () => {
+describe.skipIf(MAY_SKIP_BROWSER)('a page', () => {
   const open = useBrowser()
   let desk: Desk
   let batch: BatchId

@@ -27,7 +27,7 @@ let near: string
 /** Another site. */
 let far: string
 
-describe.skipIf(MAY_SKIP_BROWSER)('another site', { timeout: 60_000 }, () => {
+describe.skipIf(MAY_SKIP_BROWSER)('another site', () => {
   const open = useBrowser()
 
   beforeEach(async () => {
@@ -176,7 +176,7 @@ describe.skipIf(MAY_SKIP_BROWSER)('another site', { timeout: 60_000 }, () => {
   })
 })
 
-describe.skipIf(MAY_SKIP_BROWSER)('with TLS', { timeout: 60_000 }, () => {
+describe.skipIf(MAY_SKIP_BROWSER)('with TLS', () => {
   const open = useBrowser()
   beforeEach(async () => {
     desk = await openDesk((plain) => plain, { tls: true })

@@ -19,7 +19,7 @@ export function describeActs(): void {
       expect(told.map(({ atMs }) => atMs)).toEqual(times.toSorted((a, b) => a - b))
       expect(new Set(told.map(({ details }) => details?.file)).size).toBe(times.length)
       expect(await listOf(ledger.log(NOW + 5))).toEqual(told.filter(({ atMs }) => atMs >= NOW + 5))
-    }, 60_000)
+    })
 
     test('stand between the files that were recorded and the doubts that were resolved', async () => {
       await ledger.recordAct(backup(1), NOW + 1)

@@ -232,7 +232,7 @@ export function describeMessages(): void {
       // Once a person has found that they are wrong and has cancelled them, the day goes on in another batch.
       await ledger.cancel(day?.batchId as BatchId, 'nonsense', CLERK, NOW)
       expect(await take(9_002, 1_000n)).toMatchObject({ kind: 'accepted' })
-    }, 60_000)
+    })
   })
 
   describe('recordRefusal: refusals', () => {

@@ -470,6 +470,6 @@ export function describeModel(newPlace: () => Promise<LedgerPlace>, numRuns = RU
         // Long sequences shrink for ever: what was found by then is told.
         { numRuns: tries(numRuns), interruptAfterTimeLimit: 90_000, markInterruptAsFailure: false },
       )
-    }, 120_000)
+    })
   })
 }

@@ -124,7 +124,7 @@ export function describePurge(renew: () => Promise<void>): void {
         }),
         { numRuns: tries(25), endOnFailure: true },
       )
-    }, 300_000)
+    })
 
     test('of messages takes a day that is over, and the texts of those that were refused', async () => {
       const cells = { cust_email: MAIL }

@@ -86,6 +86,9 @@ test('a connection that falls silent before its commit is given up, and its tran
   await sessions.closeAll()
 })
 
+/** So often the connection is broken; then it holds. */
+const SHAKEN = 100
+
 test('claims and settlements over a connection that breaks again and again are each written once', async () => {
   const references = Array.from({ length: 120 }, (_, i) => `R-${i}`)
   const batchId = await submit(
@@ -97,13 +100,13 @@ test('claims and settlements over a connection that breaks again and again are e
   const shaken = postgres.openAt(urlOfProxy, { answerWithinMs: 400 })
   const treatments: readonly Treatment[] = ['reset', 'reset-on-reply', 'lose-replies', 'close', 'delay', 'hang']
   let nth = 0
-  const shaking = setInterval(() => proxy.treatStanding(treatments[nth++ % treatments.length] as Treatment), 23)
-  const steady = () => {
-    clearInterval(shaking)
-    proxy.treatStanding('reset')
-  }
+  const shaking = setInterval(() => {
+    if (nth === SHAKEN) {
+      clearInterval(shaking)
+      proxy.treatStanding('reset')
+    } else proxy.treatStanding(treatments[nth++ % treatments.length] as Treatment)
+  }, 23)
   const claims: ClaimAnswer[] = []
-  setTimeout(steady, 2_500)
   await Promise.all(
     rows.map(async (row, i) => {
       const answer = await claim(shaken, row, NOW, Date.now() + 60_000)

@@ -2,6 +2,7 @@
 
 import { expect, test } from 'vitest'
 import type { BatchId, RowId } from '../../../src/domain/ids.ts'
+import { LOCKS } from '../../../src/ledger/postgres/locks.ts'
 import { createReads } from '../../../src/ledger/postgres/reads.ts'
 import { openSession, type Session } from '../../../src/ledger/postgres/session.ts'
 import { createTransactor } from '../../../src/ledger/postgres/transactor.ts'
@@ -22,6 +23,7 @@ import {
 } from '../../fixtures/ledgers.ts'
 import { query } from '../../fixtures/postgres.ts'
 import { TRANSACTOR_HERE } from '../../fixtures/postgres-places.ts'
+import { soon } from '../../fixtures/soon.ts'
 import { accountId, ledger, postgres, usePostgresLedger } from '../../fixtures/use-ledger.ts'
 
 usePostgresLedger()
@@ -78,15 +80,15 @@ test('nothing is claimed once a pause was acknowledged', async () => {
   const batchId = await submit(ledger, accountId, rows)
   const other = postgres.open()
   const due = await dueIn(other, batchId)
-  let pausedAt: number | null = null
+  let isPaused = false
   const pausing = ledger.pause(batchId, 'stop', CLERK, NOW).then(() => {
-    pausedAt = performance.now()
+    isPaused = true
   })
   const late: string[] = []
   for (const row of due) {
-    const askedAt = performance.now()
+    const isLate = isPaused
     const answer = await claim(other, row)
-    if (answer.kind === 'claimed' && pausedAt !== null && askedAt > pausedAt) late.push(row.instruction.reference)
+    if (answer.kind === 'claimed' && isLate) late.push(row.instruction.reference)
     if (answer.kind === 'not-free') break
   }
   await pausing
@@ -174,7 +176,9 @@ test('a reading begins when nothing is being written, so that nothing older appe
     reading = ledger.openReading(batchId, NOW).finally(() => {
       expect(written).toBe(true)
     })
-    await new Promise((resolve) => setTimeout(resolve, 200))
+    const waits = `SELECT 1 FROM pg_locks WHERE NOT granted AND locktype = 'advisory' AND classid = ${LOCKS.turnstile}
+      AND objid = '${postgres.address.schema}'::regnamespace::oid`
+    await soon(async () => expect(await query(postgres.address.url, waits)).not.toEqual([]))
     written = true
   })
   await (await reading!).close()
@@ -245,16 +249,10 @@ test('a row of a file that is being recorded is claimed by nobody', async () => 
 
 test('a submit waits until the one before it has ended, on whichever host', async () => {
   const { draft } = await review(ledger, headerOf(accountId), [refund('A')])
-  let begun = false
-  const second = postgres
-    .open()
-    .openDraft(headerOf(accountId, { fileSha256: 'b' }))
-    .then((opened) => {
-      begun = true
-      return opened
-    })
-  await new Promise((resolve) => setTimeout(resolve, 400)) // opening one takes a tenth of it
-  expect(begun).toBe(false)
+  const isWaiting = Promise.withResolvers<void>()
+  const header = headerOf(accountId, { fileSha256: 'b' })
+  const second = postgres.open().openDraft(header, { onWait: () => isWaiting.resolve() })
+  await Promise.race([isWaiting.promise, second.then(() => Promise.reject(new Error('it has not waited')))])
   await draft.record(CLERK)
   await (await second).discard()
 })
