@@ -5,12 +5,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { Times } from './test/fixtures/times.ts'
 
 /** What takes minutes by itself. It begins first, so that nothing of it is left over at the end, alone on one core. */
-const LONGEST = [
-  'test/model/',
-  'test/nemesis/hosts.',
-  'test/simulation/hosts/',
-  'test/ledger/postgres/ledger/',
-]
+const LONGEST = ['test/model/', 'test/nemesis/hosts.', 'test/simulation/hosts/', 'test/ledger/postgres/ledger/']
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -21,6 +16,8 @@ class LongestFirst extends BaseSequencer {
 }
 
 const IN_PROCESS = 'test/**/*.integration.test.ts'
+/** They look at every statement that their process prepares (fixtures/plans.ts). */
+const WITH_PLANS = 'test/ledger/{sqlite,postgres}/ledger/*.integration.test.ts'
 const WITH_PROCESSES = 'test/**/*.{e2e,ci,search}.test.ts'
 
 /** Processes, not threads: tests start children that die with their parent, send signals and hold kernel locks. */
@@ -49,8 +46,11 @@ export default defineConfig({
           isolate: false,
         },
       },
-      { extends: true, test: { name: 'parts', include: [IN_PROCESS], isolate: false, ...PARTS } },
-      { extends: true, test: { name: 'processes', include: [WITH_PROCESSES], ...PARTS } },
+      {
+        extends: true,
+        test: { name: 'parts', include: [IN_PROCESS], exclude: [WITH_PLANS], isolate: false, ...PARTS },
+      },
+      { extends: true, test: { name: 'processes', include: [WITH_PROCESSES, WITH_PLANS], ...PARTS } },
     ],
   },
 })

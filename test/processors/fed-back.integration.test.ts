@@ -10,6 +10,7 @@ import type { RetryStatus } from '../../src/domain/draft.ts'
 import { Fault } from '../../src/domain/fault.ts'
 import type { BatchId } from '../../src/domain/ids.ts'
 import { plainId } from '../../src/domain/instruction.ts'
+import { fingerprintOf } from '../../src/domain/interpretation.ts'
 import type { State } from '../../src/domain/states.ts'
 import type { InstructionFile, SubmitRequest } from '../../src/domain/submission.ts'
 import { carriedColumns } from '../../src/ingest/header.ts'
@@ -82,7 +83,7 @@ async function hand(
       for (let allowLookalikes = 0; ; allowLookalikes++) {
         const submitted = await submitFile(
           file,
-          request({ retry, allowLookalikes, onlyNew, fingerprint: retry.join() }),
+          request({ retry, allowLookalikes, onlyNew, fingerprint: fingerprintOf({ retry }) }),
           CLERK,
           ledger,
         )
