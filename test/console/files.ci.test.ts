@@ -424,11 +424,10 @@ describe('a check', () => {
       problem: HOSTILE,
       remedy: HOSTILE,
     }
-    const like = { batch: HOSTILE, row: 1, reference: HOSTILE, status: HOSTILE }
+    const money = { amount: HOSTILE, currency: HOSTILE, order_id: HOSTILE }
+    const like = { ...money, batch: HOSTILE, row: 1, line: null, reference: HOSTILE, status: HOSTILE, handed_in: null }
     const pair = {
-      line: 2,
-      reference: HOSTILE,
-      like,
+      ...{ ...money, pair: HOSTILE, line: 2, reference: HOSTILE, operation: 'REFUND', like },
       changed_from: null,
       may_have_run_again: true,
       money_warning: HOSTILE,
