@@ -70,9 +70,9 @@ const CARD_ROWS = 'test/ingest/cards/card-rows.integration.test.ts'
 const CARD_KEPT = 'test/ingest/cards/kept.test.ts'
 const SPOOL = 'test/spool/spool.integration.test.ts'
 const PAGES_OF_FILES = 'test/console/files.ci.test.ts'
-const PERSONS_FILES = 'test/e2e/console-files.e2e.test.ts'
+const PERSONS_FILES = 'test/e2e/console-files.ci.test.ts'
 const UPLOADS = 'test/server/uploads.integration.test.ts'
-const FILES_OVER_HTTP = 'test/e2e/uploads.e2e.test.ts'
+const FILES_OVER_HTTP = 'test/e2e/uploads.ci.test.ts'
 const ROUTES = 'test/server/routes.integration.test.ts'
 const PROBLEMS = 'test/server/problems.integration.test.ts'
 const THREATS = 'test/server/threats.integration.test.ts'
@@ -114,7 +114,7 @@ const HINTS = 'test/ingest/hints.test.ts'
 const RIVALS = 'test/ingest/fields/rivals.test.ts'
 const MOMENT = 'test/domain/instant.test.ts'
 const CORRECTED = 'test/e2e/corrected.e2e.test.ts'
-const VAULT_USED = 'test/e2e/vault.e2e.test.ts'
+const VAULT_USED = 'test/e2e/vault.ci.test.ts'
 const READING = 'test/e2e/reading.e2e.test.ts'
 const WINDOW = 'test/domain/window.test.ts'
 const INTERPRETATION = 'test/domain/interpretation.test.ts'
@@ -147,7 +147,7 @@ const ACTOR = 'test/actor.test.ts'
 const ACTS = 'test/e2e/acts.e2e.test.ts'
 const DEEP = 'test/e2e/deep.ci.test.ts'
 const PURGE = 'test/e2e/purge.ci.test.ts'
-const WORKER = 'test/e2e/worker.e2e.test.ts'
+const WORKER = 'test/e2e/worker.ci.test.ts'
 const BATCH_STATUS = 'test/domain/batch-status.test.ts'
 const BRAKES = 'test/e2e/brakes.e2e.test.ts'
 const TOGETHER = 'test/e2e/together.ci.test.ts'
@@ -2188,7 +2188,7 @@ export const GUARDS: readonly Guard[] = [
     file: 'src/queues/intake.ts',
     guard: '      queuedAtMs: queuedAtMs(job),\n',
     without: '',
-    tests: ['test/e2e/messages.e2e.test.ts'],
+    tests: ['test/e2e/messages.ci.test.ts'],
   },
   {
     name: 'nothing is committed into an older state that was put over the ledger',
@@ -3897,7 +3897,7 @@ export const GUARDS: readonly Guard[] = [
     file: 'src/app/worker.ts',
     guard: 'comesAgain: true',
     without: 'comesAgain: false',
-    tests: ['test/e2e/messages.e2e.test.ts'],
+    tests: ['test/e2e/messages.ci.test.ts'],
   },
   {
     name: 'a job that is handed in has an id that no other job gets',
@@ -3911,7 +3911,7 @@ export const GUARDS: readonly Guard[] = [
     file: 'src/queues/intake.ts',
     guard: 'job.opts.removeOnFail = true',
     without: 'job.opts.removeOnFail = false',
-    tests: ['test/e2e/messages.e2e.test.ts'],
+    tests: ['test/e2e/messages.ci.test.ts'],
   },
   {
     name: 'the number of an epoch does not outgrow its reading',
@@ -4256,7 +4256,7 @@ export const GUARDS: readonly Guard[] = [
     file: 'src/commands/run.ts',
     guard: "if (worker === undefined || serviceOf(worker, batch) !== 'served')",
     without: "if (worker === undefined || serviceOf(worker, batch) === 'unserved')",
-    tests: ['test/e2e/last-look.e2e.test.ts'],
+    tests: ['test/e2e/last-look.ci.test.ts'],
   },
   {
     name: 'a run is believed to send its own batch only',
@@ -6782,14 +6782,14 @@ export const GUARDS: readonly Guard[] = [
     file: 'src/ledger/postgres/direct.ts',
     guard: 'there !== here',
     without: 'there === null',
-    tests: ['test/e2e/postgres.e2e.test.ts'],
+    tests: ['test/e2e/postgres.ci.test.ts'],
   },
   {
     name: 'migrate: a ledger moves to no other database than the pooler leads to',
     file: 'src/app/migration.ts',
     guard: '  await assertDirect(server)\n',
     without: '',
-    tests: ['test/e2e/migrate.e2e.test.ts'],
+    tests: ['test/e2e/migrate.ci.test.ts'],
   },
   {
     name: 'postgres: a snapshot counts only where the turnstile was held to its end',
@@ -7142,14 +7142,14 @@ export const GUARDS: readonly Guard[] = [
     file: 'src/domain/alarm.ts',
     guard: " && kind !== 'moved-away'",
     without: '',
-    tests: ['test/e2e/migrate.e2e.test.ts'],
+    tests: ['test/e2e/migrate.ci.test.ts'],
   },
   {
     name: 'migrate: nothing is done in a ledger that was moved away',
     file: 'src/app/ledger.ts',
     guard: "looks === 'looks' ? null : await ledger.alarm()",
     without: 'null',
-    tests: ['test/e2e/migrate.e2e.test.ts'],
+    tests: ['test/e2e/migrate.ci.test.ts'],
   },
   {
     name: 'migrate: whoever had it open before writes nothing in it',
@@ -7177,14 +7177,14 @@ export const GUARDS: readonly Guard[] = [
     file: 'src/app/migration.ts',
     guard: 'ledger.renewEpoch(register)',
     without: 'ledger.renewEpoch()',
-    tests: ['test/e2e/migrate.e2e.test.ts'],
+    tests: ['test/e2e/migrate.ci.test.ts'],
   },
   {
     name: 'migrate: a copy that was made during the move is an older state',
     file: 'src/ledger/sqlite/copies/moving.ts',
     guard: '    witness.testify(over, prepareProgress(db)())\n',
     without: '',
-    tests: ['test/e2e/migrate.e2e.test.ts'],
+    tests: ['test/e2e/migrate.ci.test.ts'],
   },
   {
     name: 'migrate: the server sleeps on where a copy has worked since',
@@ -7192,14 +7192,14 @@ export const GUARDS: readonly Guard[] = [
     guard:
       '    if (newest !== null && isUnknownSince(newest, [...known, over])) throw stoppedBy(WORKED_ELSEWHERE, path)\n',
     without: '',
-    tests: ['test/e2e/migrate.e2e.test.ts'],
+    tests: ['test/e2e/migrate.ci.test.ts'],
   },
   {
     name: 'migrate: the shared Redis knows of the move before the server wakes',
     file: 'src/ledger/sqlite/copies/moving.ts',
     guard: '(await register?.replace(newest, over)) === false',
     without: 'false',
-    tests: ['test/e2e/migrate.e2e.test.ts'],
+    tests: ['test/e2e/migrate.ci.test.ts'],
   },
   {
     name: 'migrate: the server sleeps on where another host was first',
@@ -7220,7 +7220,7 @@ export const GUARDS: readonly Guard[] = [
     file: 'src/ledger/postgres/open.ts',
     guard: "(await session.run(remembered())).unfinished === 'arriving'",
     without: '(await session.run(remembered())) === null',
-    tests: ['test/e2e/migrate.e2e.test.ts'],
+    tests: ['test/e2e/migrate.ci.test.ts'],
   },
   {
     name: 'migrate: only the copy for which the file was retired is woken',
@@ -7269,14 +7269,14 @@ export const GUARDS: readonly Guard[] = [
     file: 'src/app/migration.ts',
     guard: 'await ledger.sweep(app.clock.nowMs())',
     without: '0',
-    tests: ['test/e2e/migrate.e2e.test.ts'],
+    tests: ['test/e2e/migrate.ci.test.ts'],
   },
   {
     name: 'migrate: no worker sends meanwhile',
     file: 'src/app/migration.ts',
     guard: "    if (lock.kind === 'held') throw heldFault(lock)\n",
     without: "    if (lock.kind === 'held') throw new Error()\n",
-    tests: ['test/e2e/migrate.e2e.test.ts'],
+    tests: ['test/e2e/migrate.ci.test.ts'],
   },
   {
     name: 'postgres: the chain is added to at a moment at which nothing is being written',
@@ -7340,7 +7340,7 @@ export const GUARDS: readonly Guard[] = [
     file: 'src/commands/adopt.ts',
     guard: 'dueBeforeMs !== null && lastAtMs !== null && dueBeforeMs <= lastAtMs',
     without: 'dueBeforeMs === 0',
-    tests: ['test/e2e/migrate.e2e.test.ts'],
+    tests: ['test/e2e/migrate.ci.test.ts'],
   },
   {
     name: 'postgres: a worker that misses what it saw committed says so to all',
@@ -7962,7 +7962,7 @@ export const GUARDS: readonly Guard[] = [
     file: 'src/app/keys.ts',
     guard: 'address, makers }',
     without: 'address }',
-    tests: ['test/e2e/uploads.e2e.test.ts'],
+    tests: ['test/e2e/uploads.ci.test.ts'],
   },
   {
     name: 'users approve only where the policy lets them',
@@ -8032,7 +8032,7 @@ export const GUARDS: readonly Guard[] = [
     file: 'src/commands/adopt.ts',
     guard: 'if (dueBeforeMs !== null && dueBeforeMs < app.clock.nowMs()) throw pastFault(dueBeforeMs)',
     without: '',
-    tests: ['test/e2e/migrate.e2e.test.ts'],
+    tests: ['test/e2e/migrate.ci.test.ts'],
   },
   {
     name: 'nothing of an older state is cancelled',

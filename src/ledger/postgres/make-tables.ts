@@ -28,7 +28,7 @@ async function makeTablesNow(session: Session, schema: string): Promise<void> {
       if (!exists) await session.exec(`CREATE SCHEMA ${name}`)
     }
     await session.exec(`SET LOCAL search_path TO ${name}`)
-    if (isMade) await session.run(assertOwnVersion())
+    if (isMade) await session.run(assertOwnVersion(schema))
     else await session.exec(SCHEMA)
     await session.commit()
   } catch (error) {
@@ -80,9 +80,13 @@ export async function rightsToMake(session: Session, schema: string): Promise<Ri
   }
 }
 
-/** In a transaction: another version of the program may have changed the tables since this one opened them. */
-export function* assertOwnVersion(): Script<void> {
-  const { version } = (yield* one<{ version: number }>('SELECT max(version) AS version FROM migration'))!
+/**
+ * In a transaction: another version of the program may have changed the tables since this one opened them. `schema`: named, where its user may
+ * lack the right to use it; a table that is looked for without its schema is then said not to exist.
+ */
+export function* assertOwnVersion(schema: string | null = null): Script<void> {
+  const table = schema === null ? 'migration' : `${quoteName(schema)}.migration`
+  const { version } = (yield* one<{ version: number }>(`SELECT max(version) AS version FROM ${table}`))!
   if (version === SCHEMA_VERSION) return
   const where = (yield* one<{ name: string }>(WHERE))!
   throw otherVersionFault(where.name, version, SCHEMA_VERSION)

@@ -40,7 +40,7 @@ export async function openServerLedger(options: OpenOptions): Promise<Ledger> {
     if (!(await hasTables(session, address.schema)))
       throw noLedgerFault(name, (await rightsToMake(session, address.schema)).lacks?.remedy)
     await session.begin('READ COMMITTED')
-    await session.run(assertOwnVersion())
+    await session.run(assertOwnVersion(address.schema))
     if ((await session.run(remembered())).unfinished === 'arriving') throw arrivingFault(name)
     const ledgerId = await ledgerIdIn(session)
     if (ledgerId === null) throw noLedgerFault(name)
