@@ -333,7 +333,8 @@ test('an answer for another ledger, or for a row that is not there any more, set
   const token = { worker: Number(claimed?.worker), claimNo: Number(claimed?.no) }
   const own = postgres.answersAt('desk')
   const others = own.slice(0, -ledger.ledgerId.length - 1)
-  writeFileSync(own, `${JSON.stringify({ settlement: { ...settlement, rowId: 9_999 }, token })}\n`)
+  const gone = { ...settlement, rowId: 9_999, row: { ...settlement.row, reference: 'gone' } }
+  writeFileSync(own, `${JSON.stringify({ settlement: gone, token })}\n`)
   writeFileSync(others, `${JSON.stringify({ settlement, token })}\n`)
   const next = at('desk')
   expect(await next.sweep(NOW)).toBe(1)
