@@ -16,8 +16,15 @@ class LongestFirst extends BaseSequencer {
 }
 
 const IN_PROCESS = 'test/**/*.integration.test.ts'
-/** They look at every statement that their process prepares (fixtures/plans.ts). */
-const WITH_PLANS = 'test/ledger/{sqlite,postgres}/ledger/*.integration.test.ts'
+/**
+ * They look at every statement that their process prepares (fixtures/plans.ts), or change how it verifies who a server is: a second one of
+ * these in the same process fails.
+ */
+const ALONE = [
+  'test/ledger/{sqlite,postgres}/ledger/*.integration.test.ts',
+  'test/{gateway,sandbox}/*tls*.integration.test.ts',
+  'test/queues/connection.integration.test.ts',
+]
 const WITH_PROCESSES = 'test/**/*.{e2e,ci,search}.test.ts'
 
 /** Processes, not threads: tests start children that die with their parent, send signals and hold kernel locks. */
@@ -48,9 +55,9 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'parts', include: [IN_PROCESS], exclude: [WITH_PLANS], isolate: false, ...PARTS },
+        test: { name: 'parts', include: [IN_PROCESS], exclude: ALONE, isolate: false, ...PARTS },
       },
-      { extends: true, test: { name: 'processes', include: [WITH_PROCESSES, WITH_PLANS], ...PARTS } },
+      { extends: true, test: { name: 'processes', include: [WITH_PROCESSES, ...ALONE], ...PARTS } },
     ],
   },
 })
