@@ -7876,8 +7876,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a page foresees that a transaction settles one of the rows of a file',
     file: 'src/ledger/texts/work/doubts.ts',
-    guard: 'one.row.account_id === account_id && isSameTransaction',
-    without: 'one.row.account_id !== account_id && isSameTransaction',
+    guard: 'one.row.account_id === accountId && isSameTransaction',
+    without: 'one.row.account_id !== accountId && isSameTransaction',
     tests: [WORKLIST_PAGES, RECORD],
   },
   {

@@ -187,18 +187,24 @@ interface Judged {
   readonly step: ResolvingStep
 }
 
-/** Which row is meant, and what the finding makes of it. `isTaken`: by a finding that is not recorded yet. Changes nothing. */
+/** A finding that comes before, as if it were recorded. */
+interface Earlier extends SettledRow {
+  readonly row: FoundRow
+  readonly transactionId: string | null
+}
+
+/** Which row is meant, and what the finding makes of it. Changes nothing. */
 function* judge(
   { setForward, resolution, actor, nowMs }: Judging,
-  isTaken: (row: FoundRow) => SettledRow | null = () => null,
+  earlier: readonly Earlier[] = [],
 ): Script<Judged | Refusal> {
-  const holder = yield* findMeant(resolution)
+  const holder = yield* findMeant(resolution, earlier)
   if ('kind' in holder) return holder
   const [, ...before] = yield* all<FoundRow>(WITH_RETRIED, { id: holder.id })
   const found = holder.state === 'CANCELLED' ? rowFound([holder, ...before]) : holder
   const leftByMs = found.leftByMs + (yield* setForward(found.id)) // as the clock tells it now
   const row = { ...found, lastCauseBefore: lastCauseOfFound(before), leftByMs }
-  const taken = (yield* takenBy(row, resolution.transactionId)) ?? isTaken(row)
+  const taken = (yield* takenBy(row, resolution.transactionId)) ?? takenEarlier(row, resolution, earlier)
   return { holder, row, step: resolvingStep(row, resolution, { taken, actor, nowMs }) }
 }
 
@@ -240,14 +246,11 @@ function* foresee(
   nowMs: number,
 ): Script<Foreseen[]> {
   const doubts = new Map((yield* doubtsIn(setForward)).map((doubt) => [Number(doubt.rowId), doubt]))
-  const earlier: (SettledRow & { readonly row: FoundRow; readonly transactionId: string | null })[] = []
+  const earlier: Earlier[] = []
   const answers: Foreseen[] = []
   for (const resolution of resolutions) {
     const { reference, transactionId } = resolution
-    const isTaken = ({ account_id }: FoundRow) =>
-      earlier.find((one) => one.row.account_id === account_id && isSameTransaction(one.transactionId, transactionId)) ??
-      null
-    const judged = yield* judge({ setForward, resolution, actor, nowMs }, isTaken)
+    const judged = yield* judge({ setForward, resolution, actor, nowMs }, earlier)
     if ('kind' in judged) answers.push(judged)
     else if (judged.step.kind !== 'move') answers.push(judged.step)
     else {
@@ -290,9 +293,23 @@ function* endDoubt({ id, account_id: accountId }: FoundRow, nowMs: number): Scri
   yield* lapseOfRow(id, nowMs)
 }
 
-function* findMeant(resolution: Resolution): Script<FoundRow | Refusal> {
+/** Of two rows of one name in doubt, one is left when an earlier finding has moved the other. */
+function* findMeant(resolution: Resolution, earlier: readonly Earlier[]): Script<FoundRow | Refusal> {
   const { reference, merchant } = resolution
-  return rowMeant(yield* all<FoundRow>(BY_REFERENCE, { reference, merchant }), resolution)
+  const rows = yield* all<FoundRow>(BY_REFERENCE, { reference, merchant })
+  const left = rows.filter(({ id }) => !earlier.some(({ row }) => row.id === id))
+  return rowMeant(left.some(({ state }) => state === 'IN_DOUBT') ? left : rows, resolution)
+}
+
+function takenEarlier(
+  { account_id: accountId }: FoundRow,
+  { transactionId }: Resolution,
+  earlier: readonly Earlier[],
+): SettledRow | null {
+  return (
+    earlier.find((one) => one.row.account_id === accountId && isSameTransaction(one.transactionId, transactionId)) ??
+    null
+  )
 }
 
 function* takenBy(row: FoundRow, transactionId: string | null): Script<SettledRow | null> {
