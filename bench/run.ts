@@ -1,10 +1,9 @@
 // Measures this program beside what else could do the same, and prints one table. See bench/README.md.
-//
-//   npm run bench -- [cases…] [--rounds N] [--out FILE]      default: all cases, bench/last.json
 
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { WrongArguments, withUsage } from '../test/fixtures/arguments.ts'
 import { check } from './cases/check.ts'
 import { pages } from './cases/console.ts'
 import { engines } from './cases/engines.ts'
@@ -25,6 +24,10 @@ import { isReached, tableOf } from './parts/table.ts'
 /** `memory` compares the memory that the cases before it saw, and `engines` would disturb that. */
 const CASES = [script, jobs, latency, pace, check, submit, results, memory, engines, start, pages, worstTexts]
 const LAST = fileURLToPath(new URL('last.json', import.meta.url))
+const USAGE = `npm run bench -- [CASES…] [--rounds N] [--out FILE]
+  CASES        default all: ${CASES.map(({ name }) => name).join(' ')}
+  --rounds N   how often each case runs (default ${SIZES.rounds})
+  --out FILE   where every round is written (default bench/last.json)`
 
 interface Ran {
   readonly name: string
@@ -40,7 +43,7 @@ interface Asked {
   readonly out: string
 }
 
-const asked = parse(process.argv.slice(2))
+const asked = withUsage(USAGE, parse)
 const machine = machineNow()
 const loadBefore = loadNow()
 const bench = openBench(asked.sizes, (text) => process.stderr.write(`  ${text}\n`))
@@ -53,20 +56,15 @@ writeFileSync(asked.out, `${JSON.stringify({ at: new Date(), machine, load, size
 show()
 process.exit(ran.some(({ failed }) => failed !== undefined) ? 1 : 0)
 
-function parse(argv: string[]): Asked {
+function parse(): Asked {
   const { values, positionals } = parseArgs({
-    args: argv,
     allowPositionals: true,
     options: { rounds: { type: 'string' }, out: { type: 'string' } },
   })
   const unknown = positionals.filter((name) => CASES.every((one) => one.name !== name))
   const rounds = Number(values.rounds ?? SIZES.rounds)
-  if (unknown.length > 0 || !Number.isInteger(rounds) || rounds < 1) {
-    console.error(
-      `${unknown.join(', ') || 'That number of rounds'} is not known. Cases: ${CASES.map(({ name }) => name).join(' ')}`,
-    )
-    process.exit(2)
-  }
+  if (unknown.length > 0) throw new WrongArguments(`There is no case ${unknown.join(', ')}.`)
+  if (!Number.isInteger(rounds) || rounds < 1) throw new WrongArguments('--rounds needs a whole number above 0.')
   return {
     cases: CASES.filter(({ name }) => positionals.length === 0 || positionals.includes(name)),
     sizes: { ...SIZES, rounds },

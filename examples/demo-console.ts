@@ -1,7 +1,6 @@
 // The console on a sandbox, for somebody who has never seen it: one link, two people, a file to hand in.
 
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { chapter, ended, environment, say, start } from './demo-parts.ts'
@@ -10,8 +9,7 @@ const REFUNDS = fileURLToPath(new URL('refunds.csv', import.meta.url))
 /** The sandbox answers this amount with silence. */
 const DOUBTFUL = 'R-1006,700000006,5.03,EUR,Noor Haddad,late\n'
 
-export async function showConsole(port: string): Promise<void> {
-  const directory = mkdtempSync(join(tmpdir(), 'tranche-demo-'))
+export async function showConsole(port: string, directory: string): Promise<void> {
   const file = join(directory, 'refunds.csv')
   writeFileSync(file, readFileSync(REFUNDS, 'utf8') + DOUBTFUL)
   say('Everything here happens on a sandbox gateway on this machine, and is thrown away at the end. No money moves.')
@@ -26,4 +24,5 @@ export async function showConsole(port: string): Promise<void> {
   say('Ctrl-C ends it.\n')
   const args = ['serve', '--sandbox', '--with-worker', '--with-people', '--port', port]
   await ended(start(args, directory, environment({ TRANCHE_LOG_LEVEL: 'warn' }), 'inherit'))
+  rmSync(directory, { recursive: true })
 }

@@ -1,8 +1,7 @@
 // Several workers on one ledger: a PostgreSQL and a Redis of the demo's own, a worker for each host, one of them killed in the midst of it.
 
 import { spawn } from 'node:child_process'
-import { createWriteStream, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { createWriteStream, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { styleText } from 'node:util'
@@ -30,9 +29,7 @@ const RATE = 60
 /** Short, so that the rows of the killed worker need not be waited for. */
 const TIMEOUT_MS = 3_000
 
-export async function showHosts(count: number): Promise<void> {
-  if (!(Number.isInteger(count) && count >= 2 && count <= 8)) throw new Error('--hosts: write a number from 2 to 8')
-  const directory = mkdtempSync(join(tmpdir(), 'tranche-demo-'))
+export async function showHosts(count: number, directory: string): Promise<void> {
   const rows = Array.from({ length: ROWS }, (_, i) => toRow(i + 1))
   writeFileSync(join(directory, FILE), stringify([...rows], { header: true }))
   const gateway = await openGateway(directory)

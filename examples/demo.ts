@@ -1,7 +1,5 @@
 // The main job end to end, on the built-in sandbox gateway: a thousand instructions go in, a reconciliation comes out.
 // It runs the commands that a person would run and shows them. No money moves and nothing outside one directory is kept.
-// `--console`: the same sandbox behind the pages for people.
-// `--hosts 3`: the same with three workers on one PostgreSQL and one Redis, of which one is killed.
 
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,6 +7,7 @@ import { join } from 'node:path'
 import { parseArgs, styleText } from 'node:util'
 import { parse } from 'csv-parse/sync'
 import { stringify } from 'csv-stringify/sync'
+import { WrongArguments, withUsage } from '../test/fixtures/arguments.ts'
 import {
   ask,
   chapter,
@@ -28,9 +27,21 @@ import {
 
 const FILE = 'instructions.csv'
 const RESULTS = 'instructions.results.csv'
+const USAGE = `npm run demo
+  -- --console       the same sandbox behind the pages for people
+  -- --port N        where these pages are (default 7800)
+  -- --hosts N       the same with 2 to 8 workers on one PostgreSQL and one Redis, of which one is killed`
 
-async function main(): Promise<void> {
-  const directory = mkdtempSync(join(tmpdir(), 'tranche-demo-'))
+function parseArguments() {
+  const options = { hosts: { type: 'string' }, console: { type: 'boolean' }, port: { type: 'string' } } as const
+  const { hosts, console: pages = false, port = '7800' } = parseArgs({ options }).values
+  const count = hosts === undefined ? null : Number(hosts)
+  if (count !== null && !(Number.isInteger(count) && count >= 2 && count <= 8))
+    throw new WrongArguments('--hosts needs a number from 2 to 8.')
+  return { hosts: count, console: pages, port }
+}
+
+async function main(directory: string): Promise<void> {
   const rows = Array.from({ length: ROWS }, (_, i) => toRow(i + 1))
   writeFileSync(join(directory, FILE), stringify([...rows], { header: true }))
   const gateway = await openGateway(directory)
@@ -80,8 +91,8 @@ function openCommands(directory: string, gateway: Gateway) {
   return async (args: readonly string[], expected: number): Promise<void> => {
     say(styleText('cyan', `$ tranche ${args.join(' ')}`))
     const code = await ended(start(args, directory, env, 'inherit'))
-    if (code === 130) throw new Interrupted()
-    if (code !== expected) throw new Error(`tranche ${args[0]} ended with ${code}, and ${expected} was expected`)
+    if (isInterrupted || code !== expected)
+      throw new Error(`tranche ${args[0]} ended with ${code}, and ${expected} was expected`)
   }
 }
 
@@ -89,8 +100,6 @@ async function receivedBy(gateway: Gateway): Promise<number> {
   const [counts] = await ask(gateway, 'counts')
   return Number(counts?.received)
 }
-
-class Interrupted extends Error {}
 
 type Result = Readonly<Record<string, string>>
 
@@ -178,27 +187,28 @@ function sayNext(directory: string): void {
   say(`  rm -r ${directory}      when you have seen enough`)
 }
 
+let isInterrupted = false
 // Ctrl-C reaches the commands as well; their end is awaited, so that nothing is left running.
-process.on('SIGINT', () => {})
-process.on('SIGTERM', () => void endChildren())
+process.on('SIGINT', () => {
+  isInterrupted = true
+})
+process.on('SIGTERM', () => {
+  isInterrupted = true
+  void endChildren()
+})
 
-const {
-  hosts,
-  console: pages,
-  port,
-} = parseArgs({
-  options: { hosts: { type: 'string' }, console: { type: 'boolean' }, port: { type: 'string', default: '7800' } },
-}).values
+const { hosts, console: pages, port } = withUsage(USAGE, parseArguments)
+const directory = mkdtempSync(join(tmpdir(), 'tranche-demo-'))
 
 try {
-  if (pages === true) await (await import('./demo-console.ts')).showConsole(port)
-  else if (hosts === undefined) await main()
-  else await (await import('./demo-hosts.ts')).showHosts(Number(hosts))
+  if (pages) await (await import('./demo-console.ts')).showConsole(port, directory)
+  else if (hosts === null) await main(directory)
+  else await (await import('./demo-hosts.ts')).showHosts(hosts, directory)
 } catch (error) {
-  const interrupted = error instanceof Interrupted
   const message = error instanceof Error ? error.message : String(error)
-  console.error(interrupted ? '\nThe demo was interrupted.' : `\nThe demo did not go as it should: ${message}`)
-  process.exitCode = interrupted ? 130 : 1
+  console.error(isInterrupted ? '\nThe demo was interrupted.' : `\nThe demo did not go as it should: ${message}`)
+  console.error(`  rm -r ${directory}      removes its files`)
+  process.exitCode = isInterrupted ? 130 : 1
 } finally {
   await endChildren()
 }

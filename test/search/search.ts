@@ -4,6 +4,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { plural } from '../../src/present/text.ts'
+import { WrongArguments, withUsage } from '../fixtures/arguments.ts'
 import { CASES } from './cases.ts'
 import { ROOT } from './rounds.ts'
 import { SEARCHES } from './searches.ts'
@@ -28,13 +30,15 @@ function parseArguments() {
       only: { type: 'string' },
       jobs: { type: 'string', default: '2' },
       seed: { type: 'string', default: String(Date.now() % 1_000_000_000) },
-      help: { type: 'boolean', default: false },
     },
   })
   const [minutes, jobs, seed] = [Number(values.minutes), Number(values.jobs), Number(values.seed)]
   const searches = SEARCHES.filter(({ name }) => values.only === undefined || name === values.only)
-  const isSensible = !values.help && minutes > 0 && Number.isSafeInteger(jobs) && jobs > 0 && Number.isSafeInteger(seed)
-  return isSensible && searches.length > 0 ? { minutes, jobs, seed, searches } : null
+  if (!(minutes > 0)) throw new WrongArguments('--minutes needs a number above 0.')
+  if (!(Number.isSafeInteger(jobs) && jobs > 0)) throw new WrongArguments('--jobs needs a whole number above 0.')
+  if (!Number.isSafeInteger(seed)) throw new WrongArguments('--seed needs a whole number.')
+  if (searches.length === 0) throw new WrongArguments(`--only ${values.only}: there is no such search.`)
+  return { minutes, jobs, seed, searches }
 }
 
 function table(results: readonly Result[]): string {
@@ -47,20 +51,14 @@ function table(results: readonly Result[]): string {
   return [`${'search'.padEnd(width)}  rounds  minutes  failures`, ...lines].join('\n')
 }
 
-const settings = parseArguments()
-if (settings === null) {
-  say(USAGE)
-  process.exitCode = 2
-} else {
-  const { searches, ...options } = settings
-  const { minutes, jobs, seed } = options
-  const controller = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => controller.abort())
-  const startedAt = new Date()
-  say(`${minutes} minutes, ${jobs} jobs, seed ${seed}`)
-  const results = await search(searches, { ...options, cases: CASES, signal: controller.signal, say })
-  const ranMinutes = (Date.now() - startedAt.getTime()) / 60_000
-  writeFileSync(LAST, `${JSON.stringify({ startedAt, ...options, ranMinutes, results }, null, 2)}\n`)
-  say(`\n${table(results)}\n\nSeed ${seed}, ${ranMinutes.toFixed(1)} minutes. Every round is in ${LAST}.`)
-  process.exitCode = results.some(({ failures }) => failures.length > 0) ? 1 : 0
-}
+const { searches, ...options } = withUsage(USAGE, parseArguments)
+const { minutes, jobs, seed } = options
+const controller = new AbortController()
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => controller.abort())
+const startedAt = new Date()
+say(`${plural(minutes, 'minute')}, ${plural(jobs, 'job')}, seed ${seed}`)
+const results = await search(searches, { ...options, cases: CASES, signal: controller.signal, say })
+const ranMinutes = (Date.now() - startedAt.getTime()) / 60_000
+writeFileSync(LAST, `${JSON.stringify({ startedAt, ...options, ranMinutes, results }, null, 2)}\n`)
+say(`\n${table(results)}\n\nSeed ${seed}, ${ranMinutes.toFixed(1)} minutes. Every round is in ${LAST}.`)
+process.exitCode = results.some(({ failures }) => failures.length > 0) ? 1 : 0

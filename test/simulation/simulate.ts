@@ -2,6 +2,8 @@
 // Runs the seeds N to N+M-1. The first that breaks an invariant is told with its trace and the command that repeats it.
 
 import { parseArgs } from 'node:util'
+import { plural } from '../../src/present/text.ts'
+import { WrongArguments, withUsage } from '../fixtures/arguments.ts'
 import { openCluster } from '../fixtures/postgres.ts'
 import { HOSTS_PLANTS, type HostsPlant } from './hosts/plants.ts'
 import { runHostsSeed } from './hosts/run.ts'
@@ -26,14 +28,25 @@ const USAGE = `npm run simulate -- --seed N --runs M
   --every-await    each seed once more for every one of its steps, with a process killed before that step
   --die-at STEP    with a process killed before that step
   --trace          print what happened
-  --plant NAME     with a planted bug: ${Object.keys(PLANTS).join('; ')};
-                   with --hosts: ${Object.keys(HOSTS_PLANTS).join('; ')}`
+  --plant NAME     with a planted bug
+
+Planted bugs:
+${listOf(PLANTS)}
+
+With --hosts:
+${listOf(HOSTS_PLANTS)}`
+
+function listOf(plants: object): string {
+  return Object.keys(plants)
+    .map((name) => `  '${name}'`)
+    .join('\n')
+}
 
 function say(text: string): void {
   process.stdout.write(`${text}\n`)
 }
 
-function parseArguments(): Arguments | null {
+function parseArguments(): Arguments {
   const { values } = parseArgs({
     options: {
       seed: { type: 'string', default: '1' },
@@ -43,35 +56,34 @@ function parseArguments(): Arguments | null {
       'die-at': { type: 'string' },
       trace: { type: 'boolean', default: false },
       plant: { type: 'string' },
-      help: { type: 'boolean', default: false },
     },
   })
   const dieAt = values['die-at']
   const runs = values.runs ?? (values.trace || values['every-await'] || dieAt !== undefined ? '1' : '1000')
-  const numbers = [values.seed, runs, dieAt ?? '1'].map(Number)
-  const [seed, many] = numbers as [number, number]
-  if (values.help || numbers.some((number) => !Number.isSafeInteger(number) || number < 0)) return null
   const plants = values.hosts ? HOSTS_PLANTS : PLANTS
-  if (values.plant !== undefined && plants[values.plant] === undefined) return null
-  if (values.hosts && (values['every-await'] || dieAt !== undefined)) return null
+  if (values.plant !== undefined && plants[values.plant] === undefined)
+    throw new WrongArguments(`--plant ${values.plant}: there is no such bug${values.hosts ? ' with --hosts' : ''}.`)
+  if (values.hosts && (values['every-await'] || dieAt !== undefined))
+    throw new WrongArguments('--hosts cannot be combined with --every-await or --die-at.')
   return {
-    seed,
-    runs: many,
+    seed: toNumber('seed', values.seed),
+    runs: toNumber('runs', runs),
     everyAwait: values['every-await'],
     hosts: values.hosts,
     trace: values.trace,
-    dieAtStep: dieAt === undefined ? null : Number(dieAt),
+    dieAtStep: dieAt === undefined ? null : toNumber('die-at', dieAt),
     plant: values.plant ?? null,
   }
 }
 
-const given = parseArguments()
-if (given === null) {
-  say(USAGE)
-  process.exitCode = 2
-} else {
-  process.exitCode = await withRunner(given, (run) => runAll(given, run))
+function toNumber(option: string, text: string): number {
+  const number = Number(text)
+  if (Number.isSafeInteger(number) && number >= 0) return number
+  throw new WrongArguments(`--${option} needs a whole number that is not negative.`)
 }
+
+const given = withUsage(USAGE, parseArguments)
+process.exitCode = await withRunner(given, (run) => runAll(given, run))
 
 type Run = (options: {
   readonly seed: number
@@ -114,12 +126,14 @@ async function runAll(given: Arguments, run: Run): Promise<number> {
     } while (steps <= last)
     if (performance.now() - saidMs > 10_000) {
       saidMs = performance.now()
-      say(`… seed ${seed}: ${sum.runs} runs, ${Math.round((sum.runs / (saidMs - startedMs)) * 60_000)} a minute`)
+      say(
+        `… seed ${seed}: ${plural(sum.runs, 'run')}, ${Math.round((sum.runs / (saidMs - startedMs)) * 60_000)} a minute`,
+      )
     }
   }
   const minutes = (performance.now() - startedMs) / 60_000
   say(
-    `${sum.runs} runs from seed ${given.seed} in ${(minutes * 60).toFixed(1)} s, ${Math.round(sum.runs / minutes)} a minute: ` +
+    `${plural(sum.runs, 'run')} from seed ${given.seed} in ${(minutes * 60).toFixed(1)} s, ${Math.round(sum.runs / minutes)} a minute: ` +
       `${sum.rows} rows, ${sum.executions} executions, ${sum.steps} steps. The books agree after every one.`,
   )
   return 0
