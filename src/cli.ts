@@ -143,10 +143,22 @@ export function toProgram(run: Run = newRun(processIo())): Command {
   addEventCommands(program, act)
   addServiceCommands(program, act, actAlone)
   for (const command of [program, ...allOf(program)]) {
-    command.exitOverride().showHelpAfterError('(add --help for the options)').configureOutput(outputTo(run.io))
+    command.exitOverride().configureHelp({ minWidthToWrap: 20 }).configureOutput(outputTo(run.io))
     if (command.commands.length === 0) addCommonOptions(run, command)
+    else refuseHelpOfUnknown(command)
   }
   return program
+}
+
+/** Of commands that are not there, where commander would show the help of all and end with 0. */
+function refuseHelpOfUnknown(command: Command): void {
+  const path = command.parent === null ? command.name() : `${command.parent.name()} ${command.name()}`
+  command.showHelpAfterError(`(${path} --help lists the commands)`).addHelpText('before', () => {
+    const name = command.args.find((word) => word !== 'help')
+    const isThere = name === undefined || name.startsWith('-') || command.commands.some((one) => one.name() === name)
+    if (!isThere) command.parse([name], { from: 'user' }) // ends with what commander says of it
+    return ''
+  })
 }
 
 /** As commander ends for --version. */
@@ -196,6 +208,7 @@ function mistakenLines({ config: { mistakes }, scrub }: App): string[] {
 
 /** What every command takes behind its name too, and one look at what it was given. */
 function addCommonOptions(run: Run, command: Command): void {
+  command.showHelpAfterError('(add --help for the options)')
   withCommonOptions(command).hook('preAction', (called) => {
     run.called = called
     assertFitTexts(called)

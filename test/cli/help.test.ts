@@ -29,6 +29,15 @@ describe.each(allOf(toProgram()))('help of %s', (_, command) => {
   })
 })
 
+test('options are wrapped in a narrow terminal', () => {
+  const [, list] = allOf(toProgram()).find(([name]) => name === 'tranche in-doubt list') as [string, Command]
+  expect(
+    helpOf(list, 60)
+      .split('\n')
+      .filter((line) => line.length > 60),
+  ).toEqual([])
+})
+
 test('paragraphs use the width of a wide terminal', () => {
   const [, resolve] = allOf(toProgram()).find(([name]) => name === 'tranche in-doubt resolve') as [string, Command]
   expect(

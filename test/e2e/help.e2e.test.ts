@@ -20,6 +20,37 @@ describe('help', () => {
     expect(mistaken.stderr).toContain('(add --help for the options)')
   })
 
+  test.each([['help', 'rnu'], ['rnu', '--help'], ['rnu', '-h'], ['--json', 'rnu', '--help'], ['rnu']])(
+    'a command that is not there has no help: %s %s',
+    async (...words) => {
+      const { code, stdout, stderr } = await office.tranche(...words)
+      expect([code, stdout.includes('Usage')]).toEqual([2, false])
+      expect(stderr).toBe("error: unknown command 'rnu'\n(Did you mean run?)\n(tranche --help lists the commands)\n")
+    },
+  )
+
+  test('nor has one of a group; known ones have theirs, wherever options stand', async () => {
+    const { code, stderr } = await office.tranche('in-doubt', 'lits', '--help')
+    expect([code, stderr]).toEqual([
+      2,
+      "error: unknown command 'lits'\n(Did you mean list?)\n(tranche in-doubt --help lists the commands)\n",
+    ])
+    for (const words of [
+      ['help', 'run'],
+      ['--as', 'rnu', 'run', '--help'],
+      ['run', 'rnu', '--help'],
+    ])
+      expect(await office.tranche(...words)).toMatchObject({
+        code: 0,
+        stdout: expect.stringMatching(/^Usage: tranche run /),
+      })
+    for (const words of [['help'], ['--help'], ['--as', 'rnu', '--help']])
+      expect(await office.tranche(...words)).toMatchObject({
+        code: 0,
+        stdout: expect.stringMatching(/^Usage: tranche \[/),
+      })
+  })
+
   test('the version is told by --version, -v and -V', async () => {
     const told = await Promise.all(['--version', '-v', '-V'].map((flag) => office.tranche(flag)))
     expect(told.map(({ code, stdout }) => ({ code, version: /^\d+\.\d+\.\d+\n$/.test(stdout) }))).toEqual(
