@@ -1,4 +1,4 @@
-// A ledger whose tables belong to another version of Tranche: every command refuses it by name, and it stays as it is.
+// Tables of another version of Tranche, or of another program: every command refuses it by name, and it stays as it is.
 
 import { execFileSync } from 'node:child_process'
 import { DatabaseSync } from 'node:sqlite'
@@ -65,3 +65,45 @@ test('on a server', async () => {
   await refusedByEveryCommand(13, 14)
   expect(await state()).toEqual(before)
 })
+
+test.each([0, 60])(
+  'the file of another program, with version %i, is called that and stays as it is',
+  async (version) => {
+    office = await openOffice({ made: false })
+    const db = new DatabaseSync(office.ledgerPath)
+    db.exec(`CREATE TABLE moz_places (id INTEGER PRIMARY KEY); PRAGMA user_version = ${version}`)
+    db.close()
+    const bytes = () => execFileSync('cat', [office.ledgerPath])
+    const before = bytes()
+    for (const args of [['init'], ['status'], ['worker', '--until-idle']])
+      expect(await office.tranche(...args)).toMatchObject({
+        code: 2,
+        stderr: expect.stringMatching(
+          /holds the tables of another program.*Nothing in it was changed.*Check TRANCHE_DATA_DIR/,
+        ),
+      })
+    expect(bytes().equals(before)).toBe(true)
+  },
+)
+
+test.each(['migration (id INT)', 'migration (version INT)', 'instruction (id INT)', 'person (id INT)'])(
+  'init makes no ledger in a schema of another program: %s',
+  async (table) => {
+    const { url } = await sharedCluster()
+    const schema = newSchemaName()
+    await query(url, `CREATE SCHEMA ${schema}; CREATE TABLE ${schema}.${table}`)
+    office = await openOffice({ made: false, env: { TRANCHE_LEDGER_URL: url, TRANCHE_LEDGER_SCHEMA: schema } })
+    expect(await office.tranche('init')).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(
+        /holds the tables of another program.*Nothing in it was changed.*TRANCHE_LEDGER_SCHEMA/,
+      ),
+    })
+    const tables = await query(
+      url,
+      `SELECT FROM pg_class WHERE relnamespace = '${schema}'::regnamespace AND relkind = 'r'`,
+    )
+    expect(tables).toHaveLength(1)
+    expect((await office.tranche('status')).stderr).toContain('There is no ledger at')
+  },
+)

@@ -80,6 +80,11 @@ export function isTaken(error: unknown): boolean {
   return codeOf(error) === '23505'
 }
 
+/** A table, type or function is to be made where one of its name is. */
+export function isThereAlready(error: unknown): boolean {
+  return /^(42P07|42710|42723)$/.test(codeOf(error))
+}
+
 /** A table that is not there, or not where this connection looks for it. */
 export function isMissingTable(error: unknown): boolean {
   return codeOf(error) === '42P01'

@@ -1,10 +1,10 @@
 // Makes the tables of a ledger on a server, and keeps room in them. A ledger with the tables of another version is refused and not touched.
 
 import { Fault } from '../../domain/fault.ts'
-import { otherVersionFault } from '../other-version.ts'
+import { otherProgramFault, otherVersionFault } from '../other-version.ts'
 import { type Engine, FAULTING } from '../texts/engine.ts'
 import { change, one, type Script } from '../texts/script.ts'
-import { throwAsFault } from './errors.ts'
+import { isThereAlready, throwAsFault } from './errors.ts'
 import { LOCKS } from './locks.ts'
 import { ROWS_PER_PARTITION, SCHEMA, SCHEMA_VERSION } from './schema.ts'
 import { quoteName, type Session } from './session.ts'
@@ -33,15 +33,16 @@ async function makeTablesNow(session: Session, schema: string): Promise<void> {
     await session.commit()
   } catch (error) {
     await session.rollback()
-    throw error
+    if (!isThereAlready(error)) throw error
+    throw otherProgramFault(`The schema ${schema}`, 'TRANCHE_LEDGER_URL and TRANCHE_LEDGER_SCHEMA')
   }
 }
 
-/** Needs no right in the schema. */
+/** Needs no right in the schema. Two names, because that of the first is one of many programs. */
 export async function hasTables(session: Session, schema: string): Promise<boolean> {
   const [found] = await session.exec(`
-    SELECT count(*) > 0 AS has FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-    WHERE n.nspname = '${schema.replaceAll("'", "''")}' AND c.relname = 'migration'`)
+    SELECT count(*) = 2 AS has FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname = '${schema.replaceAll("'", "''")}' AND c.relname IN ('migration', 'instruction')`)
   return (found as { has: boolean }).has
 }
 

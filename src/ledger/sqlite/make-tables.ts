@@ -1,7 +1,7 @@
 // Makes the tables of a ledger in a file. A file with the tables of another version is refused and not touched.
 
 import type { DatabaseSync } from 'node:sqlite'
-import { otherVersionFault } from '../other-version.ts'
+import { otherProgramFault, otherVersionFault } from '../other-version.ts'
 import { SCHEMA, SCHEMA_VERSION } from './schema.ts'
 
 /** Writes nothing. False: there are none. Faults where there are those of another version, or of another program. */
@@ -32,5 +32,11 @@ export function prepareOwnVersion(db: DatabaseSync): () => void {
 }
 
 function assertOwn(db: DatabaseSync, version: number): void {
-  if (version !== SCHEMA_VERSION) throw otherVersionFault(db.location() ?? 'in memory', version, SCHEMA_VERSION)
+  if (version === SCHEMA_VERSION) return
+  const name = db.location() ?? 'in memory'
+  // Every version has this one.
+  const isLedger = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'instruction'").get() !== undefined
+  throw isLedger
+    ? otherVersionFault(name, version, SCHEMA_VERSION)
+    : otherProgramFault(`The file ${name}`, 'TRANCHE_DATA_DIR')
 }
