@@ -209,7 +209,11 @@ function unspoken(connect: Connect): Connect {
 function reach(base: URL, connect: Connect, scrub: Scrub): Promise<Reached> {
   return new Promise((resolve) => {
     connect({ hostname: base.hostname, protocol: base.protocol, port: base.port }, (error, socket) => {
-      if (socket === null) return resolve({ kind: 'not-reached', why: scrub.line(error.message) })
+      if (socket === null) {
+        // What the system says of a socket has no word of the other side; of a certificate it has.
+        const isOwn = error.cause instanceof Error && 'syscall' in error.cause
+        return resolve({ kind: 'not-reached', why: isOwn ? error.message : scrub.line(error.message) })
+      }
       const tls = seenOf(socket)
       // The other side may still reset it, which no longer matters.
       socket.on('error', () => {}).destroy()

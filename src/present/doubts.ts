@@ -103,11 +103,11 @@ function pairsOf(row: DoubtRow, columns: readonly Column[]): string {
 }
 
 function judgingText(doubts: readonly Doubt[], nowMs: number): string {
-  const [it, They] = doubts.length === 1 ? ['it', 'It'] : ['them', 'They']
+  const [it, they, They] = doubts.length === 1 ? ['it', 'it', 'It'] : ['them', 'they', 'They']
   const untilMs = Math.max(...doubts.map(({ restUntilMs }) => restUntilMs))
   if (untilMs <= nowMs) return `${They} may be judged now.`
   const declined = doubts.some(({ row }) => row.attempt > 1) ? 'declined, ' : ''
-  return `${They} may still be executed: call ${it} ${declined}not-executed or send-again from ${isoOf(untilMs)} on.`
+  return `Until ${isoOf(untilMs)} ${they} may still be executed. Call ${it} ${declined}not-executed or send-again only after that.`
 }
 
 /** As a worklist has it: with all that a person needs to look it up at the gateway. */

@@ -688,6 +688,12 @@ describe('what was never started is unsent', () => {
     expect(await client.reach()).toEqual({ kind: 'not-reached', why: detail })
   })
 
+  test('refused, in words that hold the password', async () => {
+    const port = await closedPort()
+    await using client = clientOf(`http://127.0.0.1:${port}`, { password: 'refused' })
+    expect(await client.reach()).toEqual({ kind: 'not-reached', why: `connection refused by 127.0.0.1:${port}` })
+  })
+
   test('a name that does not resolve', async () => {
     await using client = clientOf('http://gateway.invalid')
     const outcome = await client.send(refund(), neverAsked, NEVER)

@@ -79,10 +79,10 @@ test('causes that differ in ids or moments are one; a single row has all its wor
 test('what may still be executed is not to be judged yet', () => {
   const later = NOW + 60_000
   expect(doubtLines([doubt('A', {}, later), doubt('B')], NOW, IN_A_PIPE).at(-1)).toBe(
-    '  They may still be executed: call them not-executed or send-again from 2026-11-21T20:01:00.000Z on.',
+    '  Until 2026-11-21T20:01:00.000Z they may still be executed. Call them not-executed or send-again only after that.',
   )
   expect(doubtLines([doubt('A', { attempt: 2 }, later)], NOW, IN_A_PIPE).at(-1)).toContain(
-    'call it declined, not-executed or',
+    'it may still be executed. Call it declined, not-executed or',
   )
 })
 
