@@ -34,7 +34,10 @@ export default defineConfig({
   test: {
     setupFiles: process.env.PROPERTY_SEED === undefined ? [] : ['test/search/properties.ts'],
     maxWorkers: 2,
-    ...(process.env.TEST_TIMES !== undefined && { maxWorkers: 1, reporters: ['dot', new Times()] }),
+    ...(process.env.TEST_TIMES !== undefined && {
+      maxWorkers: 1,
+      reporters: [process.stdout.isTTY ? 'dot' : 'minimal', new Times()],
+    }),
     // The bundle of the program (fixtures/program.ts) is Node's to load, which takes half as long.
     server: { deps: { external: [/\/tranche-program-\w+\//] } },
     sequence: { sequencer: LongestFirst },

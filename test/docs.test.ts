@@ -4,6 +4,8 @@ import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { settingsTable } from '../src/domain/settings.ts'
+import { SCHEMA_VERSION as ON_POSTGRES } from '../src/ledger/postgres/schema.ts'
+import { SCHEMA_VERSION as IN_FILE } from '../src/ledger/sqlite/schema.ts'
 import { SEARCHES } from './search/searches.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
@@ -84,6 +86,11 @@ test('GLOSSARY has each word once', () => {
 
 test('CONFIGURATION has the settings as the program reads them', () => {
   expect(read('docs/CONFIGURATION.md')).toContain(settingsTable())
+})
+
+test('CHANGELOG says which tables this version has', () => {
+  const [, newest = ''] = read('CHANGELOG.md').split('\n## ')
+  expect(newest).toContain(`version ${IN_FILE} in a SQLite file, version ${ON_POSTGRES} on PostgreSQL.`)
 })
 
 test('README is a door: 120 lines and 900 words at most', () => {

@@ -6,7 +6,7 @@ import { Fault } from '../domain/fault.ts'
 export function otherVersionFault(name: string, found: number, needed: number): Fault {
   return new Fault(
     'config',
-    `The ledger ${name} belongs to another version of Tranche: its tables have version ${found}, and this program needs version ${needed}. Nothing in it was changed, and nothing is sent from it. Use the version of Tranche that it belongs to. A new ledger in its place would send everything again.`,
+    `The ledger ${name} belongs to another version of Tranche: its tables have version ${found}, and this program needs version ${needed}. Nothing in it was changed, and nothing is sent from it. Use the version of Tranche that it belongs to: CHANGELOG.md says which tables each version has. A new ledger in its place would send everything again.`,
   )
 }
 
