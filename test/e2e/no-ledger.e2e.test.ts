@@ -1,7 +1,8 @@
 // Where no ledger is, none is made by the way: its volume may not be mounted, and a new one would send everything again.
 
 import { existsSync, readdirSync } from 'node:fs'
-import { mkdir, rename } from 'node:fs/promises'
+import { mkdir, rename, rm } from 'node:fs/promises'
+import { DatabaseSync } from 'node:sqlite'
 import { afterEach, expect, test } from 'vitest'
 import { type Office, openOffice, until } from '../fixtures/cli.ts'
 import { preparationFor, refunds, toCsv } from '../fixtures/files.ts'
@@ -68,6 +69,20 @@ test('init makes it, its owner’s alone; the second time it changes nothing', a
   expect((await office.tranche('run', input, '--out', office.path('out.csv'))).code).toBe(0)
 })
 
+test('an init that was killed before it had made a table is made up for by the next one, which says so', async () => {
+  office = await openOffice({ made: false })
+  putFileWithoutTables()
+  expect((await office.tranche('status')).stderr).toContain(`There is no ledger at ${office.ledgerPath};`)
+  expect((await office.tranche('init', '--json')).last).toMatchObject({ made: true })
+})
+
+/** Of one page. */
+function putFileWithoutTables(): void {
+  const db = new DatabaseSync(office.ledgerPath)
+  db.exec('PRAGMA journal_mode = WAL; VACUUM')
+  db.close()
+}
+
 test('a run that fires while its volume is not mounted sends nothing; the next one goes on', async () => {
   office = await openOffice({ latencyMs: 20, env: { TRANCHE_IN_FLIGHT: '2' } })
   const input = await fileOf(40)
@@ -83,6 +98,12 @@ test('a run that fires while its volume is not mounted sends nothing; the next o
   const made = await office.tranche('init')
   expect([made.code, made.stderr]).toEqual([2, expect.stringContaining('No new one was made')])
   expect(office.sandbox.log()).toHaveLength(sent)
+  // Nor is a file without tables the ledger that was here, as an init leaves one that is killed.
+  await mkdir(office.dataDir, { mode: 0o700, recursive: true })
+  putFileWithoutTables()
+  const filled = await office.tranche('init')
+  expect([filled.code, filled.stderr]).toEqual([2, expect.stringContaining('No new one was made')])
+  await rm(office.dataDir, { recursive: true })
   await rename(office.path('unmounted'), office.dataDir)
   expect([0, 5]).toContain((await office.tranche(...run)).code)
   const orders = office.sandbox.log().map((entry) => entry.orderId)

@@ -12,13 +12,15 @@ export function hasTables(db: DatabaseSync): boolean {
   return true
 }
 
-/** Where there are none. Of several processes one makes them, and the others find them. */
-export function makeTables(db: DatabaseSync): void {
-  if (hasTables(db)) return
+/** Where there are none. Of several processes one makes them, and the others find them. Returns whether it was this one. */
+export function makeTables(db: DatabaseSync): boolean {
+  if (hasTables(db)) return false
   db.exec('BEGIN IMMEDIATE')
   try {
-    if (!hasTables(db)) db.exec(`${SCHEMA} PRAGMA user_version = ${SCHEMA_VERSION}`)
+    const makes = !hasTables(db)
+    if (makes) db.exec(`${SCHEMA} PRAGMA user_version = ${SCHEMA_VERSION}`)
     db.exec('COMMIT')
+    return makes
   } catch (error) {
     if (db.isTransaction) db.exec('ROLLBACK')
     throw error

@@ -1,7 +1,7 @@
 // The file of a ledger: made once, opened with what makes every commit durable, told from one that is missing or another's.
 
 import { randomBytes } from 'node:crypto'
-import { existsSync, statSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { messageOf } from '../../domain/errors.ts'
@@ -33,26 +33,36 @@ export interface OpenedFile {
   readonly witness: Witness
   /** It may not be the one that sent last. */
   readonly alarmed: boolean
+  /** There was none before. */
+  readonly made: boolean
 }
 
+/** `make`: where there is none. What stands there already stays as it is. */
 export function openFile({ path, witnessDirs = [] }: FileOptions, make: boolean): OpenedFile {
   if (path === null) {
     const db = openConnection(':memory:')
     makeTables(db)
     const ledgerId = ledgerIdOf(db)
-    return { db, ledgerId, witness: openWitness([], ledgerId, ':memory:'), alarmed: false }
+    return { db, ledgerId, witness: openWitness([], ledgerId, ':memory:'), alarmed: false, made: true }
   }
   const isNew = !existsSync(path)
   if (isNew && !make) throw noLedgerFault(path, witnessDirs)
+  // Read before it is known whether there are tables: whoever makes them leaves its traces after them.
+  const traces = make ? tracesOf(path, witnessDirs) : []
+  if (isNew) refuseAnother(path, traces)
   if (!isNew) refuseForeignLog(path)
   if (isNew) makeOwnFile(path)
   try {
     if (!isNew) refuseOtherVersion(path)
     const db = openConnection(path, { timeout: OPEN_WAIT_MS })
     const open = () => {
-      if (!hasTables(db) && !make) throw noLedgerFault(path, witnessDirs)
+      // A file without tables is no ledger, whatever its size: an empty one of a restore on a full disk, or one that an init left that was killed.
+      if (!hasTables(db)) {
+        if (!make) throw noLedgerFault(path, witnessDirs)
+        refuseAnother(path, traces)
+      }
       db.exec(SETTINGS)
-      makeTables(db)
+      const made = makeTables(db)
       refuseForeignCode(db, path)
       const ledgerId = ledgerIdOf(db)
       const witness = openWitness(witnessDirs, ledgerId, path, identityIn(db)?.witnesses)
@@ -60,7 +70,7 @@ export function openFile({ path, witnessDirs = [] }: FileOptions, make: boolean)
       const alarmed = keepWhatSpeaksAgainst(db, path, ledgerId, witness)
       // From here on waiting for a lock is done asynchronously: a blocked event loop would turn answers into doubts.
       db.exec('PRAGMA busy_timeout = 0')
-      return { db, ledgerId, witness, alarmed }
+      return { db, ledgerId, witness, alarmed, made }
     }
     return closedIfFailed(db, () => patiently(open))
   } catch (error) {
@@ -105,7 +115,7 @@ export function openFileAgain({ path, witnessDirs = [] }: FileOptions): OpenedFi
   const witness = openWitness(witnessDirs, ledgerId, path, identityIn(db)?.witnesses)
   db.exec('PRAGMA busy_timeout = 0')
   // With an alarm no epoch is renewed, and without that nothing is asked of this thread.
-  return { db, ledgerId, witness, alarmed: false }
+  return { db, ledgerId, witness, alarmed: false, made: false }
 }
 
 /** Of processes that make the ledger at the same moment SQLite refuses some at once, whatever the time-out says. */
@@ -160,18 +170,14 @@ function ledgerIdOf(db: DatabaseSync): string {
  * a ledger is missing, a volume is not mounted, and a new one would send everything once more.
  */
 export function makeLedger(options: FileOptions & { readonly path: string }): { ledgerId: string; made: boolean } {
-  // What a restore on a full disk leaves, an empty file, is no ledger either.
-  const made = !existsSync(options.path) || statSync(options.path).size === 0
-  if (made) refuseAnother(options)
-  const { db, ledgerId, witness } = openFile(options, true)
+  const { db, ledgerId, witness, made } = openFile(options, true)
   witness.close()
   db.close()
   return { ledgerId, made }
 }
 
 /** Where one stood, an empty one would send what that one had sent. */
-function refuseAnother({ path, witnessDirs = [] }: FileOptions & { readonly path: string }): void {
-  const traces = tracesOf(path, witnessDirs)
+function refuseAnother(path: string, traces: readonly string[]): void {
   if (traces.length === 0) return
   throw new Fault(
     'usage',
