@@ -156,16 +156,19 @@ function isNewEnough(version) {
 
 // ───────────────────────────────────────────────────────────── Programs
 
+/** Some set it to say that they are none. */
+const IS_CI = !['', '0', 'false', 'no'].includes((process.env.CI ?? '').toLowerCase())
+
 async function installPrograms({ ci = false, search = false, yes = false }) {
   const tiers = ['program', ...(ci || search ? ['ci'] : []), ...(search ? ['search'] : [])]
   const isMissing = ({ tier, isThere }) => tiers.includes(tier) && !isThere()
   const missing = PROGRAMS.filter(isMissing).filter((program) => !isNeeded(program) || !hasRedisElsewhere(tiers))
   if (missing.length === 0) return
 
-  const isTerminal = Boolean(process.stdin.isTTY && process.stderr.isTTY && !process.env.CI)
+  const isTerminal = Boolean(process.stdin.isTTY && process.stderr.isTTY && !IS_CI)
   const machine = lookAtMachine(isTerminal)
   let chosen = machine.may ? missing.filter((program) => packagesOf(program, machine).length > 0) : []
-  if (!yes && !process.env.CI) {
+  if (!yes && !IS_CI) {
     if (!isTerminal) chosen = chosen.filter(isNeeded)
     else if (chosen.length > 0 && !(await agrees(missing, machine))) chosen = []
   }

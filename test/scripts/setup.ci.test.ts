@@ -97,15 +97,18 @@ describe('without a terminal', () => {
     expect(await setUp()).toEqual({ code: 0, lines: [''], commands: [] })
   })
 
-  test('what else CI needs is named with its command, and set-up goes on', async () => {
-    const { code, lines, commands } = await setUp(['--ci'])
-    expect([code, commands]).toEqual([0, [`${INSTALL} redis-server`]])
-    expect(lines).toContain('setup: not on this machine, and untried without it:')
-    expect(lines).toContain('  Chromium: pages in a browser')
-    expect(lines.at(-2)).toBe('To install it (as root, by sudo):')
-    expect(lines.at(-1)).toMatch(new RegExp(`^  sudo ${INSTALL} .* faketime .*chromium\\b`))
-    expect(lines.join()).not.toContain('Spin')
-  })
+  test.each([undefined, '', '0', 'false'])(
+    'with CI=%s what else CI needs is named with its command, and set-up goes on',
+    async (CI) => {
+      const { code, lines, commands } = await setUp(['--ci'], { CI })
+      expect([code, commands]).toEqual([0, [`${INSTALL} redis-server`]])
+      expect(lines).toContain('setup: not on this machine, and untried without it:')
+      expect(lines).toContain('  Chromium: pages in a browser')
+      expect(lines.at(-2)).toBe('To install it (as root, by sudo):')
+      expect(lines.at(-1)).toMatch(new RegExp(`^  sudo ${INSTALL} .* faketime .*chromium\\b`))
+      expect(lines.join()).not.toContain('Spin')
+    },
+  )
 
   test.each([
     ['CI=1', [], { CI: '1' }],
