@@ -172,7 +172,7 @@ export const GUARDS: readonly Guard[] = [
     guard: `    assert(canMove(row.state, to, cause), \`no move from \${row.state} to \${to} by \${cause}\`)
 `,
     without: '',
-    tests: ['test/ledger/sqlite/moves.test.ts'],
+    tests: ['test/ledger/texts/book.test.ts'],
   },
   {
     name: 'what a dead process was sending comes into doubt',
