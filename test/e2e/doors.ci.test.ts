@@ -176,7 +176,6 @@ test('nothing that a terminal obeys is printed, wherever it comes from', async (
 describe('what is said together and cannot hold together is refused, and nothing is done', () => {
   test.each<[string, (batch: string) => string[]]>([
     ['a batch and a merchant to resume', (id) => ['resume', id, '--merchant', 'default', '--reason', 'looked']],
-    ['a worklist and a merchant', () => ['in-doubt', 'resolve', '--file', 'doubts.csv', '--merchant', 'default']],
     ['one batch and a merchant to show', (id) => ['status', id, '--merchant', 'default']],
     ['a look for a script that never ends', () => ['status', '--check', '--watch']],
     [

@@ -190,6 +190,7 @@ test.each([
   [['R-1', '--found', 'declined', '--transaction', '12x', '--reason', 'x'], '--transaction 12x'],
   [['R-1', '--found', 'send-again', '--transaction', '12', '--reason', 'x'], 'has no transaction'],
   [['R-1', '--file', 'x.csv', '--reason', 'x'], '--file holds references'],
+  [['--file', 'x.csv', '--merchant', 'default'], '--file holds references'],
 ])('resolve %j is refused and says why', async (args, why) => {
   await runWithDoubts()
   const refused = await office.tranche('in-doubt', 'resolve', ...args)

@@ -302,21 +302,21 @@ export const GUARDS: readonly Guard[] = [
     guard: `  yield* findLost(header)
 `,
     without: '',
-    tests: ['test/ledger/copies.ci.test.ts'],
+    tests: ['test/ledger/adopting.integration.test.ts'],
   },
   {
     name: 'what a restored ledger had ready comes into doubt',
     file: 'src/ledger/texts/work/restore.ts',
     guard: `for (const state of ['SENDING', 'READY'] as const)`,
     without: `for (const state of ['SENDING'] as const)`,
-    tests: ['test/ledger/copies.ci.test.ts'],
+    tests: ['test/ledger/adopting.integration.test.ts'],
   },
   {
     name: 'a restored row rests from the moment of its adoption',
     file: 'src/ledger/texts/work/restore.ts',
     guard: 'sent_at = NULL, send_by = NULL, ',
     without: '',
-    tests: ['test/ledger/copies.ci.test.ts'],
+    tests: ['test/ledger/adopting.integration.test.ts'],
   },
   {
     name: 'a batch queued before an older state was adopted comes into doubt',
@@ -425,7 +425,7 @@ export const GUARDS: readonly Guard[] = [
 `,
     without: `  if (restoredAt > 0) return
 `,
-    tests: ['test/ledger/copies.ci.test.ts'],
+    tests: ['test/ledger/adopting.integration.test.ts'],
   },
   {
     name: 'a reference stands for the last attempt under it',
@@ -448,7 +448,7 @@ export const GUARDS: readonly Guard[] = [
     file: 'src/ledger/texts/review/lookalikes.ts',
     guard: `EARLIER_ATTEMPT = 'coalesce(d.supersedes, d.declined_row)'`,
     without: `EARLIER_ATTEMPT = 'd.supersedes'`,
-    tests: ['test/ledger/copies.ci.test.ts'],
+    tests: ['test/ledger/adopting.integration.test.ts'],
   },
   {
     name: 'a charge that was collected late is that of its own month',
@@ -493,7 +493,7 @@ export const GUARDS: readonly Guard[] = [
     file: 'src/ledger/texts/review/review.ts',
     guard: 'coalesce(${FORMER_ROW}, d.earlier)',
     without: '(${FORMER_ROW})',
-    tests: ['test/ledger/copies.ci.test.ts'],
+    tests: ['test/ledger/adopting.integration.test.ts'],
   },
   {
     name: 'a recorded reference was made or given, as it was recorded',
@@ -898,28 +898,28 @@ export const GUARDS: readonly Guard[] = [
     file: 'src/ledger/texts/record/chain.ts',
     guard: '({ id, at, ...values })',
     without: '({ id, at, parts, ...values })',
-    tests: ['test/e2e/deep.ci.test.ts'],
+    tests: ['test/ledger/sqlite/ledger/file.integration.test.ts'],
   },
   {
     name: 'the chain is over who made a move, not their number alone',
     file: 'src/ledger/texts/record/chain.ts',
     guard: '[by.toWellFormed(), actor_id, parts]',
     without: '[by.toWellFormed(), actor_id, null]',
-    tests: ['test/e2e/deep.ci.test.ts'],
+    tests: ['test/ledger/sqlite/ledger/file.integration.test.ts'],
   },
   {
     name: 'the chain is over the digests of what was submitted',
     file: 'src/ledger/texts/record/chain.ts',
     guard: '\\n${recorded}`',
     without: '`',
-    tests: ['test/e2e/deep.ci.test.ts'],
+    tests: ['test/ledger/sqlite/ledger/file.integration.test.ts'],
   },
   {
     name: 'postgres: a file asks as it becomes visible whether its server goes on',
     file: 'src/ledger/texts/intake/drafts.ts',
     guard: 'if (assertGoesOn !== undefined) yield* assertGoesOn()',
     without: '',
-    tests: ['test/ledger/postgres/copies.ci.test.ts'],
+    tests: ['test/ledger/postgres/another-history.integration.test.ts'],
   },
   {
     name: 'dispatch: a slice takes its own part first',
@@ -940,21 +940,21 @@ export const GUARDS: readonly Guard[] = [
     file: 'src/ledger/texts/work/control.ts',
     guard: `const unsure = to === 'cancelled' ? yield* whyUnsure() : null`,
     without: 'const unsure = null',
-    tests: ['test/ledger/postgres/server-trouble.ci.test.ts'],
+    tests: ['test/ledger/postgres/resting.integration.test.ts'],
   },
   {
     name: 'postgres: one process adds a link',
     file: 'src/ledger/texts/record/chain.ts',
     guard: ' WHERE :id > (SELECT max(id) FROM chain)',
     without: '',
-    tests: ['test/ledger/postgres/record.ci.test.ts'],
+    tests: ['test/ledger/postgres/sealing.integration.test.ts'],
   },
   {
     name: 'adopt: what may be sent at once comes into doubt, whatever is said of later',
     file: 'src/ledger/texts/work/restore.ts',
     guard: 'execute_at IS NULL OR execute_at < :dueBefore',
     without: 'execute_at < :dueBefore',
-    tests: ['test/ledger/copies.ci.test.ts'],
+    tests: ['test/ledger/adopting.integration.test.ts'],
   },
   {
     name: 'a claim needs every approval that its batch needs',
@@ -982,7 +982,7 @@ export const GUARDS: readonly Guard[] = [
     file: 'src/ledger/texts/work/doubts.ts',
     guard: 'one.row.account_id === accountId && isSameTransaction',
     without: 'one.row.account_id !== accountId && isSameTransaction',
-    tests: ['test/console/worklist.ci.test.ts'],
+    tests: ['test/ledger/sqlite/ledger/record.integration.test.ts'],
   },
   {
     name: 'a page foresees that a row moves once',
@@ -997,7 +997,7 @@ export const GUARDS: readonly Guard[] = [
     guard: `      await assertNewest()
 `,
     without: '',
-    tests: ['test/ledger/copies.ci.test.ts'],
+    tests: ['test/ledger/adopting.integration.test.ts'],
   },
   {
     name: 'no finding about an older state is recorded',
@@ -1005,21 +1005,21 @@ export const GUARDS: readonly Guard[] = [
     guard: `      await assertNewest(NOT_RECORDED)
 `,
     without: '',
-    tests: ['test/ledger/copies.ci.test.ts'],
+    tests: ['test/ledger/adopting.integration.test.ts'],
   },
   {
     name: 'postgres: no finding is recorded before all that live have looked',
     file: 'src/ledger/texts/work/doubts.ts',
     guard: 'return (yield* whyUnsure()) ?? (yield* resolve(book, setForward, resolution, actor, nowMs))',
     without: 'return yield* resolve(book, setForward, resolution, actor, nowMs)',
-    tests: ['test/ledger/postgres/server-trouble.ci.test.ts'],
+    tests: ['test/ledger/postgres/resting.integration.test.ts'],
   },
   {
     name: 'an account moves while no worker sends',
     file: 'src/ledger/texts/work/control.ts',
     guard: '(yield* whyAtWork()) ?? ',
     without: '',
-    tests: ['test/ledger/postgres/hosts-that-differ.ci.test.ts'],
+    tests: ['test/ledger/postgres/members.integration.test.ts'],
   },
   {
     name: 'a row that is sent again gives its batch time for the approvals that are missing',

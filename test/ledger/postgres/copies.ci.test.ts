@@ -3,36 +3,33 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import type { Instruction } from '../../../src/domain/instruction.ts'
 import { LOCK_ADOPTING, REST_MS, startOfServer } from '../../../src/ledger/postgres/copies/identity.ts'
 import { openSession } from '../../../src/ledger/postgres/session.ts'
 import type { Token } from '../../../src/ledger/postgres/work/kept-answers.ts'
 import { LEASE_MS, MARGIN_MS } from '../../../src/ledger/rules/trust.ts'
 import type { Ledger } from '../../../src/ports/ledger/ledger.ts'
-import type { Settlement } from '../../../src/ports/ledger/work.ts'
 import {
   CLERK,
   type Claimed,
   claim,
-  claimed,
   claimNamed,
   DAY_MS,
   dueIn,
   dueRow,
   factsWith,
   findingOn,
+  heartbeatOf,
   inAttempt,
   messageOf,
   NOW,
   openAccount,
   refund,
-  rowIn,
   settle,
   settlementOf,
   statesIn,
   submit,
 } from '../../fixtures/ledgers.ts'
-import { type Cluster, openCluster, query } from '../../fixtures/postgres.ts'
+import { type Cluster, openCluster, query, queryIn } from '../../fixtures/postgres.ts'
 import { type PostgresPlace, placeAt, postgresPlaceOn } from '../../fixtures/postgres-places.ts'
 import { openProxy } from '../../fixtures/proxy.ts'
 import { createMemoryRegister } from '../../fixtures/shared-register.ts'
@@ -95,7 +92,7 @@ test('a server that was put back under workers that live hands nothing out: whoe
   putBack(cluster, copy)
   const [a] = await dueIn(other, batchId)
   await expect(claim(seeing, a!)).rejects.toThrow('its server lacks what was committed from here')
-  await seeing.beat(beatOf())
+  await seeing.beat(heartbeatOf('x:1'))
   expect(seeing.maySend()).toBe(false)
   expect(await claim(other, a!)).toEqual({ kind: 'not-free' })
   expect(await other.alarm()).toMatchObject({
@@ -128,7 +125,7 @@ test('who finds the server put back tells the others without a turn, whoever kee
 
 test('who finds the server put back sends nothing more, also where it cannot tell the others', async () => {
   const letGo = await putBackUnder(LOCK_ADOPTING)
-  const told = () => ledger.beat(beatOf()).catch(({ message }) => message)
+  const told = () => ledger.beat(heartbeatOf('x:1')).catch(({ message }) => message)
   await expect.poll(told, { timeout: 20_000 }).toContain('lock timeout')
   expect(ledger.maySend()).toBe(false)
   await letGo()
@@ -160,7 +157,7 @@ test('a worker whose first claim came after the copy misses it, and does not cov
   putBack(cluster, copy)
   const [a, b] = await dueIn(other, batchId)
   await expect(claim(seeing, b!)).rejects.toThrow('its server lacks what was committed from here')
-  await seeing.beat(beatOf())
+  await seeing.beat(heartbeatOf('x:1'))
   expect(await claim(other, a!)).toEqual({ kind: 'not-free' })
   expect(await other.alarm()).toMatchObject({ kind: 'older' })
 })
@@ -171,7 +168,7 @@ test('a worker that stood still while its server was put back and taken over sto
   await settle(ledger, await claimNamed(ledger, batchId, 'A'), 'APPROVED', { facts: factsWith('51') })
   putBack(cluster, copy)
   const next = await adoptRestored()
-  await ledger.beat(beatOf())
+  await ledger.beat(heartbeatOf('x:1'))
   expect(ledger.maySend()).toBe(false)
   expect(await kindOf(next)).toBe(null)
   await expect(ledger.renewEpoch()).rejects.toThrow('was put back and taken over while this worker stood still')
@@ -188,7 +185,7 @@ test('a worker that looks while its server is being taken over stops itself, and
     CREATE TRIGGER takes_time BEFORE INSERT ON epoch FOR EACH ROW EXECUTE FUNCTION take_time()`)
   const adopting = adoptRestored()
   await expect.poll(() => inDatabase("SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep'")).toHaveLength(1)
-  await ledger.beat(beatOf())
+  await ledger.beat(heartbeatOf('x:1'))
   expect(await kindOf(await adopting)).toBe(null)
   await expect(ledger.renewEpoch()).rejects.toThrow('was put back and taken over while this worker stood still')
 })
@@ -214,7 +211,7 @@ test('a standby that took over is noticed in every claim and at every beat, and 
   expect(ledger.maySend()).toBe(true)
   await promote(cluster)
   expect(await claim(ledger, b!)).toEqual({ kind: 'not-free' })
-  await ledger.beat(beatOf())
+  await ledger.beat(heartbeatOf('x:1'))
   expect(ledger.maySend()).toBe(false)
   expect(await kindOf(ledger)).toBe('failed-over')
   expect(await settle(ledger, inAttempt(a!, 1), 'APPROVED')).toMatchObject({ state: 'APPROVED' })
@@ -226,57 +223,6 @@ test('a standby that took over is noticed in every claim and at every beat, and 
   expect(await claim(next, b!)).toMatchObject({ kind: 'claimed' })
 })
 
-test('a claim whose wait for a standby was called off is not told while it could be sent, whatever is set meanwhile', async () => {
-  await ledger.close()
-  const batchId = await submit(place.open(), await openAccount(place.open()), [refund('A')])
-  const names = async (name: string) => {
-    await query(cluster.url, `ALTER SYSTEM SET synchronous_standby_names = '${name}'`)
-    await query(cluster.url, 'SELECT pg_reload_conf()')
-    const shown = () => query(cluster.url, 'SHOW synchronous_standby_names')
-    await expect.poll(shown, { timeout: 20_000 }).toEqual([{ synchronous_standby_names: name }])
-  }
-  const careful = place.openAt(cluster.url, {}, 'careful', { failover: 'synchronous' })
-  const row = await dueRow(careful, batchId, 'A')
-  await expect(claim(careful, row)).resolves.toMatchObject({ kind: 'not-free' })
-  await names('none_there')
-  const told: unknown[] = []
-  void claim(careful, row, NOW, Date.now() + 30_000).then((answer) => told.push(answer)) // later than this test ends
-  // Of all that wait for a standby, beats too, the claim alone holds the turnstile.
-  const waits = () =>
-    query(
-      cluster.url,
-      "SELECT 1 FROM pg_stat_activity JOIN pg_locks USING (pid) WHERE wait_event = 'SyncRep' AND locktype = 'advisory' AND classid = 20817001",
-    )
-  await expect.poll(async () => (await waits()).length, { timeout: 20_000 }).toBeGreaterThan(0)
-  await names('')
-  await expect.poll(() => statesIn(careful, batchId), { timeout: 20_000 }).toEqual(['SENDING'])
-  const look = async () => {
-    for (let reads = 0; reads < 20; reads += 1) await careful.batches()
-    return told
-  }
-  expect(await look()).toEqual([])
-  await names('none_there')
-  expect(await look()).toEqual([])
-  await names('') // or the close would wait for it
-})
-
-test('what comes in is not acknowledged on a standby that took over, and is recorded when a person has adopted it', async () => {
-  await ledger.renewEpoch()
-  const accountId = await openAccount(ledger)
-  await promote(cluster)
-  const next = place.openAt(cluster.url, {}, 'third desk')
-  const hand = () => next.recordMessage(messageOf(accountId, refund('M')))
-  const file = () => submit(next, accountId, [refund('A')])
-  const refused = { code: 'unavailable', message: expect.stringMatching(/replaced or put back.*Nothing was recorded/) }
-  await expect(hand()).rejects.toMatchObject(refused)
-  await expect(file()).rejects.toMatchObject(refused)
-  expect(await inDatabase('SELECT 1 FROM instruction UNION ALL SELECT 1 FROM batch')).toEqual([])
-  await ledger.close()
-  await next.adopt('moved', 'it took over', CLERK, NOW)
-  expect(await hand()).toMatchObject({ kind: 'accepted' })
-  expect(await statesIn(next, await file())).toEqual(['READY'])
-})
-
 test('nothing is taken in or called cancelled while the server waits for no standby that it should wait for', async () => {
   const accountId = await openAccount(ledger)
   const batchId = await submit(ledger, accountId, [refund('A')])
@@ -285,13 +231,6 @@ test('nothing is taken in or called cancelled while the server waits for no stan
   await expect(careful.cancel(batchId, 'test', CLERK, NOW)).rejects.toThrow(
     'or it waits for no standby. Nothing was changed',
   )
-})
-
-test('a ledger that was dumped and restored elsewhere sends nothing until it is adopted', async () => {
-  await query(cluster.url, `UPDATE ${place.address.schema}.meta SET value = '1' WHERE key = 'system_id'`)
-  expect(await kindOf(ledger)).toBe('elsewhere')
-  await ledger.adopt('moved', 'new server', CLERK, NOW)
-  expect(await kindOf(ledger)).toBe(null)
 })
 
 test('a copy in another database of the same server sends nothing until it is adopted, and the ledger goes on', async () => {
@@ -398,7 +337,7 @@ test('from its first step on, an adoption of an older state keeps every claim ou
 test('a worker of before the adoption claims nothing after it, however its lease stands', async () => {
   const batchId = await submit(ledger, await openAccount(ledger), [refund('A')])
   const [a] = await dueIn(ledger, batchId)
-  await ledger.beat(beatOf())
+  await ledger.beat(heartbeatOf('x:1'))
   const { schema } = place.address
   await query(cluster.url, `UPDATE ${schema}.worker SET lease_until = now() - interval '1 s'`)
   await place.openAt(cluster.url, {}, 'another desk').adopt('moved', 'no doubt', CLERK, NOW)
@@ -422,11 +361,7 @@ async function handIn(row: Claimed, to: 'READY' | 'DECLINED', token: Token): Pro
   await place.openAt(cluster.url, {}, 'desk').sweep(NOW)
 }
 
-const inDatabase = (sql: string) =>
-  query<{ worker: string; claim_no: string }>(
-    `${cluster.url}&options=${encodeURIComponent(`-c search_path=${place.address.schema}`)}`,
-    sql,
-  )
+const inDatabase = (sql: string) => queryIn<{ worker: string; claim_no: string }>(place.address, sql)
 
 async function tokenOfClaim(): Promise<Token> {
   const [found] = await inDatabase('SELECT worker, claim_no FROM claim')
@@ -509,98 +444,6 @@ test.each(['READY', 'DECLINED'] as const)(
   },
 )
 
-describe('an answer that was kept of a row that is lost', () => {
-  let kept: Settlement
-  let told: [Settlement, string][]
-  const KEPT_IN = () => `${place.answersAt('desk')}.unknown`
-
-  /** An approved payment of a batch that came after the backup. Its id is the next one again. */
-  async function loseRow(reference: string, merchant = 'default'): Promise<void> {
-    await ledger.renewEpoch()
-    const known = await submit(ledger, await openAccount(ledger), [refund('before')])
-    const copy = copyOf(cluster)
-    const batchId = await submit(ledger, await openAccount(ledger, merchant), [refund(reference)])
-    const due = await dueRow(ledger, batchId, reference)
-    kept = settlementOf(await claimed(ledger, due), 'APPROVED', { facts: factsWith('51') })
-    putBack(cluster, copy)
-    ledger = await adoptRestored()
-    expect(await statesIn(ledger, known)).toEqual(['IN_DOUBT'])
-    await inDatabase(`SELECT setval('instruction_id', ${kept.rowId - 1})`)
-  }
-
-  async function submitAgain(merchant: string, ...rows: readonly Instruction[]) {
-    const batchId = await submit(ledger, await openAccount(ledger, merchant), rows)
-    expect((await dueIn(ledger, batchId)).map(({ rowId }) => rowId)).toContain(kept.rowId)
-    return batchId
-  }
-
-  async function handInKept(settlement = kept): Promise<void> {
-    told = []
-    const token = { worker: 1, claimNo: 1 }
-    writeFileSync(place.answersAt('desk'), `${JSON.stringify({ settlement, token })}\n`)
-    const onUnknownAnswer = (...one: [Settlement, string]) => void told.push(one)
-    await place.openAt(cluster.url, {}, 'desk', { onUnknownAnswer }).sweep(NOW)
-    expect(existsSync(place.answersAt('desk'))).toBe(false)
-  }
-
-  test('says nothing of the row that has its id now, and is kept for a person', async () => {
-    await loseRow('A')
-    const batchId = await submitAgain('default', refund('B'))
-    await handInKept()
-    expect(await rowIn(ledger, batchId, 'B')).toMatchObject({ state: 'READY', warning: null })
-    expect(told).toEqual([[kept, KEPT_IN()]])
-    expect(JSON.parse(readFileSync(KEPT_IN(), 'utf8')).settlement).toEqual(kept)
-  })
-
-  test('nor of one of another merchant that has its reference besides', async () => {
-    await loseRow('A', 'second')
-    const batchId = await submitAgain('third', refund('A'))
-    await handInKept()
-    expect(await rowIn(ledger, batchId, 'A')).toMatchObject({ state: 'READY', warning: null })
-    expect(told).toEqual([[kept, KEPT_IN()]])
-  })
-
-  test('is kept where no row has its id, one after the other, and proof that nothing was sent is not', async () => {
-    await loseRow('A')
-    const second = { ...kept, attempt: 2 }
-    await handInKept()
-    await handInKept(second)
-    await handInKept({ ...kept, to: 'READY', facts: null })
-    expect(told).toEqual([])
-    const lines = readFileSync(KEPT_IN(), 'utf8').trimEnd().split('\n')
-    expect(lines.map((line) => JSON.parse(line).settlement)).toEqual([kept, second])
-  })
-
-  test.each(['in its place', 'in another'])('stops the instruction where it was handed in again, %s', async (where) => {
-    await loseRow('A')
-    const rows = where === 'in its place' ? [refund('A'), refund('B')] : [refund('B'), refund('A')]
-    const batchId = await submitAgain('default', ...rows)
-    await handInKept()
-    expect(await rowIn(ledger, batchId, 'A')).toMatchObject({
-      ...{ state: 'IN_DOUBT', warning: expect.stringContaining('was answered APPROVED (transaction id 51)') },
-    })
-    expect(await rowIn(ledger, batchId, 'B')).toMatchObject({ state: 'READY', warning: null })
-    expect([told, existsSync(KEPT_IN())]).toEqual([[], false])
-  })
-
-  test('and is kept where its instruction is only on its way in', async () => {
-    await loseRow('A')
-    await submitAgain('default', refund('A'))
-    await inDatabase(
-      `UPDATE batch SET stage = 'draft' WHERE id = (SELECT batch_id FROM instruction WHERE id = ${kept.rowId})`,
-    )
-    await handInKept()
-    expect(told).toEqual([[kept, KEPT_IN()]])
-  })
-
-  test('is written to no other row by the worker that has it yet', async () => {
-    await loseRow('A')
-    const batchId = await submitAgain('default', refund('B'))
-    await expect(place.openAt(cluster.url).settle(kept)).rejects.toThrow('which is not in the ledger')
-    expect(await rowIn(ledger, batchId, 'B')).toMatchObject({ state: 'READY', warning: null })
-  })
-})
-
 test('an epoch that another machine wrote in the Redis that they share is known', async () => {
   const register = createMemoryRegister()
   register.held = '900-there'
@@ -659,7 +502,7 @@ describe('what a machine saw is known by those that share a Redis with it', () =
     const { faults, die } = dying()
     const standing = otherMachine().openAt(cluster.url, {}, 'desk', { die })
     await standing.renewEpoch(register)
-    await standing.beat(beatOf())
+    await standing.beat(heartbeatOf('x:1'))
     expect(standing.maySend()).toBe(true)
     await ledger.renewEpoch(register)
     const batchId = await submit(ledger, await openAccount(ledger), [refund('A')])
@@ -774,42 +617,6 @@ describe('what a machine saw is known by those that share a Redis with it', () =
   })
 })
 
-describe('no alarm is raised by a transactor that the ledger has forgotten', () => {
-  const monthLater = async () => {
-    for (const table of ['lane', 'epoch']) await inDatabase(`UPDATE ${table} SET at = at - interval '31 days'`)
-  }
-  const knownTransactors = async () => (await inDatabase('SELECT 1 FROM lane')).length
-
-  test('because its machine works once a month, and so does another', async () => {
-    await ledger.renewEpoch()
-    await claimNamed(ledger, await submit(ledger, await openAccount(ledger), [refund('A')]), 'A')
-    await monthLater()
-    const before = await knownTransactors()
-    const other = otherMachine().open()
-    await other.renewEpoch()
-    await other.beat(beatOf())
-    expect(await knownTransactors()).toBeLessThan(before)
-    expect(await kindOf(place.open())).toBe(null)
-  })
-
-  test('because its worker has had nothing to do for a month', async () => {
-    await ledger.renewEpoch()
-    await claimNamed(ledger, await submit(ledger, await openAccount(ledger), [refund('A')]), 'A')
-    await monthLater()
-    await ledger.renewEpoch()
-    await otherMachine().open().beat(beatOf())
-    expect(await kindOf(ledger)).toBe(null)
-  })
-
-  test('and none is forgotten before the epochs in which it worked', async () => {
-    await ledger.renewEpoch()
-    await claimNamed(ledger, await submit(ledger, await openAccount(ledger), [refund('A')]), 'A')
-    await monthLater()
-    await otherMachine().open().beat(beatOf())
-    expect(await kindOf(ledger)).toBe(null)
-  })
-})
-
 test('a worker that starts, and whose witness knows of later work, says so to all', async () => {
   await ledger.renewEpoch()
   const batchId = await submit(ledger, await openAccount(ledger), [refund('A')])
@@ -843,22 +650,9 @@ test('the witness is there with the first epoch, and knows each commit of a clai
 /** Its connection ended with the server that was stopped. */
 async function beatUntilHeard(of: Ledger): Promise<void> {
   const isHeard = () =>
-    of.beat(beatOf()).then(
+    of.beat(heartbeatOf('x:1')).then(
       () => true,
       () => false,
     )
   await expect.poll(isHeard, { timeout: 20_000 }).toBe(true)
-}
-
-function beatOf() {
-  return {
-    id: 'x:1',
-    host: 'x',
-    pid: 1,
-    command: 'worker',
-    sinceMs: NOW,
-    batchId: null,
-    activity: 'idle',
-    beatAtMs: NOW,
-  } as const
 }

@@ -96,22 +96,6 @@ test('a ledger that several hosts make at the same moment is one, also where tra
   expect(made.filter((one) => one.made)).toHaveLength(1)
 })
 
-test('an account is not moved to another address while a worker that knows the address of before may send', async () => {
-  const row = await claimNamed(ledger, batchId, 'A')
-  const other = place.openAt(place.address.url, {}, 'office')
-  const move = () => other.adoptAccount('default', 'https://new.example', 'merchant', 'a letter', CLERK, NOW)
-  await expect(move()).rejects.toThrow('Stop every worker')
-  await settle(ledger, row, 'APPROVED')
-  await ledger.close()
-  await move()
-  expect(
-    await openAccount(other).then(
-      () => 'sends to the old one',
-      (error: Error) => error.message,
-    ),
-  ).toContain('https://new.example')
-})
-
 test.each<[Failover, Failover]>([
   ['none', 'storage'],
   ['storage', 'none'],

@@ -20,13 +20,12 @@ import {
   settle,
   submit,
 } from '../../fixtures/ledgers.ts'
-import { query } from '../../fixtures/postgres.ts'
+import { query, queryIn } from '../../fixtures/postgres.ts'
 import { accountId, ledger, postgres, usePostgresLedger } from '../../fixtures/use-ledger.ts'
 
 usePostgresLedger()
 
-const inDatabase = (sql: string) =>
-  query(`${postgres.address.url}&options=${encodeURIComponent(`-c search_path=${postgres.address.schema}`)}`, sql)
+const inDatabase = (sql: string) => queryIn(postgres.address, sql)
 const whereOf = async (head: string | null = null) => (await auditOf(ledger, head)).map(({ where }) => where)
 
 async function settleAll(): Promise<void> {

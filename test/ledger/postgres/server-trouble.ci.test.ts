@@ -10,20 +10,17 @@ import { createSessions } from '../../../src/ledger/postgres/sessions.ts'
 import { createTransactor, type TransactorParts } from '../../../src/ledger/postgres/transactor.ts'
 import { all, allExact, change } from '../../../src/ledger/texts/script.ts'
 import {
-  CLERK,
   claim,
-  claimed,
   claimNamed,
   dueIn,
   factsWith,
-  findingOn,
+  heartbeatOf,
   NOW,
   openAccount,
   refund,
   settle,
   statesIn,
   submit,
-  work,
 } from '../../fixtures/ledgers.ts'
 import { freePort } from '../../fixtures/ports.ts'
 import { openCluster, query } from '../../fixtures/postgres.ts'
@@ -132,7 +129,10 @@ test('an answer is kept while the server takes nobody in', async () => {
   const row = await claimNamed(other, batchId, 'A')
   await query(url, `ALTER ROLE ${role} NOLOGIN`)
   await query(url, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${role}'`)
-  const settling = [settle(other, row, 'APPROVED', { facts: factsWith('99') }), other.beat(beatOf()).catch(() => null)]
+  const settling = [
+    settle(other, row, 'APPROVED', { facts: factsWith('99') }),
+    other.beat(heartbeatOf('x:1')).catch(() => null),
+  ]
   await settling[1]
   expect(await statesIn(ledger, batchId)).toEqual(['SENDING'])
   await query(url, `ALTER ROLE ${role} LOGIN`)
@@ -208,29 +208,6 @@ test('a machine that is gone lets go of its locks within half a minute', async (
   await session.close()
 })
 
-test('a settlement is written before every claim that was asked for after it, when it has to be written alone', async () => {
-  const { url, schema } = postgres.address
-  for (let round = 0; round < 8; round++) {
-    const names = ['A', 'B', 'C'].map((name) => `${name}-${round}`)
-    const batchId = await submit(
-      ledger,
-      accountId,
-      names.map((name) => refund(name)),
-      { fileSha256: `${round}` },
-    )
-    const [first, second, third] = await dueIn(ledger, batchId)
-    const [a, b] = [await claimed(ledger, first!), await claimed(ledger, second!)]
-    const facts = factsWith(`77${round}`)
-    await settle(ledger, a, 'APPROVED', { facts })
-    await Promise.all([settle(ledger, b, 'APPROVED', { facts }), claim(ledger, third!)]) // b has the transaction of a
-    const moved = await query<{ row_id: string }>(
-      url,
-      `SELECT row_id FROM ${schema}.move WHERE row_id IN (${b.rowId}, ${third!.rowId}) ORDER BY id DESC LIMIT 2`,
-    )
-    expect(moved.map(({ row_id }) => Number(row_id))).toEqual([third!.rowId, b.rowId])
-  }
-})
-
 test('a message with an id that is longer than a key may be is refused and kept', async () => {
   const refusal = {
     sourceId: 'x'.repeat(6_000),
@@ -268,38 +245,6 @@ test('a database that lacks characters is refused', async () => {
   await session.close()
 })
 
-function beatOf() {
-  return {
-    id: 'x:1',
-    host: 'x',
-    pid: 1,
-    command: 'worker',
-    sinceMs: NOW,
-    batchId: null,
-    activity: 'idle',
-    beatAtMs: NOW,
-  } as const
-}
-
-test('nothing is called cancelled while it is not known what a server lacks that was started a moment ago', async () => {
-  const batchId = await submit(ledger, accountId, [refund('A')])
-  const young = postgres.openAt(postgres.address.url, {}, 'desk', { restMs: 9_000_000_000 })
-  await expect(young.cancel(batchId, 'not wanted', CLERK, NOW)).rejects.toMatchObject({ code: 'stopped' })
-  expect(await statesIn(ledger, batchId)).toEqual(['READY'])
-  expect((await ledger.batch(batchId))?.hold).toBe('none')
-  await young.pause(batchId, 'look first', CLERK, NOW)
-  expect((await ledger.batch(batchId))?.hold).toBe('paused')
-})
-
-test('no finding is recorded while it is not known what a server lacks that was started a moment ago', async () => {
-  const batchId = await submit(ledger, accountId, [refund('A')])
-  await work(ledger, batchId, 'A', 'IN_DOUBT')
-  const young = postgres.openAt(postgres.address.url, {}, 'desk', { restMs: 9_000_000_000 })
-  await expect(young.resolve(findingOn('A'), CLERK, NOW)).rejects.toMatchObject({ code: 'stopped' })
-  expect(await statesIn(ledger, batchId)).toEqual(['IN_DOUBT'])
-  expect(await ledger.resolve(findingOn('A'), CLERK, NOW)).toMatchObject({ kind: 'resolved' })
-})
-
 test('a worker asks for nothing while the server rests after its start, says so, and goes on when that is over', async () => {
   const batchId = await submit(ledger, accountId, [refund('A')])
   const [{ age } = { age: 0 }] = await query<{ age: number }>(
@@ -307,7 +252,7 @@ test('a worker asks for nothing while the server rests after its start, says so,
     'SELECT CAST(extract(epoch FROM clock_timestamp() - pg_postmaster_start_time()) * 1000 AS INT) AS age',
   )
   const young = postgres.openAt(postgres.address.url, {}, 'desk', { restMs: age + 2_500 })
-  await young.beat(beatOf())
+  await young.beat(heartbeatOf('x:1'))
   await expect(young.workable(NOW, 10)).rejects.toMatchObject({
     code: 'unavailable',
     message: expect.stringMatching(/started a moment ago: for [123] s more it is not known what it may lack\.$/),

@@ -148,15 +148,6 @@ test('of one order one row is claimed, though each was free when it was looked a
   }
 })
 
-test('a worker that was given up claims nothing', async () => {
-  const batchId = await submit(ledger, accountId, [refund('A'), refund('B')])
-  const [a, b] = await dueIn(ledger, batchId)
-  expect((await claim(ledger, a!)).kind).toBe('claimed')
-  const { url, schema } = postgres.address
-  await query(url, `UPDATE ${schema}.worker SET fenced_at = now()`)
-  expect((await claim(ledger, b!)).kind).toBe('not-free')
-})
-
 test('a reading begins when nothing is being written, so that nothing older appears after it', async () => {
   const batchId = await submit(ledger, accountId, [refund('A')])
   const session = await openSession(postgres.address)

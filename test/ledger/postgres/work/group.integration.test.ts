@@ -204,3 +204,26 @@ test('a pooler for which nothing is prepared gets the same groups', async () => 
   const settled = firsts.map((row, i) => settle(pooled, row, 'APPROVED', { facts: factsWith(String(600 + i)) }))
   expect((await Promise.all(settled)).map(({ state }) => state)).toEqual(['APPROVED', 'APPROVED', 'APPROVED'])
 })
+
+test('a settlement is written before every claim that was asked for after it, when it has to be written alone', async () => {
+  const { url, schema } = postgres.address
+  for (let round = 0; round < 8; round++) {
+    const names = ['A', 'B', 'C'].map((name) => `${name}-${round}`)
+    const batchId = await submit(
+      ledger,
+      accountId,
+      names.map((name) => refund(name)),
+      { fileSha256: `${round}` },
+    )
+    const [first, second, third] = await dueIn(ledger, batchId)
+    const [a, b] = [await claimed(ledger, first!), await claimed(ledger, second!)]
+    const facts = factsWith(`77${round}`)
+    await settle(ledger, a, 'APPROVED', { facts })
+    await Promise.all([settle(ledger, b, 'APPROVED', { facts }), claim(ledger, third!)]) // b has the transaction of a
+    const moved = await query<{ row_id: string }>(
+      url,
+      `SELECT row_id FROM ${schema}.move WHERE row_id IN (${b.rowId}, ${third!.rowId}) ORDER BY id DESC LIMIT 2`,
+    )
+    expect(moved.map(({ row_id }) => Number(row_id))).toEqual([third!.rowId, b.rowId])
+  }
+})

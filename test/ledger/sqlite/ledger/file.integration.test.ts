@@ -167,6 +167,32 @@ describe('a SQLite file', () => {
     expect(found).not.toContainEqual(expect.stringMatching(/^row 1 of batch /))
   })
 
+  /** Past every program. What the chain and the digests no longer fit. */
+  async function wrongAfter(sql: string): Promise<readonly string[]> {
+    expect(await auditOf(ledger)).toEqual([])
+    const db = new DatabaseSync(sqlite.path)
+    db.exec(sql)
+    db.close()
+    return (await auditOf(ledger)).map(({ where, means }) => `${where}: ${means}`)
+  }
+
+  test('binds who acted to what was submitted, to acts and to moves', async () => {
+    const batchId = await submit(ledger, accountId, [refund('A'), refund('B')])
+    await ledger.cancel(batchId, 'a mistake', CLERK, NOW)
+    await ledger.head()
+    const wrong = await wrongAfter("UPDATE actor SET parts = json_set(parts, '$.user', 'bob')")
+    expect(wrong).toContainEqual(expect.stringMatching(/^batch .*not what was submitted/))
+    expect(wrong).toContainEqual(expect.stringMatching(/^chain \d+: .*acts .*changed/))
+    expect(wrong).toContainEqual(expect.stringMatching(/^chain \d+: .*moves .*changed/))
+  })
+
+  test('binds the digests of what was submitted', async () => {
+    await submit(ledger, accountId, [refund('A')])
+    await ledger.head()
+    const wrong = await wrongAfter("UPDATE recorded SET digest = ''")
+    expect(wrong).toContainEqual(expect.stringMatching(/^chain \d+: .*digests of what was submitted.*changed/))
+  })
+
   test('is its owner’s alone', async () => {
     for (const file of [sqlite.path, `${sqlite.path}-wal`, `${sqlite.path}-shm`]) {
       expect((await stat(file)).mode & 0o077).toBe(0)
