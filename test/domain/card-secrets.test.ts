@@ -152,12 +152,11 @@ test('in any text nothing is found after the mask, and a second mask changes not
   )
 })
 
-test('a text of many names costs no more than its length', () => {
-  for (const unit of ['cvv ', 'cvv a', '3 digits on ', 'security code x', 'code de ', 'cvv        a        ']) {
-    const text = unit.repeat(64_000 / unit.length)
-    const fromMs = performance.now()
-    holdsCardSecret(text)
-    // Some 20 ms on a quiet machine; minutes where the cost grows with the square of the length.
-    expect(performance.now() - fromMs).toBeLessThan(2_000)
-  }
-})
+// A pattern tells nothing of its steps, so only the time-out limits them: 40 ms in all where they grow as the text does, ten minutes
+// where they grow with its square. The digits in front are what makes the pattern run at all.
+test.each(['cvv ', 'cvv a', '3 digits on ', 'security code x', 'code de ', 'cvv        a        ', ' a'])(
+  'a long text of %j is looked through to its end',
+  (unit) => {
+    expect(holdsCardSecret(`123 cvv${unit.repeat(200_000 / unit.length)}`)).toBe(false)
+  },
+)

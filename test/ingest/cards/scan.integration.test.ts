@@ -55,14 +55,14 @@ test.each([
   expect(await kindOf(bytes)).toBe(kind)
 })
 
-// The pattern for quotation marks took half a minute: a test that does not end has failed.
+// A pattern for quotation marks took seconds each time, and so often minutes. Nothing counts its steps: only the time-out limits them.
 test.each([
-  ['quotation marks', '"'.repeat(64 * 1024)],
-  ['quotation marks between letters', `x${'"'.repeat(60 * 1024)}x`],
-  ['a table of digits', '4,'.repeat(64 * 1024)],
-  ['numbers of 16 digits that are none', '4111111111111112,'.repeat(16 * 1024)],
-])('a text of %s is looked through to its end', { timeout: 3_000 }, async (_, text) => {
-  expect(await kindOf(`a;b\n${text}\n`)).toBe('none')
+  ['quotation marks', 100, '"'.repeat(64 * 1024)],
+  ['quotation marks between letters', 100, `x${'"'.repeat(60 * 1024)}x`],
+  ['a table of digits', 1, '4,'.repeat(64 * 1024)],
+  ['numbers of 16 digits that are none', 1, '4111111111111112,'.repeat(16 * 1024)],
+])('a text of %s is looked through to its end', async (_, times, text) => {
+  for (let nth = 0; nth < times; nth++) expect(await kindOf(`a;b\n${text}\n`)).toBe('none')
 })
 
 test('an IBAN or a UUID is none, wherever the pieces part', async () => {
