@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { booksOf, compareBooks, countsIn } from '../fixtures/books.ts'
 import { cardSales } from '../fixtures/cards.ts'
-import { type Office, openOffice } from '../fixtures/cli.ts'
+import { type Office, openOffice, until } from '../fixtures/cli.ts'
 import { orderOf, preparationFor, refunds, toCsv } from '../fixtures/files.ts'
 
 let office: Office
@@ -177,7 +177,8 @@ describe.runIf(isRoot)('with approvals: {four_eyes: true}', () => {
   test('a run told to wait goes on by itself', async () => {
     const { input, out } = await prepared()
     const running = office.startWith(as('mio'), 'run', input, '--out', out, '--wait-approval', '5m', '--json')
-    const batch = await eventually(() => running.said().map((line) => JSON.parse(line).batch)[0])
+    await until('the batch is named', () => running.said().length > 0, running)
+    const { batch } = JSON.parse(running.said()[0] as string)
     const { digest } = (await office.trancheWith(env, 'status', batch, '--json')).last.approval
     await office.trancheWith(as('ken'), 'approve', batch, '--digest', digest, '--reason', 'ok')
     const ended = await running.ended
@@ -289,11 +290,3 @@ test('find tells where an id is, and nothing of one that is not there', async ()
   expect((await office.tranche('find', 'nothing', '--json')).last).toEqual({ instructions: [] })
   expect((await office.tranche('find', 'nothing')).code).toBe(2)
 })
-
-async function eventually<T>(look: () => T | undefined): Promise<T> {
-  for (;;) {
-    const found = look()
-    if (found !== undefined) return found
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-}

@@ -4,10 +4,8 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, writeFileSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { performance } from 'node:perf_hooks'
-import { DatabaseSync } from 'node:sqlite'
-import { setTimeout as pause } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Currency } from '../../../../src/domain/money.ts'
 import { SYSTEM_TIMING } from '../../../../src/ledger/sqlite/commit.ts'
 import { openLedger } from '../../../../src/ledger/sqlite/ledger.ts'
@@ -34,6 +32,7 @@ import {
   submit,
   work,
 } from '../../../fixtures/ledgers.ts'
+import { soon } from '../../../fixtures/soon.ts'
 import { accountId, ledger, sqlite, useSqliteLedger } from '../../../fixtures/use-ledger.ts'
 
 const noDeath = (error: unknown): never => {
@@ -283,18 +282,26 @@ describe('a SQLite file', () => {
     }
   })
 
-  test('that another process is just making is waited for, longer than SQLite would wait', async () => {
+  test('that another process is just making is waited for, although SQLite refuses at once', async () => {
     const fresh = await sqlitePlace()
-    const holder = await holdWriteLock(fresh.path)
-    const opener = startChild('child-opener.ts', fresh.dir)
-    children.push(opener)
-    await opener.said(/waiting/)
-    opener.tell('now')
-    await opener.said(/opening/)
-    await Promise.race([opener.ended(), pause(200)]) // time enough to give up in
-    holder.tell('release')
-    expect(await opener.said(/opened/)).toMatch(/^opened [0-9a-f]{16}$/)
-    await fresh.remove()
+    const maker = new DatabaseSync(fresh.path)
+    maker.exec('BEGIN IMMEDIATE')
+    vi.useFakeTimers({ toFake: ['Date'] }) // however busy the machine is, the wait is not over
+    const waits = vi.spyOn(Atomics, 'wait').mockImplementation(() => {
+      if (waits.mock.calls.length === 3) maker.exec('ROLLBACK')
+      return 'timed-out'
+    })
+    try {
+      expect(makeLedger({ path: fresh.path })).toEqual({
+        ledgerId: expect.stringMatching(/^[0-9a-f]{16}$/),
+        made: true,
+      })
+    } finally {
+      waits.mockRestore()
+      vi.useRealTimers()
+      maker.close()
+      await fresh.remove()
+    }
   })
 
   test('shares one commit among writes that arrive together', async () => {
@@ -312,25 +319,37 @@ describe('a SQLite file', () => {
     expect(version() - before).toBe(2)
   })
 
+  /** The ledger once more, with its connection and the statement that begins every transaction of it. */
+  function openWatched() {
+    const prepare = vi.spyOn(DatabaseSync.prototype, 'prepare')
+    const opened = sqlite.open()
+    const nth = prepare.mock.calls.findIndex(([sql]) => sql === 'BEGIN IMMEDIATE')
+    const connection = prepare.mock.contexts[nth] as unknown as DatabaseSync
+    const begin = prepare.mock.results[nth]?.value as StatementSync
+    prepare.mockRestore()
+    return { opened, connection, begin }
+  }
+
   test('that another process is writing to is waited for without holding up anything else', async () => {
     const batchId = await submit(ledger, accountId, [refund('A'), refund('B')])
     const [a, b] = [await dueRow(ledger, batchId, 'A'), await dueRow(ledger, batchId, 'B')]
     const sending = await claimed(ledger, a)
+    const { opened: patient, connection, begin } = openWatched()
+    const begun = vi.spyOn(begin, 'run')
     const holder = await holdWriteLock()
 
     const answered: string[] = []
     const nowMs = Date.now()
     const writing = Promise.all([
-      claim(ledger, b, nowMs).then(({ kind }) => answered.push(kind)),
-      settle(ledger, sending, 'APPROVED').then(({ state }) => answered.push(state)),
-      ledger.recordMessage(messageOf(accountId, refund('M'))).then(({ kind }) => answered.push(kind)),
+      claim(patient, b, nowMs).then(({ kind }) => answered.push(kind)),
+      settle(patient, sending, 'APPROVED').then(({ state }) => answered.push(state)),
+      patient.recordMessage(messageOf(accountId, refund('M'))).then(({ kind }) => answered.push(kind)),
     ])
-    const before = performance.eventLoopUtilization()
-    for (let i = 0; i < 40; i++) await pause(10)
-    // A thread that waits inside SQLite is never idle.
-    expect(performance.eventLoopUtilization(before).utilization).toBeLessThan(0.8)
+    await soon(() => expect(begun.mock.results.filter(({ type }) => type === 'throw').length).toBeGreaterThan(3))
     expect(answered).toEqual([])
-    expect(await statesIn(ledger, batchId)).toEqual(['SENDING', 'READY'])
+    expect(await statesIn(patient, batchId)).toEqual(['SENDING', 'READY'])
+    // The statement that is refused does not wait inside SQLite, where it would hold up the thread.
+    expect(connection.prepare('PRAGMA busy_timeout').get()).toEqual({ timeout: 0 })
 
     holder.tell('release')
     await writing
