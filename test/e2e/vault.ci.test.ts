@@ -103,7 +103,7 @@ test('a file that is changed while it is sent sends no row that was not checked'
   expect(ended.stderr).toContain('Put the file back as it was and run the same command again to go on.')
   expect(compareBooks(booksOf(office))).toEqual([])
   expect(office.sandbox.log().length).toBeLessThan(rows)
-}, 120_000)
+})
 
 test('a file of cards and a worker exclude each other, and it is said how', async () => {
   office = await openOffice()
@@ -226,4 +226,4 @@ test('thousands of cards take little more memory than a few, so that what was se
   const few = await resident('few.csv', 500, 1)
   const many = await resident('many.csv', 10_000, 501)
   expect(many / few).toBeLessThan(1.35)
-}, 120_000)
+})

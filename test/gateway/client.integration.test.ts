@@ -3,7 +3,7 @@ import { getEventListeners } from 'node:events'
 import { createServer } from 'node:net'
 import { getCACertificates, setDefaultCACertificates, TLSSocket } from 'node:tls'
 import fc from 'fast-check'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Outcome } from '../../src/domain/outcome.ts'
 import { signalOf, verdictOn } from '../../src/domain/verdict.ts'
 import { hidingPlaces, type KnownBody, PLAIN_BODIES } from '../fixtures/bodies.ts'
@@ -37,6 +37,11 @@ function expectTruth(gateway: FaultyGateway, outcome: Outcome): void {
 
 async function until(looks: () => boolean): Promise<void> {
   while (!looks()) await new Promise((resolve) => setImmediate(resolve))
+}
+
+/** Of the event loop: more than pass between the end of a deadline and what comes of it. */
+async function someTurns(): Promise<void> {
+  for (let turns = 0; turns < 20; turns++) await new Promise((resolve) => setImmediate(resolve))
 }
 
 /** Sends one refund to a gateway that plays the script. */
@@ -157,10 +162,14 @@ describe('an answer', () => {
   })
 
   test('shortly before the deadline counts', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
     const { outcome } = await sendTo(async (visit) => {
       const request = await visit.request()
       visit.execute()
-      setTimeout(() => visit.write(httpAnswer(200, approval(request))), 1_000)
+      vi.advanceTimersByTime(1_999)
+      await someTurns()
+      visit.write(httpAnswer(200, approval(request)))
     }, 2_000)
     expect(outcome).toMatchObject({ kind: 'answered', body: { fields: { TRANS_STATUS_NAME: 'APPROVED' } } })
   })
@@ -168,13 +177,13 @@ describe('an answer', () => {
   test.each(['content-length', 'end of connection'])(
     'that lies in the socket while the event loop is blocked past the deadline is read (%s)',
     async (framing) => {
-      const timeoutMs = 50
+      const timeoutMs = 500 // far more than the request takes to arrive
       const { outcome } = await sendTo(async (visit) => {
         const text = approval(await visit.request())
         visit.execute()
         if (framing === 'content-length') visit.write(httpAnswer(200, text))
         else visit.end(`HTTP/1.1 200 OK\r\n\r\n${text}`)
-        const untilMs = performance.now() + 4 * timeoutMs
+        const untilMs = performance.now() + 1.1 * timeoutMs
         while (performance.now() < untilMs);
       }, timeoutMs)
       expect(outcome).toMatchObject({ kind: 'answered', body: { fields: { TRANS_STATUS_NAME: 'APPROVED' } } })
@@ -182,17 +191,18 @@ describe('an answer', () => {
   )
 
   test('has its whole time although the process stood still while it handed the request over', async () => {
-    const timeoutMs = 200
+    const timeoutMs = 500 // far more than the answer takes
     const standStill = () => {
       unsubscribe('undici:client:sendHeaders', standStill)
-      const untilMs = performance.now() + 2 * timeoutMs
+      const untilMs = performance.now() + 1.1 * timeoutMs
       while (performance.now() < untilMs);
     }
     subscribe('undici:client:sendHeaders', standStill)
     const { outcome } = await sendTo(async (visit) => {
       const request = await visit.request()
       visit.execute()
-      setTimeout(() => visit.write(httpAnswer(200, approval(request))), timeoutMs / 4)
+      await someTurns() // a deadline that began before the stand-still is over in the first of them
+      visit.write(httpAnswer(200, approval(request)))
     }, timeoutMs)
     expect(outcome).toMatchObject({ kind: 'answered', body: { fields: { TRANS_STATUS_NAME: 'APPROVED' } } })
   })

@@ -18,9 +18,6 @@ const everyFamily = Object.entries(FAMILIES).flatMap(([family, all]) =>
 
 test.concurrent.for(everyFamily)(
   '$family, over a $connections connection, turns nothing round',
-  {
-    timeout: 180_000,
-  },
   async ({ connections, answers }, { expect }) => {
     const wrong: string[] = []
     expect(answers).not.toEqual([])

@@ -14,9 +14,10 @@ import { openPlace, takingMs } from './place.ts'
 /** Slow enough for something to be done before it is over. */
 const AT_EASE = { TRANCHE_IN_FLIGHT: '4', TRANCHE_RATE: '40' }
 
-test.concurrent('a write lock held beyond every send-by keeps new work back and loses no answer', {
-  timeout: 120_000,
-}, async ({ expect, onTestFinished }) => {
+test.concurrent('a write lock held beyond every send-by keeps new work back and loses no answer', async ({
+  expect,
+  onTestFinished,
+}) => {
   await using place = await openPlace(AT_EASE, takingMs(30))
   const { office, gateway } = place
   const { input, out } = await place.file('in', refunds(160))
@@ -48,9 +49,7 @@ function isSentOrReady(received: number) {
     nth > 0 || all.filter(({ state }) => state !== 'READY').length === received
 }
 
-test.concurrent('asked again and again under a run, the ledger that works raises no alarm', {
-  timeout: 90_000,
-}, async ({ expect }) => {
+test.concurrent('asked again and again under a run, the ledger that works raises no alarm', async ({ expect }) => {
   await using place = await openPlace({ TRANCHE_IN_FLIGHT: '16' })
   const { office, gateway } = place
   const { input, out } = await place.file('in', refunds(1_500))
@@ -104,9 +103,6 @@ const DAMAGES: Readonly<Record<string, (path: string) => void>> = {
 
 test.concurrent.for(Object.keys(DAMAGES))(
   'of a ledger that is damaged (%s) nothing is sent a second time, and 0 is said of none',
-  {
-    timeout: 60_000,
-  },
   async (damage, { expect }) => {
     await using place = await openPlace(AT_EASE, takingMs(20))
     const { office, gateway } = place
@@ -124,9 +120,9 @@ test.concurrent.for(Object.keys(DAMAGES))(
   },
 )
 
-test.concurrent('an adoption as restored, killed again and again, ends with all open rows in doubt', {
-  timeout: 60_000,
-}, async ({ expect }) => {
+test.concurrent('an adoption as restored, killed again and again, ends with all open rows in doubt', async ({
+  expect,
+}) => {
   await using place = await openPlace()
   const { office, gateway } = place
   const rows = refunds(900)
