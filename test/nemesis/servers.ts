@@ -1,4 +1,5 @@
 // What becomes of a server of a ledger: copied, put back to the copy, replaced by a standby, left without one, out of room on its disk.
+// A sleep here is how long a fault lasts: nothing is waited for.
 
 import { execFileSync } from 'node:child_process'
 import { appendFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,5 @@
 // Where a schedule is played: an office with a worker, a Redis and a gateway behind proxies, and what was done to them.
+// A sleep here is how long a fault lasts: nothing is waited for.
 
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'

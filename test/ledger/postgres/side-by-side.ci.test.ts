@@ -46,7 +46,7 @@ async function workOff(one: Ledger, batchId: BatchId, claimedNow: Set<string>, s
         expect(claimedNow.has(order)).toBe(false)
         claimedNow.add(order)
         seen.push(row.rowNo)
-        await new Promise((resolve) => setTimeout(resolve, 2))
+        await new Promise((resolve) => setTimeout(resolve, 2)) // so long a request lasts: nothing is waited for
         claimedNow.delete(order)
         const facts = factsWith(String(90_000 + row.rowNo))
         await settle(one, inAttempt(row, row.attempt + 1), 'APPROVED', { facts })
