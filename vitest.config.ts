@@ -33,7 +33,8 @@ const PARTS = { pool: 'forks', globalSetup: ['test/fixtures/program.ts', 'test/f
 export default defineConfig({
   test: {
     setupFiles: process.env.PROPERTY_SEED === undefined ? [] : ['test/search/properties.ts'],
-    maxWorkers: 2,
+    // One more than cores: half of the tests wait for something.
+    maxWorkers: 3,
     ...(process.env.TEST_TIMES !== undefined && {
       maxWorkers: 1,
       reporters: [process.stdout.isTTY ? 'dot' : 'minimal', new Times()],
