@@ -15,7 +15,7 @@ type ToXtlOrderId = (accountKey: string, reference: string) => string
 export function messageAccountOf(merchant: Merchant, accountId: AccountId, toXtlOrderId: ToXtlOrderId): MessageAccount {
   const accountKey = accountKeyOf(merchant)
   return {
-    ...{ accountId, accountKey, lookalikeDays: merchant.lookalikeDays },
+    ...{ accountId, accountKey, lookalikeDays: merchant.lookalikeDays, captureTolerance: merchant.captureTolerance },
     into: merchant.messageBatches === 'hourly' ? 'hour' : 'day',
     xtlOrderIdOf: (reference) => toXtlOrderId(accountKey, reference),
   }

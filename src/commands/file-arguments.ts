@@ -121,6 +121,7 @@ export function requestFor(app: App, merchant: Merchant, given: FileArguments, c
       parseOption(given.allowLookalikes, '--allow-lookalikes', 'the number that check shows', parseWhole) ?? 0,
     lookalikeDays:
       parseOption(given.lookalikeDays, '--lookalike-days', 'a number of days', parseWhole) ?? merchant.lookalikeDays,
+    captureTolerance: merchant.captureTolerance,
     ...parseRetry(given, merchant),
     canaryRows: parseOption(given.canary, '--canary', 'a number of rows, 1 or more', parsePositive) ?? null,
     maxDeclinedPercent:

@@ -20,6 +20,8 @@ const MESSAGE_BATCHES = ['daily', 'hourly'] as const satisfies readonly Merchant
 const DECIMALS = ['.', ','] as const satisfies readonly Merchant['decimal'][]
 const OUTCOMES = /^[A-Za-z0-9._-]{1,64}$/
 const LOOKALIKE_DAYS: Range = { min: 0, max: 366 }
+/** Per cent. */
+const CAPTURE_TOLERANCE: Range = { min: 0, max: 100 }
 const REASON_RULES_MAX = 1000
 
 /** Each field checks itself, so that all mistakes of an entry are found in one go. `zod` is loaded here, as needed. */
@@ -63,6 +65,7 @@ export async function entrySchema(directory: string, exposed: ExposedFile[]) {
     currency: read(parseListedCurrency).optional(),
     decimal: z.enum(DECIMALS).optional(),
     lookalike_days: whole(LOOKALIKE_DAYS),
+    capture_tolerance: whole(CAPTURE_TOLERANCE),
     message_batches: z.enum(MESSAGE_BATCHES).optional(),
     outcomes: z.string().regex(OUTCOMES, 'is not 1 to 64 letters, digits, ".", "_" or "-"').optional(),
     reason_categories: z
@@ -110,6 +113,7 @@ export function fromEntry(name: string, entry: Entry, traffic: Traffic, trust: M
     currency: entry.currency ?? MERCHANT_DEFAULTS.currency,
     decimal: entry.decimal ?? MERCHANT_DEFAULTS.decimal,
     lookalikeDays: entry.lookalike_days ?? MERCHANT_DEFAULTS.lookalikeDays,
+    captureTolerance: entry.capture_tolerance ?? MERCHANT_DEFAULTS.captureTolerance,
     messageBatches: entry.message_batches ?? MERCHANT_DEFAULTS.messageBatches,
     outcomes: entry.outcomes ?? MERCHANT_DEFAULTS.outcomes,
     reasonRules: Object.freeze(entry.reason_categories ?? MERCHANT_DEFAULTS.reasonRules),

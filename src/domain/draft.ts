@@ -75,6 +75,8 @@ export interface DraftHeader {
   readonly lookalikesAllowed?: number
   /** For how many days a row that was sent under another run key counts as a look-alike. */
   readonly lookalikeDays: number
+  /** Per cent by which the captures of an order may exceed its authorization. */
+  readonly captureTolerance: number
   readonly nowMs: number
   /** The draft will not be recorded: it waits for no other submit and touches nothing in the ledger. */
   readonly lookOnly?: boolean
@@ -204,6 +206,8 @@ export interface Lookalike {
    * currency; earlier rows of the file count. null: it is like one row. No currency: it was refunded in several, and the amount is no sum.
    */
   readonly refundedBefore: { readonly amountMinor: bigint; readonly currency: Currency | null } | null
+  /** The row voids an order that the other row captures or refunds, or the other way round. */
+  readonly besideVoid: boolean
   /** Of the recorded row, where the money is not what its state tells: answered APPROVED after it had ended, for one. */
   readonly moneyWarning: string | null
 }

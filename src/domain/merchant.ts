@@ -34,6 +34,8 @@ export interface Merchant {
   /** How this merchant's files write decimals; null: each file tells. */
   readonly decimal: '.' | ',' | null
   readonly lookalikeDays: number
+  /** Per cent by which the captures of an order may exceed its authorization. */
+  readonly captureTolerance: number
   /** How long the batch is open that takes messages which name none. */
   readonly messageBatches: 'daily' | 'hourly'
   /** A service that is told of every outcome of this merchant, by the name of its queue; null: only who asks is told. */
@@ -62,6 +64,7 @@ export const MERCHANT_DEFAULTS: Omit<Merchant, 'name' | 'url' | 'username' | 'pa
   currency: null,
   decimal: null,
   lookalikeDays: 20,
+  captureTolerance: 0,
   messageBatches: 'daily',
   outcomes: null,
   reasonRules: Object.freeze([]),

@@ -18,6 +18,7 @@ export type State = (typeof STATES)[number]
  * - `late-answer`: a true answer of the named attempt that came after the row had been given up; where it says what a person had
  *   found, the row stays in its state, which is the gateway's from then on
  * - `executed`: a true answer of an earlier attempt says that this one would be the second execution
+ * - `order`: it no longer fits what is recorded of its order
  * - `restore`: an older state of the ledger was put back, and the lost state may have sent the row
  */
 export type Cause =
@@ -31,6 +32,7 @@ export type Cause =
   | 'proof'
   | 'late-answer'
   | 'executed'
+  | 'order'
   | 'restore'
 
 export interface Move {
@@ -42,6 +44,7 @@ export interface Move {
 export const MOVES = [
   { from: 'READY', to: 'SENDING', cause: 'claim' },
   { from: 'READY', to: 'CANCELLED', cause: 'cancel' },
+  { from: 'READY', to: 'CANCELLED', cause: 'order' },
   { from: 'SENDING', to: 'APPROVED', cause: 'answer' },
   { from: 'SENDING', to: 'DECLINED', cause: 'answer' },
   { from: 'SENDING', to: 'FAILED', cause: 'answer' }, // certainly not executed: refused as wrong

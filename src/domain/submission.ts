@@ -67,6 +67,7 @@ export interface SubmitRequest {
   /** Rows that an earlier file holds are not sent, and that is no reason to refuse the file. Absent: false. */
   readonly onlyNew?: boolean
   readonly lookalikeDays: number
+  readonly captureTolerance: number
   readonly allowLookalikes: number
   readonly skipInvalid: boolean
   readonly expectCount: number | null
@@ -217,9 +218,25 @@ function sumText({ operation, currency, count, amount }: ToldToSend['totals'][nu
  * What a person answers for who says that both are meant: the two rows, the reason why they were asked, and whether the other is in trouble. The file is known by its
  * bytes and recorded rows by their numbers, so that this says which rows they are. Plain letters and digits.
  */
-export function pairOf({ rowNo, like, lost, changedFrom, refundedBefore, moneyWarning }: Lookalike): string {
+export function pairOf({
+  rowNo,
+  like,
+  lost,
+  changedFrom,
+  refundedBefore,
+  besideVoid,
+  moneyWarning,
+}: Lookalike): string {
   const sumOfPair = changedFrom ?? refundedBefore
-  const why = lost ? 'lost' : changedFrom !== null ? 'changed' : refundedBefore !== null ? 'refunded' : 'same'
+  const why = lost
+    ? 'lost'
+    : changedFrom !== null
+      ? 'changed'
+      : refundedBefore !== null
+        ? 'refunded'
+        : besideVoid
+          ? 'void'
+          : 'same'
   const sum = sumOfPair === null ? [] : [sumOfPair.amountMinor, sumOfPair.currency ?? 'several']
   // That it is in doubt, or that money differs, is what somebody looks at before they tick.
   const trouble = [like.state === 'IN_DOUBT' ? 'doubt' : [], moneyWarning === null ? [] : 'warned'].flat()

@@ -27,9 +27,14 @@ function lostText({ reference, like }: Lookalike, where: string, changed: string
   return `${changed ?? asksForSame} may have run again in the record that was lost when an older state of the ledger was put back`
 }
 
-function likeText({ like, refundedBefore }: Lookalike, where: string, changed: string | null): string {
+function likeText(lookalike: Lookalike, where: string, changed: string | null): string {
+  const { like, refundedBefore } = lookalike
   if (changed !== null)
     return `${changed} is not in this file; sent, it would move money beside that row, not in its place`
+  if (lookalike.besideVoid)
+    return lookalike.operation === 'CANCEL'
+      ? `voids an order that ${like.reference} (${where}) captures or refunds`
+      : `captures or refunds an order that ${like.reference} (${where}) voids`
   if (refundedBefore === null) return `has the same operation, amount and target as ${like.reference} (${where})`
   const { amountMinor, currency } = refundedBefore
   const refunded = like.batchId === null ? 'already refunded' : 'refunded before'
@@ -78,7 +83,7 @@ function stillToSendText({ stillToSend }: LookalikesRefused): string {
 }
 
 export function toJsonLookalike(lookalike: Lookalike): object {
-  const { rowNo, line, reference, like, lost, changedFrom, refundedBefore, moneyWarning } = lookalike
+  const { rowNo, line, reference, like, lost, changedFrom, refundedBefore, besideVoid, moneyWarning } = lookalike
   return {
     ...{ pair: pairOf(lookalike), row: rowNo, line, reference },
     ...{ operation: lookalike.operation, ...moneyJson(lookalike.money), order_id: lookalike.orderId },
@@ -92,6 +97,7 @@ export function toJsonLookalike(lookalike: Lookalike): object {
         ? null
         : { amount: amountText(changedFrom.amountMinor, changedFrom.currency), currency: changedFrom.currency },
     may_have_run_again: lost,
+    beside_void: besideVoid,
     money_warning: moneyWarning,
     refunded_before:
       refundedBefore === null

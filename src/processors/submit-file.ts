@@ -59,6 +59,7 @@ export async function reviewFile(
     reattempt: request.reattempt ? { ...request.reattempt, xtlOrderIdOf: file.xtlOrderIdOf } : null,
     onlyNew: request.onlyNew ?? false,
     lookalikeDays: request.lookalikeDays,
+    captureTolerance: request.captureTolerance,
     lookalikesAllowed: request.allowLookalikes,
     nowMs: request.nowMs,
     canaryRows: request.canaryRows,

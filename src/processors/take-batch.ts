@@ -53,7 +53,7 @@ export interface ReceivedBatch extends Pick<ReceivedMessage, 'queuedAtMs'> {
 /** Faults where it could not be recorded just now. */
 export async function takeBatch(
   batch: Batch,
-  { accountId, lookalikeDays, xtlOrderIdOf }: MessageAccount,
+  { accountId, lookalikeDays, captureTolerance, xtlOrderIdOf }: MessageAccount,
   { ifRefused, queuedAtMs, nowMs }: ReceivedBatch,
   { ledger, actor, turns }: BatchParts,
 ): Promise<MessageResult> {
@@ -61,7 +61,7 @@ export async function takeBatch(
   const known = await lookBefore()
   if (known !== null) return known
   const request: SubmitRequest = {
-    ...{ accountId, runKey: batch.runKey, fingerprint: '', sandbox: false, retry: [], lookalikeDays },
+    ...{ accountId, runKey: batch.runKey, fingerprint: '', sandbox: false, retry: [], lookalikeDays, captureTolerance },
     ...{ allowLookalikes: batch.allowLookalikes, skipInvalid: false, expectCount: null, expectTotals: [] },
     ...{ canaryRows: null, maxDeclinedPercent: null, nowMs },
   }

@@ -21,6 +21,7 @@ export interface MessageAccount {
   readonly accountId: AccountId
   readonly accountKey: string
   readonly lookalikeDays: number
+  readonly captureTolerance: number
   /** Where messages go that name no batch. */
   readonly into: 'day' | 'hour'
   /** The merchant's order id that goes with a reference. */
@@ -127,13 +128,14 @@ async function tryToTake(
     return takeBatch(parsed, account, { ifRefused, queuedAtMs, nowMs }, batches)
   }
   const { instruction, runKey, allowLookalike, batchName, replyTo, cells } = parsed
-  const { accountId, lookalikeDays } = account
+  const { accountId, lookalikeDays, captureTolerance } = account
   const answer = await ledger.recordMessage({
     accountId,
     instruction,
     runKey,
     allowLookalike,
     lookalikeDays,
+    captureTolerance,
     into: batchName === null ? account.into : { name: batchName },
     cells,
     replyTo,

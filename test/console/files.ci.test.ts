@@ -430,6 +430,7 @@ describe('a check', () => {
       ...{ ...money, pair: HOSTILE, line: 2, reference: HOSTILE, operation: 'REFUND', like },
       changed_from: null,
       may_have_run_again: true,
+      beside_void: false,
       money_warning: HOSTILE,
       refunded_before: null,
     }
@@ -548,7 +549,14 @@ describe('handing in', () => {
       currency: 'EUR',
     },
     like: { ...like, currency: 'EUR', order_id: '0077', handed_in: '2026-05-01T08:00:00.000Z' },
-    ...{ order_id: '77', changed_from: null, may_have_run_again: false, money_warning: null, refunded_before: null },
+    ...{
+      order_id: '77',
+      changed_from: null,
+      may_have_run_again: false,
+      beside_void: false,
+      money_warning: null,
+      refunded_before: null,
+    },
   }
   const IN_FILE = {
     ...{ ...PAIR, pair: '2 file 1 same', row: 2, line: 3, reference: 'R-2' },

@@ -33,7 +33,15 @@ const REVIEW: DraftReview = {
 }
 
 const REQUEST: SubmitRequest = {
-  ...{ accountId: 1 as AccountId, runKey: null, fingerprint: '', sandbox: false, retry: [], lookalikeDays: 20 },
+  ...{
+    accountId: 1 as AccountId,
+    runKey: null,
+    fingerprint: '',
+    sandbox: false,
+    retry: [],
+    lookalikeDays: 20,
+    captureTolerance: 0,
+  },
   ...{ allowLookalikes: 0, skipInvalid: false, expectCount: null, expectTotals: [], canaryRows: null },
   ...{ maxDeclinedPercent: null, nowMs: 0 },
 }
@@ -145,7 +153,7 @@ test('a pair is told by both rows, by why they look alike, and by the trouble th
   } as const
   const one: Lookalike = {
     ...{ rowNo: 5, line: 6, reference: 'B', operation: 'REFUND', money: null, orderId: '7', like },
-    ...{ changedFrom: null, lost: false, refundedBefore: null, moneyWarning: null },
+    ...{ changedFrom: null, lost: false, refundedBefore: null, besideVoid: false, moneyWarning: null },
   }
   const others: readonly Lookalike[] = [
     { ...one, rowNo: 6 },
@@ -156,6 +164,7 @@ test('a pair is told by both rows, by why they look alike, and by the trouble th
     { ...one, changedFrom: money(EUR, 5n) },
     { ...one, changedFrom: money(EUR, 6n) },
     { ...one, refundedBefore: money(EUR, 5n) },
+    { ...one, besideVoid: true },
     { ...one, refundedBefore: money(USD, 5n) },
     { ...one, refundedBefore: { amountMinor: 5n, currency: null } },
     { ...one, like: { ...like, state: 'IN_DOUBT' } },

@@ -124,7 +124,9 @@ test('refunds beyond a sale of the same ledger are refused and name what was lef
   const tooMuch = await office.put('second.csv', toCsv([refund(2, '20.01')]))
   const refused = await office.tranche('run', tooMuch, '--out', office.path('second.out.csv'))
   expect(refused.code).toBe(7)
-  expect(refused.stderr).toMatch(/with this row 50\.01 EUR of order \d+; its sale, row 1 of batch \S+, was 50\.00 EUR/)
+  expect(refused.stderr).toMatch(
+    /order \d+: paid 50\.00 EUR by row 1 of batch \S+, refunded 30\.00 EUR, last by row 1 of batch \S+; this row asks for 20\.01 EUR/,
+  )
   expect(office.sandbox.received()).toBe(2)
   const rest = await office.put('third.csv', toCsv([refund(3, '20.00')]))
   expect((await office.tranche('run', rest, '--out', office.path('third.out.csv'))).code).toBe(0)

@@ -12,7 +12,19 @@ import { type AccountLane, executeSlice, type SliceParts } from '../../src/proce
 import { type AccountLimiter, createLimiter } from '../../src/throttle/limiter.ts'
 import { bodyOf } from '../fixtures/bodies.ts'
 import { idle, ManualClock } from '../fixtures/clock.ts'
-import { CLERK, claim, claimed, dueIn, dueRow, NOW, openAccount, refund, settle, submit } from '../fixtures/ledgers.ts'
+import {
+  CLERK,
+  claim,
+  claimed,
+  dueIn,
+  dueRow,
+  findingOn,
+  NOW,
+  openAccount,
+  refund,
+  settle,
+  submit,
+} from '../fixtures/ledgers.ts'
 
 type Reply = (instruction: Instruction) => Outcome | Promise<Outcome>
 
@@ -111,6 +123,7 @@ function withGate(newGate: AccountLimiter): void {
     timeoutMs: 60_000,
     notExecutedStatus: [503],
     deleteAnswer: 'status',
+    captureTolerance: 0,
     configured: { ratePerSecond: null, inFlightMax: 8 },
   }
   parts = {
@@ -171,6 +184,18 @@ describe('what was seen becomes where the row stands', () => {
     expect(await countsOf(batchId)).toEqual({ APPROVED: 100 })
     expect(new Set(gateway.sent.map(({ reference }) => reference)).size).toBe(100)
     expect(gateway.sent).toHaveLength(100)
+    expect(parts.inFlight.size).toBe(0)
+  })
+
+  test('a row that no longer fits its order is cancelled and not sent', async () => {
+    const refunds = (reference: string) => refund(reference, { orderId: '777' })
+    const voided = await submit(ledger, accountId, [{ ...refunds('V'), operation: 'CANCEL', money: null }])
+    await settle(ledger, await claimed(ledger, await dueRow(ledger, voided, 'V')), 'IN_DOUBT')
+    await ledger.resolve(findingOn('V', { finding: 'not-executed' }), CLERK, NOW + 86_400_000)
+    const batchId = await submit(ledger, accountId, [refunds('A')])
+    await ledger.resolve(findingOn('V', { corrects: true }), CLERK, NOW + 86_400_000)
+    expect(await run(batchId)).toBe(0)
+    expect([await countsOf(batchId), gateway.sent]).toEqual([{ CANCELLED: 1 }, []])
     expect(parts.inFlight.size).toBe(0)
   })
 

@@ -54,7 +54,16 @@ function inputOf(fates: readonly Fate[]): string {
 }
 
 const request = (over: Partial<SubmitRequest>): SubmitRequest => ({
-  ...{ accountId, runKey: null, fingerprint: '', sandbox: false, retry: [], lookalikeDays: 20, allowLookalikes: 0 },
+  ...{
+    accountId,
+    runKey: null,
+    fingerprint: '',
+    sandbox: false,
+    retry: [],
+    lookalikeDays: 20,
+    captureTolerance: 0,
+    allowLookalikes: 0,
+  },
   ...{ skipInvalid: true, expectCount: null, expectTotals: [], canaryRows: null, maxDeclinedPercent: null, nowMs: NOW },
   ...over,
 })

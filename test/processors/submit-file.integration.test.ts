@@ -17,7 +17,16 @@ const fileOf = (sha256: string): InstructionFile => ({
 })
 
 const request = (over: Partial<SubmitRequest> = {}): SubmitRequest => ({
-  ...{ accountId, runKey: null, fingerprint: '', sandbox: false, retry: [], lookalikeDays: 20, allowLookalikes: 0 },
+  ...{
+    accountId,
+    runKey: null,
+    fingerprint: '',
+    sandbox: false,
+    retry: [],
+    lookalikeDays: 20,
+    captureTolerance: 0,
+    allowLookalikes: 0,
+  },
   ...{
     skipInvalid: false,
     expectCount: null,

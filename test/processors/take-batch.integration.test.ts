@@ -19,7 +19,14 @@ beforeEach(async () => {
   ledger = place.open()
   const accountId = await openAccount(ledger)
   const silent = () => {}
-  const account = { accountId, accountKey: 'key', lookalikeDays: 20, into: 'day', xtlOrderIdOf: (text: string) => text }
+  const account = {
+    accountId,
+    accountKey: 'key',
+    lookalikeDays: 20,
+    captureTolerance: 0,
+    into: 'day',
+    xtlOrderIdOf: (text: string) => text,
+  }
   parts = {
     ...{ ledger, clock: new ManualClock(NOW), log: { debug: silent, info: silent, warn: silent, error: silent } },
     parse: parseMessage,

@@ -24,6 +24,7 @@ const REFUND = {
 const SHOP = {
   accountKey: 'key',
   lookalikeDays: 20,
+  captureTolerance: 0,
   into: 'day',
   xtlOrderIdOf: (reference: string) => reference,
 } as const

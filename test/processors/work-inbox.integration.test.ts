@@ -46,6 +46,7 @@ const REQUEST: Omit<SubmitRequest, 'accountId'> = {
     sandbox: false,
     retry: [],
     lookalikeDays: 20,
+    captureTolerance: 0,
     allowLookalikes: 0,
     skipInvalid: false,
   },

@@ -100,7 +100,14 @@ function openWork(): Promise<Work> {
   const address = { url: `redis://127.0.0.1:${proxy.port}` }
   const limiter = createLimiter({ inFlightMax: IN_FLIGHT, ratePerSecond: null, clock: systemClock })
   const lane = {
-    ...{ gateway, limiter, timeoutMs: 60_000, notExecutedStatus: [], deleteAnswer: 'status' as const },
+    ...{
+      gateway,
+      limiter,
+      timeoutMs: 60_000,
+      notExecutedStatus: [],
+      deleteAnswer: 'status' as const,
+      captureTolerance: 0,
+    },
     configured: { ratePerSecond: null, inFlightMax: IN_FLIGHT },
   }
   const names = { address, prefix: 'bull', ledgerId: 'a', clock: systemClock }

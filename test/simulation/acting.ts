@@ -18,6 +18,7 @@ export function requestOf(accountId: AccountId, { file, allowLookalikes }: Hande
     reattempt: file.asksAgain ? { categories: PASSING, reasonRules: [] } : null,
     sandbox: false,
     lookalikeDays: 20,
+    captureTolerance: 0,
     expectCount: null,
     expectTotals: [],
     nowMs: life.clock.nowMs(),

@@ -211,7 +211,7 @@ export class Office {
       const gateway = truth.open(life, accountId, limiter.departure)
       const { timeoutMs, notExecutedStatus } = truth.weather
       const lane = {
-        ...{ gateway, limiter, timeoutMs, notExecutedStatus, deleteAnswer: 'status' as const },
+        ...{ gateway, limiter, timeoutMs, notExecutedStatus, deleteAnswer: 'status' as const, captureTolerance: 0 },
         configured: { ratePerSecond, inFlightMax },
       }
       lanes.set(accountId, plant.lane?.(lane) ?? lane)
@@ -234,6 +234,7 @@ export class Office {
         accountId: accounts[Number(merchant)] as AccountId,
         accountKey: merchant,
         lookalikeDays: 20,
+        captureTolerance: 0,
         into: 'day' as const,
         xtlOrderIdOf: (reference: string) => reference,
       }),

@@ -87,6 +87,7 @@ function whyAlike({
   changed_from: changed,
   refunded_before: before,
   may_have_run_again: lost,
+  beside_void: isBesideVoid,
   money_warning: warning,
 }: FoundLookalike): string {
   const why =
@@ -94,7 +95,9 @@ function whyAlike({
       ? `the same target; that one asked for ${changed.currency} ${changed.amount}`
       : before !== null
         ? `its order was refunded before${before.currency === null ? ', in several currencies' : `: ${before.currency} ${before.amount}`}; its sale is not recorded here`
-        : 'the same operation, amount and target'
+        : isBesideVoid
+          ? 'one voids the order that the other captures or refunds'
+          : 'the same operation, amount and target'
   return [
     why,
     ...(lost ? ['it may have run in a record that was lost'] : []),

@@ -13,6 +13,7 @@ export interface IntakeMessage {
   readonly runKey: string | null
   readonly allowLookalike: boolean
   readonly lookalikeDays: number
+  readonly captureTolerance: number
   /** Which batch takes it. */
   readonly into: MessageBatch
   /** The message as received, for the results: names and values. */

@@ -22,7 +22,18 @@ export interface DueRow {
   readonly everInDoubt: boolean
   /** How often this row was answered 403. */
   readonly forbiddenCount: number
+  /** Another row of its order was executed or may have been. */
+  readonly sharesOrder: boolean
   readonly instruction: Instruction
+}
+
+/** A row that is held against its order once more before it is claimed. */
+export interface Misfit {
+  readonly rowId: RowId
+  readonly attempt: number
+  /** Per cent by which the captures of an order may exceed its authorization. */
+  readonly captureTolerance: number
+  readonly nowMs: number
 }
 
 export interface Claim {
@@ -138,6 +149,8 @@ export interface WorkLedger {
    * command that resolves. Where rows are in doubt already, it becomes no shorter: they may have been sent under a longer one.
    */
   keepDoubtRest(restMs: number): Promise<void>
+  /** Cancels the row where it no longer fits what is recorded of its order, and says in its reason why. Resolves to whether it did. */
+  cancelMisfit(row: Misfit): Promise<boolean>
   /** Finishes what a cancel left: READY rows of cancelled batches become CANCELLED, in short transactions. */
   finishCancelling(nowMs: number): Promise<number>
   /**

@@ -90,7 +90,14 @@ function pairOf(desk: Desk, n: number, batch: string | null) {
       reference: desk.text(`R-${n}`),
       operation: 'REFUND',
     },
-    ...{ ...asks, changed_from: null, may_have_run_again: false, money_warning: null, refunded_before: null },
+    ...{
+      ...asks,
+      changed_from: null,
+      may_have_run_again: false,
+      beside_void: false,
+      money_warning: null,
+      refunded_before: null,
+    },
     like: {
       ...{ ...like, ...asks, status: batch === null ? null : 'APPROVED' },
       handed_in: batch === null ? null : '2026-05-04T09:00:00.000Z',

@@ -187,6 +187,7 @@ export function describeDrafts(): void {
           runKey: null,
           allowLookalike: true,
           lookalikeDays: 20,
+          captureTolerance: 0,
           into: 'day',
           cells: {},
         },

@@ -146,7 +146,15 @@ export function describeMessages(): void {
     test('is held back by no draft that is only being read', async () => {
       const draft = await place.open().openDraft({
         ...{ accountId, fileName: 'f', fileSha256: 'cc', runKey: null, columns: [], fingerprint: '', sandbox: false },
-        ...{ fedBack: false, retry: [], lookalikeDays: 20, nowMs: NOW, canaryRows: null, maxDeclinedPercent: null },
+        ...{
+          fedBack: false,
+          retry: [],
+          lookalikeDays: 20,
+          captureTolerance: 0,
+          nowMs: NOW,
+          canaryRows: null,
+          maxDeclinedPercent: null,
+        },
       })
       expect(await ledger.recordMessage(messageOf(accountId, refund('A')))).toMatchObject({ kind: 'accepted' })
       await draft.discard()

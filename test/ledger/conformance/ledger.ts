@@ -23,9 +23,9 @@ import { describeFaults } from './intake-faults.ts'
 import { describeLookalikes } from './intake-lookalikes.ts'
 import { describeMessages } from './intake-messages.ts'
 import { describeNamed } from './intake-named.ts'
+import { describeOrders } from './intake-orders.ts'
 import { describeQueuedBefore } from './intake-queued-before.ts'
 import { describeReattempts } from './intake-reattempts.ts'
-import { describeRefunds } from './intake-refunds.ts'
 import { describeRetries } from './intake-retries.ts'
 import { describeSinceReview } from './intake-since-review.ts'
 import { describeModel } from './model.ts'
@@ -55,7 +55,7 @@ export function describeIntake(name: string, newPlace: NewPlace): void {
     describeLookalikes()
     describeCorrections()
     describeChanged()
-    describeRefunds()
+    describeOrders()
     describeRetries()
     describeReattempts()
     describeSinceReview()

@@ -16,6 +16,7 @@ const CAUSES: readonly Cause[] = [
   'proof',
   'late-answer',
   'executed',
+  'order',
   'restore',
 ]
 const ROW = { id: 1, batch_id: 'b', operation: 'REFUND', currency: 'EUR', amount_minor: 1 }

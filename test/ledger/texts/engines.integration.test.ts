@@ -9,7 +9,7 @@ import { STATES } from '../../../src/domain/states.ts'
 import { causes, faultsAfter, rejectsAfter } from '../../../src/ledger/texts/review/faults.ts'
 import { lookalikesAfter } from '../../../src/ledger/texts/review/found-lookalikes.ts'
 import { likeRowOf } from '../../../src/ledger/texts/review/lookalikes.ts'
-import { refundBeyondSale, refundsBefore } from '../../../src/ledger/texts/review/refunds.ts'
+import { orderVerdictOn } from '../../../src/ledger/texts/review/order-book.ts'
 import { review } from '../../../src/ledger/texts/review/review.ts'
 import { holdsStill } from '../../../src/ledger/texts/review/since-review.ts'
 import { xtlTaken } from '../../../src/ledger/texts/review/xtl-order-ids.ts'
@@ -615,7 +615,10 @@ test.each([
   ['another row was approved', 600n, moved(2, 3, 'SENDING', 'APPROVED'), true],
 ] as const)('moved after the review: %s', async (_, amountMinor, move, holds) => {
   const record = [sold(1, '7', 1_500n), recorded(2, order('R', '7', 1_000n)), recorded(3, sale('E', '45'))]
-  const rows = { draft_row: [drafted(1, order('N', '07', amountMinor))], draft_order: [{ order_key: '7', refunds: 1 }] }
+  const rows = {
+    draft_row: [drafted(1, order('N', '07', amountMinor))],
+    draft_order: [{ order_key: '7', rows: 1, captures: 0, refunds: 1 }],
+  }
   await engines.refill({ ...PLACES, instruction: record, ...rows })
   await engines.add({ move: [move] })
   expect(await same(() => holdsStill(headed(), { seen: upTo(3), batchId: 'none' }))).toEqual({ found: holds })
@@ -811,6 +814,7 @@ test.each(Array.from({ length: 25 }, (_, seed) => seed))(
         accountId: SHOP,
         nowMs: NOW,
         lookalikeDays: 20,
+        captureTolerance: 0,
         reference,
         runKey: chance.pick([null, '2026-05']),
       }
@@ -819,8 +823,10 @@ test.each(Array.from({ length: 25 }, (_, seed) => seed))(
       await same(() => likeRowOf(arriving, lookalike))
       if (orderId === null || money === null) continue
       const { amountMinor, currency } = money
-      await same(() => refundBeyondSale(SHOP, { orderKey: orderId, amountMinor, currency }))
-      await same(() => refundsBefore(SHOP, { orderKey: orderId, amountMinor, currency }))
+      for (const operation of ['CAUTH', 'CANCEL', 'REFUND'] as const) {
+        const row = { operation, orderKey: orderId, amountMinor, currency }
+        await same(() => orderVerdictOn(SHOP, row, { captureTolerance: 15 }))
+      }
     }
   },
 )

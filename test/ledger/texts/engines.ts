@@ -10,7 +10,7 @@ import { allExact, type Script, type Value } from '../../../src/ledger/texts/scr
 import { newSchemaName, sharedCluster } from '../../fixtures/postgres.ts'
 
 const RECORD = ['account', 'batch', 'instruction', 'move', 'act'] as const
-const DRAFT = ['draft_row', 'draft_fault', 'draft_order', 'draft_repeat'] as const
+const DRAFT = ['draft_row', 'draft_fault', 'draft_order', 'draft_of_order', 'draft_question'] as const
 const TABLES = [...RECORD, ...DRAFT]
 
 export type Table = (typeof TABLES)[number]
@@ -121,7 +121,8 @@ const ORDER: Readonly<Record<Table, string>> = {
   draft_row: 'row_no',
   draft_fault: 'row_no, id',
   draft_order: 'order_key',
-  draft_repeat: 'row_no',
+  draft_of_order: 'order_key, row_no',
+  draft_question: 'row_no',
 }
 
 function allOf(db: DatabaseSync, table: Table): Row[] {

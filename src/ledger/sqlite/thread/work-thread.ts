@@ -16,6 +16,7 @@ export const CALLS = [
     'recordHealth',
     'beat',
     'keepDoubtRest',
+    'cancelMisfit',
     'finishCancelling',
     'sweepLost',
     'expireApprovals',

@@ -18,7 +18,7 @@ import {
   sourceOf,
 } from '../../rules/arriving.ts'
 import { likenessText } from '../../rules/lookalikes.ts'
-import type { Refund } from '../../rules/refunding.ts'
+import type { OrderVerdict } from '../../rules/order-book.ts'
 import { BY_MESSAGES, type Needed, neededFor, noteWaiting } from '../approving/needed.ts'
 import { kindsBeside } from '../approving/waiting.ts'
 import {
@@ -33,7 +33,7 @@ import type { Book } from '../record/book.ts'
 import { digestOf, keepDigest } from '../record/recorded.ts'
 import { namedBy } from '../review/given-references.ts'
 import { type Arriving, likeRowOf } from '../review/lookalikes.ts'
-import { refundBeyondSale, refundsBefore } from '../review/refunds.ts'
+import { orderVerdictOn } from '../review/order-book.ts'
 import { xtlTaken } from '../review/xtl-order-ids.ts'
 import { all, change, one, type Script } from '../script.ts'
 import { doubtRecorded, whyMaybeExecuted } from './queued-before.ts'
@@ -82,10 +82,11 @@ function* judgeMessage(
     if (answer !== 'held-by-draft' && answer.kind === 'duplicate') yield* keepReplyTo(message, known)
     return answer
   }
-  const objection = yield* objectionTo(message, row)
+  const verdict = yield* verdictOnOrder(message, row)
+  const objection = yield* objectionTo(message, row, verdict)
   if (objection !== null) return { kind: 'refused', reason: objection }
   const maybeExecuted = yield* whyMaybeExecuted(message)
-  const like = yield* likeness(message, row)
+  const like = yield* likeness(message, row, verdict)
   // The lost state may have taken it all the same: a person decides, and is told what it looks like.
   if (like !== null && !message.allowLookalike && maybeExecuted === null)
     return { kind: 'refused', reason: `${like}. ${ALLOW}` }
@@ -170,24 +171,30 @@ function* holderOf(accountId: AccountId, reference: string): Script<RecordedRow 
   return yield* one<RecordedRow>(HOLDER, { accountId, reference })
 }
 
+function* verdictOnOrder(
+  { accountId, captureTolerance }: IntakeMessage,
+  { operation, order_key: orderKey, amount_minor: amountMinor, currency }: InstructionColumns,
+): Script<OrderVerdict> {
+  if (orderKey === null) return 'fits'
+  const row = { operation: operation as Operation, orderKey, currency }
+  const asked = { ...row, amountMinor: amountMinor === null ? null : BigInt(amountMinor) }
+  return yield* orderVerdictOn(accountId, asked, { captureTolerance })
+}
+
 /** What in the record speaks against the message; null: nothing. */
-function* objectionTo(message: IntakeMessage, row: InstructionColumns): Script<string | null> {
-  const refund = refundOf(row)
-  const beyond = refund === null ? null : yield* refundBeyondSale(message.accountId, refund)
-  if (beyond !== null) return beyond
+function* objectionTo(message: IntakeMessage, row: InstructionColumns, verdict: OrderVerdict): Script<string | null> {
+  if (verdict !== 'fits' && verdict.kind === 'wrong') return verdict.problem
   return yield* xtlTaken(arrivingOf(message, row), row.xtl_order_id, row.operation)
 }
 
 const ALLOW = 'Set allow_lookalike to true if both are meant'
 
 /** Which instruction that is already here the message looks like; null: none. */
-function* likeness(message: IntakeMessage, row: InstructionColumns): Script<string | null> {
+function* likeness(message: IntakeMessage, row: InstructionColumns, verdict: OrderVerdict): Script<string | null> {
   if (row.lookalike === null) return null
   const found = yield* likeRowOf(arrivingOf(message, row), row.lookalike)
   if (found !== undefined) return likenessText(found)
-  const refund = refundOf(row)
-  const before = refund === null ? null : yield* refundsBefore(message.accountId, refund)
-  return before
+  return verdict !== 'fits' && verdict.kind === 'asked' ? verdict.problem : null
 }
 
 function arrivingOf(
@@ -195,12 +202,6 @@ function arrivingOf(
   { reference }: InstructionColumns,
 ): Arriving {
   return { accountId, nowMs, lookalikeDays, runKey, reference }
-}
-
-function refundOf(row: InstructionColumns): Refund | null {
-  const { operation, order_key: orderKey, amount_minor: amountMinor, currency } = row
-  if (operation !== 'REFUND' || orderKey === null || amountMinor === null || currency === null) return null
-  return { orderKey, amountMinor: BigInt(amountMinor), currency }
 }
 
 const UNDER_NAME = `

@@ -1,8 +1,9 @@
 // The tables of a draft, as the texts know them. Each engine makes them, and fills `draft_row` and `draft_fault` with what was read:
 // - draft_row: one row of a file;
 // - draft_fault: one thing wrong with a row, in the order of `id`, which the engine gives;
-// - draft_order: an order that the draft refunds, and what is recorded of it;
-// - draft_repeat: a refund that repeats or exceeds those before it.
+// - draft_order: an order that the draft captures, voids or refunds, and what is recorded of it;
+// - draft_of_order: a row of such an order that is held against what comes before it;
+// - draft_question: such a row that a person is asked about.
 
 import type { DraftHeader, RetryStatus } from '../../../domain/draft.ts'
 

@@ -15,10 +15,13 @@ const TABLES = [
   `CREATE TEMP TABLE draft_fault (
     id @counting, row_no @whole, line @whole, column_name @text, value @text, problem @text, remedy @text)`,
   `CREATE TEMP TABLE draft_order (
-    order_key @text PRIMARY KEY, refunds @whole, sold_minor @whole, sold_currency @text, sale_row @whole,
-    refunded_minor @whole, refunded_currency @text, refund_row @whole) @without_rowid`,
-  `CREATE TEMP TABLE draft_repeat (
-    row_no @whole PRIMARY KEY, before_minor @whole, before_currency @text, before_row @whole, recorded_row @whole)`,
+    order_key @text PRIMARY KEY, rows @whole, captures @whole, refunds @whole,
+    authorized_minor @whole, authorized_currency @text, authorized_row @whole, sold_minor @whole, sold_currency @text, sold_row @whole,
+    captured_minor @whole, captured_currency @text, captured_row @whole,
+    refunded_minor @whole, refunded_currency @text, refunded_row @whole, voided_row @whole) @without_rowid`,
+  'CREATE TEMP TABLE draft_of_order (order_key @text, row_no @whole, PRIMARY KEY (order_key, row_no)) @without_rowid',
+  `CREATE TEMP TABLE draft_question (
+    row_no @whole PRIMARY KEY, why @text, before_minor @whole, before_currency @text, before_row @whole, recorded_row @whole)`,
   // Of few rows, from the beginning: what asks for those rows reads no others.
   'CREATE INDEX @of_temp draft_earlier ON draft_row (earlier) WHERE earlier IS NOT NULL',
   'CREATE INDEX @of_temp draft_duplicate ON draft_row (duplicate_of) WHERE duplicate_of IS NOT NULL',
@@ -37,7 +40,7 @@ const INDEXES = [
   'CREATE INDEX IF NOT EXISTS @of_temp draft_fault_row ON draft_fault (row_no)',
 ]
 
-export const TABLES_OF_DRAFTS = ['draft_row', 'draft_fault', 'draft_order', 'draft_repeat']
+export const TABLES_OF_DRAFTS = ['draft_row', 'draft_fault', 'draft_order', 'draft_of_order', 'draft_question']
 
 export function* makeDraftTables(): Script<void> {
   for (const text of TABLES) yield* change(text)

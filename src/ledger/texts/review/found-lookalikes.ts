@@ -14,14 +14,14 @@ const LOOKALIKES = `
       CASE WHEN o.row_no IS NULL THEN i.currency ELSE o.currency END AS "likeCurrency",
       CASE WHEN o.row_no IS NULL THEN coalesce(i.order_id, i.vault_id) ELSE coalesce(o.order_id, o.vault_id) END AS "likeOrderId",
       (SELECT b.created_at FROM batch b WHERE b.id = i.batch_id) AS "likeAtMs", CASE WHEN o.row_no IS NULL THEN i.state END AS "likeState",
-      CASE WHEN d.lost_row IS NULL THEN 0 ELSE 1 END AS lost,
-      CASE WHEN coalesce(d.lost_row, d.changed_row) IS NULL AND coalesce(o.lookalike, i.lookalike) <> d.lookalike THEN CAST(p.before_minor AS TEXT) END AS "refundedMinor",
+      CASE WHEN d.lost_row IS NULL THEN 0 ELSE 1 END AS lost, CASE WHEN o.operation <> d.operation THEN 1 ELSE 0 END AS "besideVoid",
+      CASE WHEN coalesce(d.lost_row, d.changed_row) IS NULL AND coalesce(o.lookalike, i.lookalike) <> d.lookalike THEN CAST(q.before_minor AS TEXT) END AS "refundedMinor",
       CASE WHEN coalesce(d.lost_row, d.changed_row) IS NOT NULL AND i.lookalike IS DISTINCT FROM d.lookalike THEN CAST(i.amount_minor AS TEXT) END AS "changedMinor",
-      CASE WHEN coalesce(d.lost_row, d.changed_row) IS NULL THEN p.before_currency ELSE i.currency END AS currency, CASE i.money_warning WHEN 1 THEN i.warning END AS "moneyWarning"
+      CASE WHEN coalesce(d.lost_row, d.changed_row) IS NULL THEN q.before_currency ELSE i.currency END AS currency, CASE i.money_warning WHEN 1 THEN i.warning END AS "moneyWarning"
     FROM draft_row d
     LEFT JOIN draft_row o ON o.row_no = d.like_row AND d.lost_row IS NULL
     LEFT JOIN instruction i ON i.id = coalesce(d.lost_row, d.like_recorded, d.changed_row) AND o.row_no IS NULL
-    LEFT JOIN draft_repeat p ON p.row_no = d.row_no
+    LEFT JOIN draft_question q ON q.row_no = d.row_no
     WHERE d.row_no > :last AND (${IS_LIKE})
     ORDER BY d.row_no LIMIT :most`
 
@@ -44,6 +44,7 @@ interface FoundLookalike
   readonly likeReference: string
   readonly likeState: State | null
   readonly lost: number
+  readonly besideVoid: number
   readonly refundedMinor: string | null
   readonly changedMinor: string | null
   readonly currency: Currency | null
@@ -64,6 +65,7 @@ function toLookalike(found: FoundLookalike): Lookalike {
       ...{ money: moneyOf(found.likeMinor, found.likeCurrency), orderId: found.likeOrderId, atMs: found.likeAtMs },
     },
     lost: found.lost === 1,
+    besideVoid: found.besideVoid === 1,
     changedFrom: changedMinor === null ? null : { amountMinor: BigInt(changedMinor), currency: currency as Currency },
     refundedBefore: refundedMinor === null ? null : { amountMinor: BigInt(refundedMinor), currency },
     moneyWarning: found.moneyWarning,

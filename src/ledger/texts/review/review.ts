@@ -19,8 +19,8 @@ import { countFaults } from './faults.ts'
 import { countAgain, countUnidentified, identifyLines, meetLines, refuseExecuted } from './fed-back.ts'
 import { nameAsGiven } from './given-references.ts'
 import { FORMER_ROW, LOST_LOOKALIKE, lookalikeSince, RECORDED_LOOKALIKE } from './lookalikes.ts'
+import { markQuestions, meetOrders, ROUGH_SUM } from './order-book.ts'
 import { nameLastAttempts, reattempt } from './reattempts.ts'
-import { markRepeats, meetRefunds, ROUGH_SUM } from './refunds.ts'
 import { sumUp } from './sums.ts'
 import { refuseXtlRepeats, refuseXtlTaken } from './xtl-order-ids.ts'
 
@@ -52,11 +52,11 @@ function* compare(header: DraftHeader): Script<void> {
   if (header.fedBack) yield* meetLines(header)
   yield* meetEarlierFiles(header)
   yield* refuseExecuted(header)
-  yield* refuseFaulty() // rows that cannot be sent refund nothing
+  yield* refuseFaulty() // rows that cannot be sent do nothing to their order
   yield* refuseXtlRepeats()
   yield* refuseFaulty()
   if (yield* isAnyRecorded(header.accountId)) yield* refuseXtlTaken(header)
-  yield* meetRefunds(header)
+  yield* meetOrders(header)
   yield* refuseFaulty()
   yield* runCancelled()
 }
@@ -225,7 +225,7 @@ function* findLookalikes(header: DraftHeader): Script<number> {
       SELECT r.lookalike FROM draft_row r WHERE r.lookalike IS NOT NULL GROUP BY r.lookalike HAVING count(*) > 1)`)
   if (yield* isAnyRecorded(header.accountId)) yield* findRecordedLookalikes(header)
   yield* findChanged(header)
-  yield* markRepeats()
+  yield* markQuestions()
   yield* findLost(header)
   return yield* count(`SELECT count(*) AS n FROM draft_row d WHERE (${IS_LIKE})`)
 }

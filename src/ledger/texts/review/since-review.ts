@@ -2,13 +2,13 @@
 // person was asked about it. Rows arrive, and rows that the review saw move.
 
 import type { DraftHeader } from '../../../domain/draft.ts'
-import { SALES } from '../../rules/refunding.ts'
+import { OF_AN_ORDER, SALES } from '../../rules/order-book.ts'
 import { EXECUTED, listOf } from '../conditions.ts'
 import { exists, type Script } from '../script.ts'
 import { isInFile, NEVER_SENT, targetOf } from './corrections.ts'
 import { COUNTING, IS_ONE_MADE, OTHER_RUN_KEY } from './lookalikes.ts'
+import { stillFits } from './order-book.ts'
 import { NO_LONGER_DECLINED } from './reattempts.ts'
-import { stillFits } from './refunds.ts'
 import { SAME_XTL } from './xtl-order-ids.ts'
 
 /** The last row, move and act that the review saw, by their ids. */
@@ -31,11 +31,11 @@ export function* holdsStill(header: DraftHeader, { seen, batchId }: Seen): Scrip
   if (yield* exists(ANSWERED)) return false
   if (yield* exists(NO_LONGER_DECLINED)) return false
   if (yield* exists(CANCELLED_SINCE)) return false
-  // A message may look like a row of this file, have its xtl_order_id, or refund an order of it. So may a row that counts only now.
+  // A message may look like a row of this file, have its xtl_order_id, or capture, void or refund an order of it. So may a row that counts only now.
   if (yield* exists(NEWCOMER, since)) return false
   if (yield* exists(CHANGED, since)) return false
-  const refunds = yield* exists('SELECT 1 FROM draft_order LIMIT 1')
-  if (refunds && (yield* exists(OF_ORDERS, since)) && !(yield* stillFits(header))) return false
+  const namesOrders = yield* exists('SELECT 1 FROM draft_order LIMIT 1')
+  if (namesOrders && (yield* exists(OF_ORDERS, since)) && !(yield* stillFits(header))) return false
   return true
 }
 
@@ -85,9 +85,9 @@ const CHANGED = `${NEWCOMERS}
 const IS_OF_ORDERS = `(i.order_key IN (SELECT order_key FROM draft_order)
         OR ltrim(i.answered_order_id, '0') IN (SELECT order_key FROM draft_order))`
 
-/** Refunds of the orders that the draft refunds, and their sales: whether one is known decides what is asked. */
+/** What happened to the orders that the draft names, their sales and authorizations included: whether one is known decides what is asked. */
 const OF_ORDERS = `
     SELECT 1 FROM (${CAME_TO_COUNT}
       UNION ALL
       SELECT s.row_id FROM move s WHERE s.id > :move AND (s.from_state = 'APPROVED' OR s.to_state = 'APPROVED')) AS c CROSS JOIN instruction i
-    WHERE i.id = c.id AND i.account_id = :account AND i.operation IN (${listOf(['REFUND', ...SALES])}) AND ${IS_OF_ORDERS} LIMIT 1`
+    WHERE i.id = c.id AND i.account_id = :account AND i.operation IN (${listOf([...new Set(['AUTH', ...SALES, ...OF_AN_ORDER])])}) AND ${IS_OF_ORDERS} LIMIT 1`

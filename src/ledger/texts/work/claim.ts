@@ -9,6 +9,7 @@ import { MAY_SEND, ORDER_IS_FREE, WITHIN_CANARY } from '../orders.ts'
 import type { Book } from '../record/book.ts'
 import type { Counted } from '../record/tally.ts'
 import { all, exists, one, type Script } from '../script.ts'
+import { SHARES_ORDER } from './misfits.ts'
 
 const CLAIM = `
     UPDATE instruction AS i SET state = 'SENDING', attempt = attempt + 1, claimed_at = :nowMs, send_by = :sendByMs, answer_by = :answerByMs
@@ -68,8 +69,8 @@ const FROM_THE_FIRST: DueFrom = { of: () => null, found: () => {} }
 
 const ROWS = `
     SELECT id, batch_id, account_id, (SELECT a.name FROM account a WHERE a.id = account_id) AS merchant, row_no, attempt,
-      ever_in_doubt, forbidden_count, ${INSTRUCTION_COLUMNS}
-    FROM instruction WHERE id IN (SELECT CAST(e.value AS BIGINT) FROM json_each(:ids) e)`
+      ever_in_doubt, forbidden_count, ${SHARES_ORDER} AS "sharesOrder", ${INSTRUCTION_COLUMNS}
+    FROM instruction i WHERE id IN (SELECT CAST(e.value AS BIGINT) FROM json_each(:ids) e)`
 
 export function dueRowsOn(
   engine: Pick<Engine, 'read'>,
@@ -119,6 +120,7 @@ interface DueColumns extends InstructionColumns {
   readonly attempt: number
   readonly ever_in_doubt: number
   readonly forbidden_count: number
+  readonly sharesOrder: number
 }
 
 function toDueRow(row: DueColumns): DueRow {
@@ -131,6 +133,7 @@ function toDueRow(row: DueColumns): DueRow {
     attempt: row.attempt,
     everInDoubt: row.ever_in_doubt === 1,
     forbiddenCount: row.forbidden_count,
+    sharesOrder: row.sharesOrder === 1,
     instruction: fromColumns(row),
   }
 }

@@ -1,4 +1,4 @@
-// Refunds of one order: never more than its sale where that is recorded; asked about where it is not.
+// The order book: captures, voids and refunds of one order, held against what is recorded of it.
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -10,8 +10,10 @@ import {
   CLERK,
   claimNamed,
   DAY_MS,
+  dueRow,
   EUR,
   factsWith,
+  findingOn,
   headerOf,
   messageOf,
   NOW,
@@ -29,7 +31,7 @@ import { tries } from '../../fixtures/tries.ts'
 import { accountId, ledger, place } from '../../fixtures/use-ledger.ts'
 import { check } from './given.ts'
 
-export function describeRefunds(): void {
+export function describeOrders(): void {
   const of = (reference: string, amountMinor: bigint, over: Partial<Instruction> = {}) =>
     refund(reference, { orderId: '777', amountMinor, ...over })
   const message = (instruction: Instruction, allowLookalike = true) =>
@@ -63,7 +65,7 @@ export function describeRefunds(): void {
           line: 3,
           column: 'amount',
           value: '20.00',
-          problem: `more of the order would be refunded than was paid (with this row 110.00 EUR of order 777; its sale, row 1 of batch ${batchId}, was 100.00 EUR)`,
+          problem: `more of the order would be refunded than was paid (order 777: paid 100.00 EUR by row 1 of batch ${batchId}, refunded 90.00 EUR, last by row 1 of this file; this row asks for 20.00 EUR)`,
           remedy: 'take out the refund that is too much, or correct the amount or the order id',
         },
       ])
@@ -88,7 +90,9 @@ export function describeRefunds(): void {
       await sold()
       const usd = { money: { amountMinor: 500n, currency: parseCurrency('USD') as Currency } }
       const { faults } = await check([of('A', 0n, usd)])
-      expect(faults).toMatchObject([{ column: 'request_currency', problem: expect.stringContaining('was in EUR)') }])
+      expect(faults).toMatchObject([
+        { column: 'request_currency', problem: expect.stringContaining('paid 100.00 EUR') },
+      ])
       expect(await message(of('M', 0n, usd))).toMatchObject({ kind: 'refused', reason: expect.stringContaining('EUR') })
     })
 
@@ -193,6 +197,220 @@ export function describeRefunds(): void {
         { numRuns: tries(40) },
       )
     })
+  })
+
+  const usd = (amountMinor: bigint) => ({ money: { amountMinor, currency: parseCurrency('USD') as Currency } })
+  const capture = (reference: string, amountMinor: bigint, over: Partial<Instruction> = {}) =>
+    of(reference, amountMinor, { operation: 'CAUTH', ...over })
+  const voiding = (reference: string, over: Partial<Instruction> = {}) =>
+    of(reference, 0n, { operation: 'CANCEL', money: null, ...over })
+
+  /** An authorization of 100.00 EUR that the gateway called order 777. */
+  async function authorized(over: Parameters<typeof work>[4] = {}): Promise<BatchId> {
+    const money = { amountMinor: 10_000n, currency: EUR }
+    const batchId = await submit(ledger, accountId, [sale('U', '5', { operation: 'AUTH', money })])
+    await work(ledger, batchId, 'U', 'APPROVED', { facts: factsWith('40', { orderId: '000777' }), ...over })
+    return batchId
+  }
+
+  describe('captures of an authorization', () => {
+    test('may add up to it exactly, and the first one beyond it says all sums', async () => {
+      const auth = await authorized()
+      const first = await submit(ledger, accountId, [capture('A', 6_000n)])
+      expect((await check([capture('B', 4_000n)])).review.accepted).toBe(1)
+      const { review: reviewed, faults } = await check([capture('B', 3_000n), capture('C', 1_001n), capture('D', 999n)])
+      expect(reviewed).toMatchObject({ accepted: 2, invalid: 1 })
+      const sums = `order 777: authorized 100.00 EUR by row 1 of batch ${auth}, captured`
+      expect(faults).toMatchObject([
+        {
+          ...{ rowNo: 2, column: 'amount', value: '10.01' },
+          problem: `more of the order would be captured than was authorized (${sums} 90.00 EUR, last by row 1 of this file; this row asks for 10.01 EUR)`,
+        },
+      ])
+      expect(await message(capture('M', 4_001n))).toMatchObject({
+        kind: 'refused',
+        reason: expect.stringContaining(`${sums} 60.00 EUR, last by row 1 of batch ${first}; this row asks for 40.01`),
+      })
+      expect((await message(capture('N', 4_000n))).kind).toBe('accepted')
+    })
+
+    test.each(['READY', 'SENDING', 'IN_DOUBT', 'APPROVED', 'DECLINED', 'FAILED', 'CANCELLED'] as const)(
+      'count an earlier one that is %s only where it has moved or may move money',
+      async (state) => {
+        await authorized()
+        const batchId = await submit(ledger, accountId, [capture('A', 6_000n)])
+        if (state === 'CANCELLED') await ledger.cancel(batchId, 'no', CLERK, NOW)
+        else if (state === 'SENDING') await claimNamed(ledger, batchId, 'A')
+        else if (state !== 'READY') await work(ledger, batchId, 'A', state)
+        const counts = ['READY', 'SENDING', 'IN_DOUBT', 'APPROVED'].includes(state)
+        expect((await check([capture('B', 5_000n)])).review.invalid).toBe(counts ? 1 : 0)
+        expect((await message(capture('M', 5_000n))).kind).toBe(counts ? 'refused' : 'accepted')
+      },
+    )
+
+    test('are in its currency', async () => {
+      await authorized()
+      const { faults } = await check([capture('A', 0n, usd(500n))])
+      expect(faults).toMatchObject([
+        {
+          column: 'request_currency',
+          value: 'USD',
+          problem: expect.stringContaining('authorized in another currency'),
+        },
+      ])
+      expect((await message(capture('M', 0n, usd(500n)))).kind).toBe('refused')
+    })
+
+    test('may exceed it by what the merchant allows', async () => {
+      await authorized()
+      const rows = [capture('A', 11_500n)]
+      expect((await check(rows, { captureTolerance: 14 })).review.invalid).toBe(1)
+      expect((await check(rows, { captureTolerance: 15 })).review.invalid).toBe(0)
+      const byMessage = (captureTolerance: number) =>
+        ledger.recordMessage(messageOf(accountId, capture('M', 11_500n), { captureTolerance }))
+      expect((await byMessage(14)).kind).toBe('refused')
+      expect((await byMessage(15)).kind).toBe('accepted')
+    })
+
+    test.each([
+      ['declined', { to: 'DECLINED' as const }],
+      ['answered with another amount', { warnsOfMoney: true, warning: 'the gateway answered the amount 1.00' }],
+    ])('of one that was %s are held against nothing', async (_what, over) => {
+      await authorized(over)
+      expect((await check([capture('A', 90_000n)])).review).toMatchObject({ accepted: 1, invalid: 0 })
+    })
+
+    test('of another account or order are none of it', async () => {
+      await authorized()
+      const second = await openAccount(ledger, 'second')
+      await submit(ledger, second, [capture('A', 20_000n)])
+      expect((await check([capture('B', 10_000n), capture('C', 90_000n, { orderId: '778' })])).review.accepted).toBe(2)
+    })
+  })
+
+  describe('a void', () => {
+    test.each(['READY', 'SENDING', 'IN_DOUBT', 'APPROVED', 'DECLINED', 'FAILED', 'CANCELLED'] as const)(
+      'that is %s ends its order where it was or may be executed',
+      async (state) => {
+        const batchId = await submit(ledger, accountId, [voiding('V')])
+        if (state === 'CANCELLED') await ledger.cancel(batchId, 'no', CLERK, NOW)
+        else if (state === 'SENDING') await claimNamed(ledger, batchId, 'V')
+        else if (state !== 'READY') await work(ledger, batchId, 'V', state)
+        const ends = ['READY', 'SENDING', 'IN_DOUBT', 'APPROVED'].includes(state)
+        for (const row of [capture('A', 100n), of('A', 100n)]) {
+          const { faults } = await check([row])
+          expect(faults.map(({ column, value }) => [column, value])).toEqual(ends ? [['request_ref_po_id', '777']] : [])
+          expect((await message({ ...row, reference: `M${row.operation}` })).kind).toBe(ends ? 'refused' : 'accepted')
+          if (!ends) return // what waits is refunded or captured already
+        }
+      },
+    )
+
+    test('of a sale, an authorization or what was captured of it fits, until something is refunded', async () => {
+      await authorized()
+      expect((await check([voiding('V')])).review).toMatchObject({ accepted: 1, lookalikes: 0 })
+      await submit(ledger, accountId, [capture('A', 1_000n)])
+      expect((await check([voiding('V')])).review).toMatchObject({ accepted: 1, lookalikes: 0 })
+      const refunded = await submit(ledger, accountId, [of('R', 1_000n)])
+      expect((await check([voiding('V')])).faults).toMatchObject([
+        {
+          column: 'request_ref_po_id',
+          problem: expect.stringContaining(`refunded 10.00 EUR, last by row 1 of batch ${refunded}`),
+        },
+      ])
+      expect((await message(voiding('W'))).kind).toBe('refused')
+    })
+
+    test.each([
+      ['a capture', capture('A', 1_000n)],
+      ['a refund', of('A', 1_000n)],
+    ])('beside %s of its order in one file is asked about, whichever comes first', async (_what, row) => {
+      for (const [rows, reference] of [
+        [[row, voiding('V')], 'V'],
+        [[voiding('V'), row], 'A'],
+      ] as const) {
+        const { review: reviewed, lookalikes } = await check([refund('other'), ...rows])
+        expect(reviewed).toMatchObject({ accepted: 3, invalid: 0, lookalikes: 1 })
+        expect(lookalikes).toMatchObject([
+          { rowNo: 3, reference, besideVoid: true, refundedBefore: null, like: { batchId: null, rowNo: 2 } },
+        ])
+      }
+    })
+
+    test('that comes as a message between the review of a file and its recording refuses the file', async () => {
+      const { draft } = await review(ledger, headerOf(accountId), [capture('A', 100n)])
+      await place.open().recordMessage(messageOf(accountId, voiding('V')))
+      await expect(draft.record(CLERK)).rejects.toMatchObject({ code: 'refused' })
+    })
+  })
+
+  describe('a row that waits, once more before it is claimed', () => {
+    const cancelMisfit = async (batchId: BatchId, reference: string, captureTolerance = 0) => {
+      const { rowId, attempt, sharesOrder } = await dueRow(ledger, batchId, reference)
+      expect(sharesOrder).toBe(true)
+      return await ledger.cancelMisfit({ rowId, attempt, captureTolerance, nowMs: NOW + 9 })
+    }
+    /** It was found not to have been executed, and another row was handed in; then it was found that it was. */
+    async function corrected(first: Instruction, second: Instruction): Promise<BatchId> {
+      const batchId = await submit(ledger, accountId, [first])
+      await work(ledger, batchId, first.reference, 'IN_DOUBT')
+      await ledger.resolve(findingOn(first.reference, { finding: 'not-executed' }), CLERK, NOW + DAY_MS)
+      const later = await submit(ledger, accountId, [second])
+      await ledger.resolve(findingOn(first.reference, { finding: 'approved', corrects: true }), CLERK, NOW + DAY_MS)
+      return later
+    }
+
+    test.each([
+      ['a capture beyond its authorization', capture('A', 6_000n), capture('B', 5_000n), 'would be captured'],
+      ['a refund beyond its sale', of('A', 6_000n), of('B', 5_000n), 'would be refunded'],
+      ['a capture after a void', voiding('A'), capture('B', 5_000n), 'the order was voided'],
+      ['a void after a refund', of('A', 6_000n), voiding('B'), 'the order was refunded'],
+    ])('is cancelled as %s', async (_what, first, second, why) => {
+      await (first.operation === 'REFUND' ? sold() : authorized())
+      const batchId = await corrected(first, second)
+      expect(await cancelMisfit(batchId, 'B')).toBe(true)
+      const reason = expect.stringContaining(why)
+      expect(await rowsIn(ledger, batchId)).toMatchObject([{ state: 'CANCELLED', reason, completedAtMs: NOW + 9 }])
+      expect((await ledger.history('B')).at(-1)).toMatchObject({
+        from: 'READY',
+        to: 'CANCELLED',
+        cause: 'order',
+        reason,
+      })
+    })
+
+    test.each([
+      ['within its authorization', capture('A', 6_000n), capture('B', 4_000n), 0],
+      ['within what the merchant allows', capture('A', 6_000n), capture('B', 5_000n), 10],
+      ['within its sale', of('A', 6_000n), of('B', 4_000n), 0],
+    ])('goes on %s', async (_what, first, second, captureTolerance) => {
+      await (first.operation === 'REFUND' ? sold() : authorized())
+      const batchId = await corrected(first, second)
+      expect(await cancelMisfit(batchId, 'B', captureTolerance)).toBe(false)
+      await claimNamed(ledger, batchId, 'B')
+    })
+
+    test('is left alone once it has moved on, and what only waits beside it counts for nothing', async () => {
+      await authorized()
+      const batchId = await corrected(voiding('A'), capture('B', 5_000n))
+      const { rowId } = await claimNamed(ledger, batchId, 'B')
+      const misfit = { rowId, captureTolerance: 0, nowMs: NOW }
+      for (const attempt of [0, 1]) expect(await ledger.cancelMisfit({ ...misfit, attempt })).toBe(false)
+      const alone = await submit(ledger, accountId, [of('C', 1n, { orderId: '9' }), of('D', 2n, { orderId: '9' })])
+      expect((await dueRow(ledger, alone, 'C')).sharesOrder).toBe(false)
+    })
+  })
+
+  test('many orders of several rows each are judged in file order, over pages', async () => {
+    await authorized()
+    const orders = Array.from({ length: 900 }, (_, i) => `${50_000 + i}`)
+    const rows = orders.flatMap((orderId) => [
+      capture(`C${orderId}`, 10n, { orderId }),
+      of(`R${orderId}`, 5n, { orderId }),
+      voiding(`V${orderId}`, { orderId }),
+    ])
+    const { review: reviewed } = await check([capture('A', 9_000n), ...rows, capture('B', 1_001n)])
+    expect(reviewed).toMatchObject({ rows: 2_702, invalid: 1, lookalikes: 900 })
   })
 
   describe('refunds of an order whose sale is not recorded', () => {

@@ -1,0 +1,310 @@
+// The order book of a draft and of a message: what is recorded of each order is fetched here, and `rules/order-book.ts` says what it means.
+
+import type { DraftHeader } from '../../../domain/draft.ts'
+import type { AccountId } from '../../../domain/ids.ts'
+import type { Operation } from '../../../domain/instruction.ts'
+import type { State } from '../../../domain/states.ts'
+import {
+  amountText,
+  judgeOrder,
+  NOTHING_DONE,
+  OF_AN_ORDER,
+  ORDER_COUNTS_IN,
+  ORDER_MOVED_IN,
+  type Order,
+  type OrderFault,
+  type OrderQuestion,
+  type OrderRules,
+  type OrderVerdict,
+  type Place,
+  SALES,
+  type Sum,
+  withRow,
+} from '../../rules/order-book.ts'
+import { isAnyRecorded, listOf } from '../conditions.ts'
+import { all, allExact, change, exists, oneExact, type Script } from '../script.ts'
+import { DRAFT_FAULT } from './draft-rows.ts'
+
+/** Exact up to 2^53. */
+export const ROUGH_SUM = roughSum('')
+
+function roughSum(filter: string): string {
+  return `coalesce(sum(CAST(amount_minor AS DOUBLE PRECISION))${filter}, 0)`
+}
+
+const LARGEST = '9223372036854775807'
+
+/** A sum of whole numbers fails beyond 64 bits, and then an order with thousands of enormous rows would fail every query for it. Exact up to 2^53. */
+function sumOf(filter: string): string {
+  const rough = roughSum(filter)
+  return `CASE WHEN ${rough} < ${LARGEST}.0 THEN CAST(${rough} AS BIGINT) ELSE ${LARGEST} END`
+}
+
+/** Amount, currency and row of all rows of `operation` together. NULL as currency: of several; as row: there is none. */
+function sumOfKind(operation: Operation, done: 'captured' | 'refunded'): string {
+  const filter = ` FILTER (WHERE operation = '${operation}')`
+  const currency = `CASE WHEN min(currency)${filter} = max(currency)${filter} THEN min(currency)${filter} END`
+  return `${sumOf(filter)} AS ${done}_minor, ${currency} AS ${done}_currency, max(id)${filter} AS ${done}_row`
+}
+
+/** Rows that name the order and count. Those of a draft do not. `key`: an expression. */
+const NAMED = (key: string, states: readonly State[]) => `(
+  SELECT r.id, r.operation, r.amount_minor, r.currency FROM instruction r JOIN batch b ON b.id = r.batch_id
+  WHERE r.account_id = :account AND r.order_key = ${key} AND r.order_key IS NOT NULL AND r.operation IN (${listOf(OF_AN_ORDER)})
+    AND (r.state IN (${listOf(states)}) OR r.money_warning = 1) AND b.stage = 'open') AS named`
+
+/** What of the order was captured, refunded and voided. */
+const DONE = (key: string, states = ORDER_COUNTS_IN) => `
+  SELECT ${sumOfKind('CAUTH', 'captured')}, ${sumOfKind('REFUND', 'refunded')},
+    max(id) FILTER (WHERE operation = 'CANCEL') AS voided_row FROM ${NAMED(key, states)}`
+
+/** `key`: an expression; the affinity of a bare column would keep SQLite from its index. */
+const ANSWERED = (key: string, operations: string) => `
+  SELECT id, amount_minor, currency, money_warning FROM instruction
+  WHERE account_id = :account AND ltrim(answered_order_id, '0') = ${key} AND answered_order_id IS NOT NULL
+    AND operation ${operations} AND state = 'APPROVED'`
+
+/** As the record knows it: approved, with the amount and currency asked for. Where an answer differed about money, it is not known after all. */
+const KNOWN = (done: 'authorized' | 'sold', rows: string) => `
+  SELECT ${sumOf('')} AS ${done}_minor, min(currency) AS ${done}_currency, min(id) AS ${done}_row FROM (${rows}) AS known
+  HAVING max(money_warning) = 0 AND min(currency) = max(currency) AND ${ROUGH_SUM} <= ${Number.MAX_SAFE_INTEGER}`
+
+const AUTHORIZED = (key: string) => KNOWN('authorized', ANSWERED(key, "= 'AUTH'"))
+
+/** A capture names the order of its authorization, and may be answered with another one. */
+const SOLD = (key: string) =>
+  KNOWN(
+    'sold',
+    `${ANSWERED(key, `IN (${listOf(SALES)})`)}
+  UNION
+  SELECT id, amount_minor, currency, money_warning FROM instruction
+  WHERE account_id = :account AND order_key = ${key} AND order_key IS NOT NULL AND operation = 'CAUTH' AND state = 'APPROVED'`,
+  )
+
+const COLUMNS = {
+  authorized: 'authorized_minor, authorized_currency, authorized_row',
+  sold: 'sold_minor, sold_currency, sold_row',
+  done: 'captured_minor, captured_currency, captured_row, refunded_minor, refunded_currency, refunded_row, voided_row',
+} as const
+
+/** What is recorded of an order, in columns. */
+interface Recorded {
+  readonly order_key: string
+  readonly authorized_minor: bigint | null
+  readonly authorized_currency: string | null
+  readonly authorized_row: bigint | null
+  readonly sold_minor: bigint | null
+  readonly sold_currency: string | null
+  readonly sold_row: bigint | null
+  readonly captured_minor: bigint | null
+  readonly captured_currency: string | null
+  readonly captured_row: bigint | null
+  readonly refunded_minor: bigint | null
+  readonly refunded_currency: string | null
+  readonly refunded_row: bigint | null
+  readonly voided_row: bigint | null
+}
+
+type PlaceOf = (row: bigint) => Place
+
+function orderFrom(recorded: Recorded, placeOf: PlaceOf): Order {
+  const sum = (amountMinor: bigint | null, currency: string | null, row: bigint | null): Sum | null =>
+    row === null ? null : { amountMinor: amountMinor ?? 0n, currency, at: placeOf(row) }
+  return {
+    orderId: recorded.order_key,
+    authorized: sum(recorded.authorized_minor, recorded.authorized_currency, recorded.authorized_row),
+    sold: sum(recorded.sold_minor, recorded.sold_currency, recorded.sold_row),
+    recorded: {
+      captured: sum(recorded.captured_minor, recorded.captured_currency, recorded.captured_row),
+      refunded: sum(recorded.refunded_minor, recorded.refunded_currency, recorded.refunded_row),
+      voided: recorded.voided_row === null ? null : placeOf(recorded.voided_row),
+    },
+    inFile: NOTHING_DONE,
+  }
+}
+
+/** Most rows fit, and where rows are recorded is read for those alone that do not. */
+const UNREAD: PlaceOf = () => ({ batchId: '', rowNo: 0 })
+
+function* placesOf(recorded: Recorded): Script<PlaceOf> {
+  const { authorized_row, sold_row, captured_row, refunded_row, voided_row } = recorded
+  const ids = [authorized_row, sold_row, captured_row, refunded_row, voided_row].filter((id) => id !== null).map(Number)
+  const found = yield* all<{ id: number } & Place>(
+    `
+    SELECT id, batch_id AS "batchId", row_no AS "rowNo" FROM instruction
+    WHERE id IN (SELECT CAST(e.value AS BIGINT) FROM json_each(:ids) e)`,
+    { ids: JSON.stringify(ids) },
+  )
+  const places = new Map(found.map(({ id, batchId, rowNo }) => [id, { batchId, rowNo }]))
+  return (row) => places.get(Number(row))!
+}
+
+interface RowOfOrder {
+  readonly operation: Operation
+  readonly amountMinor: bigint | null
+  readonly currency: string | null
+}
+
+function* judge(recorded: Recorded, inFile: Order['inFile'], row: RowOfOrder, rules: OrderRules): Script<OrderVerdict> {
+  const verdict = judgeOrder({ ...orderFrom(recorded, UNREAD), inFile }, row, rules)
+  if (verdict === 'fits') return verdict
+  return judgeOrder({ ...orderFrom(recorded, yield* placesOf(recorded)), inFile }, row, rules)
+}
+
+// A draft
+
+type Drafted = Recorded & RowOfOrder & { readonly rowNo: bigint; readonly line: bigint }
+
+const ROWS_PER_PAGE = 2_000
+
+const PAGE = `
+    SELECT d.row_no AS "rowNo", d.line, d.operation, d.amount_minor AS "amountMinor", d.currency, o.*
+    FROM (SELECT order_key, row_no FROM draft_of_order WHERE (order_key, row_no) > (:key, :rowNo) ORDER BY order_key, row_no LIMIT ${ROWS_PER_PAGE}) AS q
+      JOIN draft_order o ON o.order_key = q.order_key JOIN draft_row d ON d.row_no = q.row_no
+    ORDER BY q.order_key, q.row_no`
+
+/** Rows of the draft that do not fit what is recorded and what the file has before them. A row that is wrong is not sent, and counts for none. */
+function* misfits(rules: OrderRules): Script<{ row: Drafted; verdict: OrderFault | OrderQuestion }[]> {
+  const found: { row: Drafted; verdict: OrderFault | OrderQuestion }[] = []
+  let after = { key: '', rowNo: 0n }
+  let inFile = NOTHING_DONE
+  for (;;) {
+    const rows = yield* allExact<Drafted>(PAGE, after)
+    for (const row of rows) {
+      if (row.order_key !== after.key) inFile = NOTHING_DONE
+      const verdict = yield* judge(row, inFile, row, rules)
+      if (verdict !== 'fits') found.push({ row, verdict })
+      if (verdict === 'fits' || verdict.kind === 'asked')
+        inFile = withRow({ ...orderFrom(row, UNREAD), inFile }, row, Number(row.rowNo)).inFile
+      after = { key: row.order_key, rowNo: row.rowNo }
+    }
+    if (rows.length < ROWS_PER_PAGE) return found
+  }
+}
+
+/** Makes every row of the draft that contradicts what is recorded of its order a fault, and notes those that must be asked about. */
+export function* meetOrders({ accountId, captureTolerance }: DraftHeader): Script<void> {
+  yield* gatherOrders(accountId)
+  for (const { row, verdict } of yield* misfits({ captureTolerance })) {
+    if (verdict.kind === 'wrong') yield* noteFault(row, verdict)
+    else yield* noteQuestion(row, verdict)
+  }
+}
+
+function* noteFault(row: Drafted, { column, problem, remedy }: OrderFault): Script<void> {
+  const { rowNo, line } = row
+  yield* change(`INSERT INTO ${DRAFT_FAULT} VALUES (:rowNo, :line, :column, :value, :problem, :remedy)`, {
+    ...{ rowNo, line, column, value: valueIn(row, column), problem, remedy },
+  })
+}
+
+function valueIn({ amountMinor, currency, order_key: orderKey }: Drafted, column: OrderFault['column']): string | null {
+  if (column === 'request_ref_po_id') return orderKey
+  return column === 'request_currency' || amountMinor === null || currency === null
+    ? currency
+    : amountText(amountMinor, currency)
+}
+
+/** As much as a column holds. */
+function atMost(amountMinor: bigint): bigint {
+  return amountMinor < BigInt(LARGEST) ? amountMinor : BigInt(LARGEST)
+}
+
+function* noteQuestion(row: Drafted, { why, before, at }: OrderQuestion): Script<void> {
+  const { rowNo, refunded_row: recordedRow } = row
+  yield* change(
+    `INSERT INTO draft_question (row_no, why, before_minor, before_currency, before_row, recorded_row)
+    VALUES (:rowNo, :why, :beforeMinor, :currency, :beforeRow, :recordedRow)`,
+    {
+      ...{
+        rowNo,
+        why,
+        beforeMinor: before === null ? null : atMost(before.amountMinor),
+        currency: before?.currency ?? null,
+      },
+      beforeRow: at.batchId === null ? at.rowNo : null,
+      recordedRow: at.batchId === null ? null : recordedRow,
+    },
+  )
+}
+
+function* gatherOrders(account: AccountId): Script<void> {
+  for (const table of ['draft_question', 'draft_of_order', 'draft_order']) yield* change(`DELETE FROM ${table}`)
+  yield* change(`
+    INSERT INTO draft_order (order_key, rows, captures, refunds)
+    SELECT order_key, count(*), count(*) FILTER (WHERE operation = 'CAUTH'), count(*) FILTER (WHERE operation = 'REFUND') FROM draft_row
+    WHERE state = 'READY' AND operation IN (${listOf(OF_AN_ORDER)}) AND order_key IS NOT NULL
+    GROUP BY order_key`)
+  if (yield* isAnyRecorded(account)) yield* gatherRecorded(account)
+  yield* change(`
+    INSERT INTO draft_of_order (order_key, row_no)
+    SELECT d.order_key, d.row_no FROM draft_row d JOIN draft_order o ON o.order_key = d.order_key
+    WHERE d.state = 'READY' AND d.operation IN (${listOf(OF_AN_ORDER)})
+      AND (o.rows > 1 OR coalesce(o.authorized_row, o.sold_row, o.captured_row, o.refunded_row, o.voided_row) IS NOT NULL)
+    ORDER BY d.order_key, d.row_no`)
+}
+
+function* gatherRecorded(account: AccountId): Script<void> {
+  const KEY = "(o.order_key || '')"
+  yield* change(`UPDATE draft_order AS o SET (${COLUMNS.done}) = (${DONE('o.order_key')})`, { account })
+  yield* change(`UPDATE draft_order AS o SET (${COLUMNS.authorized}) = (${AUTHORIZED(KEY)}) WHERE captures > 0`, {
+    account,
+  })
+  yield* change(`UPDATE draft_order AS o SET (${COLUMNS.sold}) = (${SOLD(KEY)}) WHERE refunds > 0`, { account })
+}
+
+/** For look-alikes, of rows that are like no single one: the row of their order that they are asked about with, of the file or recorded. */
+export function* markQuestions(): Script<void> {
+  yield* change(`
+    UPDATE draft_row AS d SET like_row = q.before_row, like_recorded = q.recorded_row
+    FROM draft_question q WHERE EXISTS (SELECT 1 FROM draft_question) AND q.row_no = d.row_no AND d.state = 'READY'
+      AND d.like_row IS NULL AND d.like_recorded IS NULL AND d.changed_row IS NULL`)
+}
+
+/** Once more, after rows of these orders have arrived that the review did not see: whether it would still say the same. */
+export function* stillFits({ accountId, captureTolerance }: DraftHeader): Script<boolean> {
+  yield* gatherOrders(accountId)
+  for (const { row, verdict } of yield* misfits({ captureTolerance })) {
+    if (verdict.kind === 'wrong' || !(yield* isAskedAbout(row.rowNo))) return false
+  }
+  return true
+}
+
+function* isAskedAbout(rowNo: bigint): Script<boolean> {
+  return yield* exists(
+    'SELECT 1 FROM draft_row WHERE row_no = :rowNo AND coalesce(like_row, like_recorded, changed_row) IS NOT NULL',
+    { rowNo },
+  )
+}
+
+// One row
+
+const OF_ONE = (states: readonly State[]) => `
+    SELECT :key AS order_key, a.*, s.*, n.*
+    FROM (SELECT 1 AS one) AS x
+      LEFT JOIN (${AUTHORIZED(':key')}) AS a ON TRUE
+      LEFT JOIN (${SOLD(':key')}) AS s ON TRUE
+      CROSS JOIN (${DONE(':key', states)}) AS n`
+
+const [HANDED_IN, EXECUTED] = [OF_ONE(ORDER_COUNTS_IN), OF_ONE(ORDER_MOVED_IN)]
+
+type SingleRow = RowOfOrder & { readonly orderKey: string }
+
+/** What the record says of a message that names an order. */
+export function orderVerdictOn(account: AccountId, row: SingleRow, rules: OrderRules): Script<OrderVerdict> {
+  return verdictBy(HANDED_IN, account, row, rules)
+}
+
+/** What it says of a row that is recorded already and waits, of what was executed or may have been. */
+export function executedVerdictOn(account: AccountId, row: SingleRow, rules: OrderRules): Script<OrderVerdict> {
+  return verdictBy(EXECUTED, account, row, rules)
+}
+
+function* verdictBy(
+  text: string,
+  account: AccountId,
+  { orderKey: key, ...row }: SingleRow,
+  rules: OrderRules,
+): Script<OrderVerdict> {
+  return yield* judge((yield* oneExact<Recorded>(text, { account, key }))!, NOTHING_DONE, row, rules)
+}

@@ -1,0 +1,212 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { OPERATIONS, type Operation } from '../../../src/domain/instruction.ts'
+import { STATES } from '../../../src/domain/states.ts'
+import {
+  judgeOrder,
+  NOTHING_DONE,
+  OF_AN_ORDER,
+  type OfOrder,
+  ORDER_COUNTS_IN,
+  type Order,
+  SALES,
+  type Sum,
+  withRow,
+} from '../../../src/ledger/rules/order-book.ts'
+
+const at = (rowNo: number, batchId: string | null = 'b1') => ({ batchId, rowNo })
+const sum = (amountMinor: bigint, rowNo = 3, currency: string | null = 'EUR'): Sum => ({
+  ...{ amountMinor, currency },
+  at: at(rowNo),
+})
+const UNKNOWN: Order = { orderId: '7', authorized: null, sold: null, recorded: NOTHING_DONE, inFile: NOTHING_DONE }
+const recorded = (done: Partial<Order['recorded']>, over: Partial<Order> = {}): Order => ({
+  ...{ ...UNKNOWN, ...over },
+  recorded: { ...NOTHING_DONE, ...done },
+})
+const inFile = (done: Partial<Order['inFile']>): Order => ({ ...UNKNOWN, inFile: { ...NOTHING_DONE, ...done } })
+const row = (operation: Operation, amountMinor: bigint | null = null, currency = 'EUR'): OfOrder => ({
+  ...{ operation, amountMinor, currency },
+})
+const STRICT = { captureTolerance: 0 }
+
+describe.each([
+  ['CAUTH', 'authorized', 'captured', 'more of the order would be captured than was authorized'],
+  ['REFUND', 'sold', 'refunded', 'more of the order would be refunded than was paid'],
+] as const)('a %s of an order of 10.00 EUR', (operation, limit, done, problem) => {
+  const known = { [limit]: sum(1000n) }
+  const told = limit === 'sold' ? 'paid' : limit
+
+  test.each([
+    [0n, 1000n, 'EUR', 'fits'],
+    [999n, 1n, 'EUR', 'fits'],
+    [0n, 1001n, 'EUR', 'amount'],
+    [1000n, 1n, 'EUR', 'amount'],
+    [0n, 1n, 'USD', 'request_currency'],
+    [0n, 1001n, 'USD', 'request_currency'],
+  ])('after %i, that asks for %i %s: %s', (before, amount, currency, column) => {
+    const order = recorded({ [done]: before === 0n ? null : sum(before, 5) }, known)
+    const verdict = judgeOrder(order, row(operation, amount, currency), STRICT)
+    if (column === 'fits') expect(verdict).toBe('fits')
+    else expect(verdict).toMatchObject({ kind: 'wrong', column })
+  })
+
+  test('names all sums and where they are recorded', () => {
+    const order = recorded({ [done]: sum(600n, 5) }, known)
+    expect(judgeOrder(order, row(operation, 401n), STRICT)).toMatchObject({
+      problem: `${problem} (order 7: ${told} 10.00 EUR by row 3 of batch b1, ${done} 6.00 EUR, last by row 5 of batch b1; this row asks for 4.01 EUR)`,
+    })
+  })
+
+  test('counts earlier rows of the file like recorded ones', () => {
+    const order = withRow(recorded({ [done]: sum(300n, 5) }, known), row(operation, 300n), 2)
+    expect(judgeOrder(order, row(operation, 400n), STRICT)).toBe('fits')
+    expect(judgeOrder(order, row(operation, 401n), STRICT)).toMatchObject({
+      problem: expect.stringContaining(`${done} 6.00 EUR, last by row 2 of this file; this row asks for 4.01 EUR`),
+    })
+  })
+
+  test('is wrong once the order is voided, known or not', () => {
+    for (const over of [known, {}]) {
+      expect(judgeOrder(recorded({ voided: at(9) }, over), row(operation, 1n), STRICT)).toMatchObject({
+        ...{ kind: 'wrong', column: 'request_ref_po_id' },
+        problem: 'the order was voided (order 7: row 9 of batch b1)',
+      })
+    }
+  })
+
+  test('is asked about beside a void in the same file, whichever comes first', () => {
+    const void2 = { kind: 'asked', why: 'beside-void', at: at(2, null) }
+    expect(judgeOrder(inFile({ voided: at(2, null) }), row(operation, 1n), STRICT)).toMatchObject(void2)
+    const first = withRow(UNKNOWN, row(operation, 1n), 2)
+    expect(judgeOrder(first, row('CANCEL'), STRICT)).toMatchObject(void2)
+  })
+})
+
+test.each([
+  [15, 1150n, true],
+  [15, 1151n, false],
+  [100, 2000n, true],
+] as const)('with a tolerance of %i per cent, %i of 1000 may be captured: %s', (captureTolerance, amount, fits) => {
+  const order = recorded({}, { authorized: sum(1000n) })
+  const verdict = judgeOrder(order, row('CAUTH', amount), { captureTolerance })
+  if (fits) expect(verdict).toBe('fits')
+  else expect(verdict).toMatchObject({ problem: expect.stringContaining(`${captureTolerance} % more are allowed`) })
+})
+
+test('tolerance is for captures alone', () => {
+  const order = recorded({}, { sold: sum(1000n) })
+  expect(judgeOrder(order, row('REFUND', 1001n), { captureTolerance: 100 })).toMatchObject({ kind: 'wrong' })
+})
+
+describe('a void', () => {
+  test.each([
+    ['of an order that is not known', UNKNOWN],
+    ['of an authorization', recorded({}, { authorized: sum(1000n) })],
+    ['of a captured authorization', recorded({ captured: sum(1000n) }, { authorized: sum(1000n), sold: sum(1000n) })],
+    ['of a sale', recorded({}, { sold: sum(1000n) })],
+  ])('%s fits', (_what, order) => {
+    expect(judgeOrder(order, row('CANCEL'), STRICT)).toBe('fits')
+  })
+
+  test('of an order of which something was refunded is wrong', () => {
+    expect(judgeOrder(recorded({ refunded: sum(1n, 5) }), row('CANCEL'), STRICT)).toMatchObject({
+      ...{ kind: 'wrong', column: 'request_ref_po_id' },
+      problem: expect.stringContaining('refunded 0.01 EUR, last by row 5 of batch b1'),
+    })
+  })
+})
+
+describe('a refund of 10.00 EUR of an order whose sale is not recorded', () => {
+  const earlier = (amount: string) => `${amount} of order 7 was refunded before, and its sale is not recorded here`
+
+  test.each([
+    ['nothing', null, null],
+    ['more', sum(1001n), null],
+    ['as much', sum(1000n), earlier('10.00 EUR')],
+    ['less', sum(999n), earlier('9.99 EUR')],
+    ['more in another currency', sum(5000n, 3, 'USD'), earlier('50.00 USD')],
+    [
+      'more in several currencies',
+      sum(5000n, 3, null),
+      'order 7 was refunded before, in more than one currency, and its sale is not recorded here',
+    ],
+  ])('after %s', (_what, refunded, problem) => {
+    const verdict = judgeOrder(recorded({ refunded }), row('REFUND', 1000n), STRICT)
+    if (problem === null) expect(verdict).toBe('fits')
+    else expect(verdict).toEqual({ kind: 'asked', why: 'refunded-before', before: refunded, at: at(3), problem })
+  })
+
+  test('is asked about in one file as it is over two', () => {
+    const order = withRow(UNKNOWN, row('REFUND', 999n), 4)
+    expect(judgeOrder(order, row('REFUND', 1000n), STRICT)).toMatchObject({ why: 'refunded-before', at: at(4, null) })
+    expect(judgeOrder(order, row('REFUND', 998n), STRICT)).toBe('fits')
+  })
+})
+
+test('of whatever comes, what fits never captures more than was authorized, refunds more than was paid, or moves anything after a void', () => {
+  const rows = fc.array(
+    fc.record({
+      operation: fc.constantFrom<Operation>('CAUTH', 'CANCEL', 'REFUND'),
+      amountMinor: fc.bigInt({ min: 1n, max: 1500n }),
+      currency: fc.constantFrom('EUR', 'EUR', 'EUR', 'USD'),
+      isNextFile: fc.boolean(),
+    }),
+    { maxLength: 12 },
+  )
+  fc.assert(
+    fc.property(rows, fc.integer({ min: 0, max: 30 }), (instructions, captureTolerance) => {
+      let order = recorded({}, { authorized: sum(1000n), sold: sum(1000n) })
+      const [moved, most] = [
+        { CAUTH: 0n, REFUND: 0n },
+        { CAUTH: 1000n + 10n * BigInt(captureTolerance), REFUND: 1000n },
+      ]
+      let isVoided = false
+      for (const [i, { isNextFile, ...one }] of instructions.entries()) {
+        if (isNextFile) order = { ...order, recorded: allOf(order), inFile: NOTHING_DONE }
+        if (judgeOrder(order, one, { captureTolerance }) !== 'fits') continue
+        order = withRow(order, one, i)
+        if (one.operation === 'CANCEL') {
+          expect(moved.REFUND).toBe(0n)
+          isVoided = true
+          continue
+        }
+        expect([isVoided, one.currency]).toEqual([false, 'EUR'])
+        moved[one.operation as 'CAUTH' | 'REFUND'] += one.amountMinor
+        for (const operation of ['CAUTH', 'REFUND'] as const) expect(moved[operation] <= most[operation]).toBe(true)
+      }
+    }),
+    { numRuns: 2_000 },
+  )
+})
+
+/** As it is recorded once the file is. */
+function allOf({ recorded: before, inFile: file }: Order): Order['recorded'] {
+  const both = (done: 'captured' | 'refunded') => {
+    const [one, other] = [before[done], file[done]]
+    return one === null || other === null
+      ? (other ?? one)
+      : { ...other, amountMinor: one.amountMinor + other.amountMinor }
+  }
+  return { captured: both('captured'), refunded: both('refunded'), voided: before.voided ?? file.voided }
+}
+
+test('sales are what takes money, and captures, voids and refunds name the order that they are of', () => {
+  expect(OPERATIONS.filter((operation) => SALES.includes(operation))).toEqual(['CAPTURE', 'CAUTH'])
+  expect(OPERATIONS.filter((operation) => OF_AN_ORDER.includes(operation))).toEqual(['CAUTH', 'REFUND', 'CANCEL'])
+})
+
+test.each([
+  ['READY', true],
+  ['SENDING', true],
+  ['APPROVED', true],
+  ['DECLINED', false],
+  ['FAILED', false],
+  ['IN_DOUBT', true],
+  ['CANCELLED', false],
+  ['INVALID', false],
+  ['DUPLICATE', false],
+] as const)('a row that is %s counts in its order: %s', (state, counts) => {
+  expect(STATES).toContain(state)
+  expect(ORDER_COUNTS_IN.includes(state)).toBe(counts)
+})
