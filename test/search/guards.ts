@@ -375,9 +375,9 @@ export const GUARDS: readonly Guard[] = [
     name: 'a refund with another amount is asked about as such before it is one too many',
     file: 'src/ledger/texts/review/review.ts',
     guard: `  yield* findChanged(header)
-  yield* markRepeats()
+  yield* markQuestions()
 `,
-    without: `  yield* markRepeats()
+    without: `  yield* markQuestions()
   yield* findChanged(header)
 `,
     tests: ['test/ledger/sqlite/ledger/intake.integration.test.ts'],
@@ -721,46 +721,101 @@ export const GUARDS: readonly Guard[] = [
     tests: ['test/ledger/sqlite/ledger/intake.integration.test.ts'],
   },
   {
-    name: 'refunds beyond a recorded sale are refused',
-    file: 'src/ledger/texts/review/refunds.ts',
-    guard: 'OR "refundedMinor" > "soldMinor" ORDER BY',
-    without: 'ORDER BY',
-    tests: ['test/ledger/sqlite/ledger/intake.integration.test.ts'],
+    name: 'no more of an order is captured or refunded than there is',
+    file: 'src/ledger/rules/order-book.ts',
+    guard: 'if ((before?.amountMinor ?? 0n) + row.amountMinor <= most) return null',
+    without: 'return null',
+    tests: ['test/ledger/rules/order-book.test.ts'],
   },
   {
-    name: 'the refunds that count are those of the rule',
-    file: 'src/ledger/texts/review/refunds.ts',
-    guard: '(r.state IN (${listOf(REFUND_COUNTS_IN)}) OR r.money_warning = 1)',
+    name: 'an order has one currency',
+    file: 'src/ledger/rules/order-book.ts',
+    guard: 'if (currency !== of.currency) {',
+    without: 'if (currency === null) {',
+    tests: ['test/ledger/rules/order-book.test.ts'],
+  },
+  {
+    name: 'nothing moves after a void',
+    file: 'src/ledger/rules/order-book.ts',
+    guard: 'if (recorded.voided === null) return null',
+    without: 'return null',
+    tests: ['test/ledger/rules/order-book.test.ts'],
+  },
+  {
+    name: 'what was refunded is not voided',
+    file: 'src/ledger/rules/order-book.ts',
+    guard: `  if (refunded === null) return null
+  return {`,
+    without: `  if (refunded !== null || refunded === null) return null
+  return {`,
+    tests: ['test/ledger/rules/order-book.test.ts'],
+  },
+  {
+    name: 'a void beside a capture or refund of one file is asked about',
+    file: 'src/ledger/rules/order-book.ts',
+    guard: `  if (voided === null) return null
+  return beside(`,
+    without: `  if (voided !== null || voided === null) return null
+  return beside(`,
+    tests: ['test/ledger/rules/order-book.test.ts'],
+  },
+  {
+    name: 'a capture or refund beside a void of one file is asked about',
+    file: 'src/ledger/rules/order-book.ts',
+    guard: `  if (other === null) return null
+`,
+    without: `  if (other !== null || other === null) return null
+`,
+    tests: ['test/ledger/rules/order-book.test.ts'],
+  },
+  {
+    name: 'a refund that repeats or exceeds what was refunded of an unknown sale is asked about',
+    file: 'src/ledger/rules/order-book.ts',
+    guard: 'if (before.currency === currency && before.amountMinor > (amountMinor ?? 0n)) return null',
+    without: 'if (before.currency === currency) return null',
+    tests: ['test/ledger/rules/order-book.test.ts'],
+  },
+  {
+    name: 'the rows of an order that count are those of the rule',
+    file: 'src/ledger/texts/review/order-book.ts',
+    guard: '(r.state IN (${listOf(states)}) OR r.money_warning = 1)',
     without: `(r.state IN ('APPROVED') OR r.money_warning = 1)`,
     tests: ['test/ledger/sqlite/ledger/intake.integration.test.ts'],
   },
   {
-    name: 'a refund that repeats or exceeds what was refunded of an unknown sale is asked about',
-    file: 'src/ledger/texts/review/refunds.ts',
-    guard: ' OR amount_minor >= before_minor)`',
-    without: ')`',
+    name: 'a row that was executed after all counts in its order',
+    file: 'src/ledger/texts/review/order-book.ts',
+    guard: 'OR r.money_warning = 1)',
+    without: ')',
     tests: ['test/ledger/sqlite/ledger/intake.integration.test.ts'],
   },
   {
-    name: 'a refund in another currency than those before of an unknown sale is asked about',
-    file: 'src/ledger/texts/review/refunds.ts',
-    guard: '(currency IS DISTINCT FROM before_currency OR amount_minor',
-    without: '(FALSE OR amount_minor',
-    tests: ['test/ledger/sqlite/ledger/file.integration.test.ts'],
-  },
-  {
-    name: 'earlier rows of a file count as refunds of their order',
-    file: 'src/ledger/texts/review/refunds.ts',
-    guard: '(before_row IS NOT NULL OR refund_row IS NOT NULL)',
-    without: '(refund_row IS NOT NULL)',
+    name: 'a row that is asked about counts for those after it',
+    file: 'src/ledger/texts/review/order-book.ts',
+    guard: `if (verdict === 'fits' || verdict.kind === 'asked')`,
+    without: `if (verdict === 'fits')`,
     tests: ['test/ledger/sqlite/ledger/intake.integration.test.ts'],
   },
   {
-    name: 'what earlier rows of a file refund is added to what is recorded',
-    file: 'src/ledger/texts/review/refunds.ts',
-    guard: `\${REFUNDED_WITH('coalesce(sum(d.amount_minor) OVER earlier, 0)')} AS before_minor`,
-    without: 'coalesce(o.refunded_minor, 0) AS before_minor',
+    name: 'each order begins with nothing done by the file',
+    file: 'src/ledger/texts/review/order-book.ts',
+    guard: 'if (row.order_key !== after.key) inFile = NOTHING_DONE',
+    without: '',
     tests: ['test/ledger/sqlite/ledger/intake.integration.test.ts'],
+  },
+  {
+    name: 'an answer that differed about money makes no known sale or authorization',
+    file: 'src/ledger/texts/review/order-book.ts',
+    guard: 'max(money_warning) = 0 AND min',
+    without: 'min',
+    tests: ['test/ledger/sqlite/ledger/intake.integration.test.ts'],
+  },
+  {
+    name: 'a row that waits is held against its order before it is claimed',
+    file: 'src/processors/execute-slice.ts',
+    guard: ' || (await isMisfit(row, lane, parts))',
+    without: '',
+    tests: ['test/processors/execute-slice.test.ts'],
   },
   {
     name: 'refunds that came between review and record are weighed with the file',
@@ -771,16 +826,16 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'an order that adds up to more than 64 bits stops nobody',
-    file: 'src/ledger/texts/review/refunds.ts',
-    guard: 'const SUM = `CASE WHEN ${ROUGH_SUM} < ${LARGEST}.0 THEN CAST(${ROUGH_SUM} AS BIGINT) ELSE ${LARGEST} END`',
-    without: `const SUM = 'coalesce(sum(amount_minor), 0)'`,
-    tests: ['test/ledger/sqlite/ledger/file.integration.test.ts'],
+    file: 'src/ledger/texts/review/order-book.ts',
+    guard: 'return `CASE WHEN ${rough} < ${LARGEST}.0 THEN CAST(${rough} AS BIGINT) ELSE ${LARGEST} END`',
+    without: 'return `coalesce(sum(amount_minor)${filter}, 0)`',
+    tests: ['test/ledger/texts/engines.integration.test.ts'],
   },
   {
     name: 'what a file adds to such an order stops at 64 bits, in every engine',
-    file: 'src/ledger/texts/review/refunds.ts',
-    guard: 'WHEN coalesce(o.refunded_minor, 0) > ${LARGEST} - ${addend} THEN ${LARGEST}',
-    without: 'WHEN FALSE THEN ${LARGEST}',
+    file: 'src/ledger/texts/review/order-book.ts',
+    guard: 'return amountMinor < BigInt(LARGEST) ? amountMinor : BigInt(LARGEST)',
+    without: 'return amountMinor',
     tests: ['test/ledger/texts/engines.integration.test.ts'],
   },
   {

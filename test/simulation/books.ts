@@ -37,7 +37,7 @@ export interface Recorded {
 /** The questions for it, one for each of its lists, on whichever engine. */
 export const RECORDED: Readonly<Record<keyof Recorded, string>> = {
   rows: `
-    SELECT id, batch_id AS "batchId", account_id AS "accountId", row_no AS "rowNo", state, reference, content, order_key AS "orderKey",
+    SELECT id, batch_id AS "batchId", account_id AS "accountId", row_no AS "rowNo", state, reference, content, operation, order_key AS "orderKey",
       attempt, transaction_id AS "transactionId", supersedes, duplicate_of AS "duplicateOf", warning, money_warning AS "moneyWarning"
     FROM instruction WHERE batch_id IN (SELECT id FROM batch WHERE stage = 'open') ORDER BY id`,
   moves: `
@@ -59,6 +59,7 @@ export interface RecordedRow {
   readonly state: string
   readonly reference: string
   readonly content: string
+  readonly operation: string
   readonly orderKey: string | null
   readonly attempt: number
   readonly transactionId: string | null
@@ -84,6 +85,7 @@ export async function compareBooks(books: Books, ledger: Ledger, nowMs: number):
     ...executedOnce(books),
     ...rate(books),
     ...oneOfAnOrder(rows, moves),
+    ...afterVoids(books, rows),
     ...rows.flatMap((row) => rowAgainstGateway(row, executedAs.get(row.id) ?? [], moves, books)),
     ...everythingEnded(rows),
     ...attempts(rows, moves),
@@ -145,6 +147,21 @@ function oneOfAnOrder(rows: readonly RecordedRow[], moves: readonly RecordedMove
     else open.delete(rowId)
   }
   return wrong
+}
+
+/** Nothing of an order is captured or refunded once it is voided, unless a person said that the void had not been executed. */
+function afterVoids({ truth }: Books, rows: readonly RecordedRow[]): string[] {
+  const rowOf = new Map(rows.map((row) => [row.id, row]))
+  const voided = new Map<string, RecordedRow>()
+  return truth.executions.flatMap(({ accountId, rowId, status }) => {
+    const row = rowOf.get(rowId)
+    if (row === undefined || row.orderKey === null || status !== 'APPROVED') return []
+    const order = `${accountId}/${row.orderKey}`
+    const before = voided.get(order)
+    if (row.operation === 'CANCEL' && !truth.misjudged.has(`${accountId}/${row.reference}`)) voided.set(order, row)
+    if (before === undefined || row.operation === 'CANCEL') return []
+    return [`${nameOf(row)} was executed as ${row.operation} after ${nameOf(before)} had voided its order`]
+  })
 }
 
 function nameOf({ reference, batchId, rowNo, id }: RecordedRow): string {

@@ -23,6 +23,7 @@ import {
   rowOf,
   rowsIn,
   sale,
+  settle,
   statesIn,
   submit,
   work,
@@ -247,6 +248,15 @@ export function describeOrders(): void {
         expect((await message(capture('M', 5_000n))).kind).toBe(counts ? 'refused' : 'accepted')
       },
     )
+
+    test('count one that was answered APPROVED after a person had called it not executed', async () => {
+      await authorized()
+      const sent = await work(ledger, await submit(ledger, accountId, [capture('A', 6_000n)]), 'A', 'IN_DOUBT')
+      await ledger.resolve(findingOn('A', { finding: 'not-executed' }), CLERK, NOW + DAY_MS)
+      expect((await check([capture('B', 5_000n)])).review.invalid).toBe(0)
+      await settle(ledger, sent, 'APPROVED')
+      expect((await check([capture('B', 5_000n)])).review.invalid).toBe(1)
+    })
 
     test('are in its currency', async () => {
       await authorized()

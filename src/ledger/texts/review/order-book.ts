@@ -123,7 +123,7 @@ function orderFrom(recorded: Recorded, placeOf: PlaceOf): Order {
   }
 }
 
-/** Most rows fit, and where rows are recorded is read for those alone that do not. */
+/** Where rows are recorded is read for those alone that are wrong, and say it: most rows fit. */
 const UNREAD: PlaceOf = () => ({ batchId: '', rowNo: 0 })
 
 function* placesOf(recorded: Recorded): Script<PlaceOf> {
@@ -147,7 +147,7 @@ interface RowOfOrder {
 
 function* judge(recorded: Recorded, inFile: Order['inFile'], row: RowOfOrder, rules: OrderRules): Script<OrderVerdict> {
   const verdict = judgeOrder({ ...orderFrom(recorded, UNREAD), inFile }, row, rules)
-  if (verdict === 'fits') return verdict
+  if (verdict === 'fits' || verdict.kind === 'asked') return verdict
   return judgeOrder({ ...orderFrom(recorded, yield* placesOf(recorded)), inFile }, row, rules)
 }
 
@@ -155,7 +155,8 @@ function* judge(recorded: Recorded, inFile: Order['inFile'], row: RowOfOrder, ru
 
 type Drafted = Recorded & RowOfOrder & { readonly rowNo: bigint; readonly line: bigint }
 
-const ROWS_PER_PAGE = 2_000
+/** Whole numbers are read as objects here, and many of them at once stay in memory. */
+const ROWS_PER_PAGE = 200
 
 const PAGE = `
     SELECT d.row_no AS "rowNo", d.line, d.operation, d.amount_minor AS "amountMinor", d.currency, o.*
@@ -163,9 +164,16 @@ const PAGE = `
       JOIN draft_order o ON o.order_key = q.order_key JOIN draft_row d ON d.row_no = q.row_no
     ORDER BY q.order_key, q.row_no`
 
-/** Rows of the draft that do not fit what is recorded and what the file has before them. A row that is wrong is not sent, and counts for none. */
-function* misfits(rules: OrderRules): Script<{ row: Drafted; verdict: OrderFault | OrderQuestion }[]> {
-  const found: { row: Drafted; verdict: OrderFault | OrderQuestion }[] = []
+type Misfit = OrderFault | OrderQuestion
+
+/**
+ * Tells of each row of the draft that does not fit what is recorded and what the file has before it, until it is told to stop. A row
+ * that is wrong is not sent, and counts for none.
+ */
+function* eachMisfit(
+  rules: OrderRules,
+  tell: (row: Drafted, verdict: Misfit) => Script<'go-on' | 'stop'>,
+): Script<void> {
   let after = { key: '', rowNo: 0n }
   let inFile = NOTHING_DONE
   for (;;) {
@@ -173,22 +181,23 @@ function* misfits(rules: OrderRules): Script<{ row: Drafted; verdict: OrderFault
     for (const row of rows) {
       if (row.order_key !== after.key) inFile = NOTHING_DONE
       const verdict = yield* judge(row, inFile, row, rules)
-      if (verdict !== 'fits') found.push({ row, verdict })
+      if (verdict !== 'fits' && (yield* tell(row, verdict)) === 'stop') return
       if (verdict === 'fits' || verdict.kind === 'asked')
         inFile = withRow({ ...orderFrom(row, UNREAD), inFile }, row, Number(row.rowNo)).inFile
       after = { key: row.order_key, rowNo: row.rowNo }
     }
-    if (rows.length < ROWS_PER_PAGE) return found
+    if (rows.length < ROWS_PER_PAGE) return
   }
 }
 
 /** Makes every row of the draft that contradicts what is recorded of its order a fault, and notes those that must be asked about. */
 export function* meetOrders({ accountId, captureTolerance }: DraftHeader): Script<void> {
   yield* gatherOrders(accountId)
-  for (const { row, verdict } of yield* misfits({ captureTolerance })) {
+  yield* eachMisfit({ captureTolerance }, function* (row, verdict) {
     if (verdict.kind === 'wrong') yield* noteFault(row, verdict)
     else yield* noteQuestion(row, verdict)
-  }
+    return 'go-on'
+  })
 }
 
 function* noteFault(row: Drafted, { column, problem, remedy }: OrderFault): Script<void> {
@@ -264,10 +273,12 @@ export function* markQuestions(): Script<void> {
 /** Once more, after rows of these orders have arrived that the review did not see: whether it would still say the same. */
 export function* stillFits({ accountId, captureTolerance }: DraftHeader): Script<boolean> {
   yield* gatherOrders(accountId)
-  for (const { row, verdict } of yield* misfits({ captureTolerance })) {
-    if (verdict.kind === 'wrong' || !(yield* isAskedAbout(row.rowNo))) return false
-  }
-  return true
+  let fits = true
+  yield* eachMisfit({ captureTolerance }, function* (row, verdict) {
+    fits = verdict.kind === 'asked' && (yield* isAskedAbout(row.rowNo))
+    return fits ? 'go-on' : 'stop'
+  })
+  return fits
 }
 
 function* isAskedAbout(rowNo: bigint): Script<boolean> {
