@@ -104,6 +104,9 @@ export interface LookalikesRefused extends LookalikeCounts {
   readonly accepted: number
 }
 
+/** A sale that was approved longer ago may be another month's; whether it is, time alone does not tell. */
+export const LONG_AGO_MS = 30 * 86_400_000
+
 /** Which of the look-alikes are of a kind that a person has to know of. */
 export interface LookalikeCounts {
   /** Rows that are like one row of an earlier file or message, or have its target and another amount. */
@@ -112,6 +115,8 @@ export interface LookalikeCounts {
   readonly changed: number
   /** Rows that may have run in a record that was lost. */
   readonly lost: number
+  /** Rows that are like one row of a batch of long ago, by that batch. */
+  readonly longAgo: ReadonlyMap<string, { readonly rows: number; readonly handedInMs: number }>
   /** Rows that are like a row still to be sent, by its batch. */
   readonly stillToSend: ReadonlyMap<string, number>
 }

@@ -13,6 +13,7 @@ import {
   type InstructionFile,
   type Known,
   knownBatch,
+  LONG_AGO_MS,
   type LookalikeCounts,
   type Reviewed,
   refusalsOf,
@@ -75,7 +76,7 @@ export async function reviewFile(
     const review = await draft.review()
     if (runsAgain && !file.fedBack && review.again.repeated.length + review.again.retried.length === 0)
       throw nothingToRetryFault(request)
-    const { lookalikes, ...counts } = await surveyLookalikes(draft)
+    const { lookalikes, ...counts } = await surveyLookalikes(draft, request.nowMs)
     const causes = await draft.causes(CAUSES_SHOWN)
     const first = { causes, faults: await firstOf(draft.faults(), FAULTS_SHOWN), lookalikes }
     return { draft, review, first, refusals: refusalsOf(review, counts, request) }
@@ -100,8 +101,12 @@ const LOOKALIKES_SHOWN = 20
 /** What a program gets in one object; the file of rejects has them all. */
 const FAULTS_SHOWN = 1000
 
-async function surveyLookalikes(draft: Draft): Promise<LookalikeCounts & Pick<FirstFindings, 'lookalikes'>> {
+async function surveyLookalikes(
+  draft: Draft,
+  nowMs: number,
+): Promise<LookalikeCounts & Pick<FirstFindings, 'lookalikes'>> {
   const lookalikes: Lookalike[] = []
+  const longAgo = new Map<string, { rows: number; handedInMs: number }>()
   const stillToSend = new Map<string, number>()
   let lost = 0
   let recorded = 0
@@ -113,11 +118,14 @@ async function surveyLookalikes(draft: Draft): Promise<LookalikeCounts & Pick<Fi
       if (changedFrom !== null) changed += 1
       if (like.batchId === null || refundedBefore !== null) continue
       if (!isLost || like.reference !== reference) recorded += 1
+      if (like.atMs !== null && like.atMs < nowMs - LONG_AGO_MS) {
+        longAgo.set(like.batchId, { rows: (longAgo.get(like.batchId)?.rows ?? 0) + 1, handedInMs: like.atMs })
+      }
       if (!isToSend(like.state)) continue
       stillToSend.set(like.batchId, (stillToSend.get(like.batchId) ?? 0) + 1)
     }
   }
-  return { lookalikes, recorded, changed, lost, stillToSend }
+  return { lookalikes, recorded, changed, lost, longAgo, stillToSend }
 }
 
 function isToSend(state: State | null): boolean {

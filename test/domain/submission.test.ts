@@ -46,7 +46,7 @@ const REQUEST: SubmitRequest = {
   ...{ maxDeclinedPercent: null, nowMs: 0 },
 }
 
-const NO_LOOKALIKES: LookalikeCounts = { recorded: 0, changed: 0, lost: 0, stillToSend: new Map() }
+const NO_LOOKALIKES: LookalikeCounts = { recorded: 0, changed: 0, lost: 0, longAgo: new Map(), stillToSend: new Map() }
 
 const refusals = (review: Partial<DraftReview>, request: Partial<SubmitRequest>) =>
   refusalsOf({ ...REVIEW, ...review }, NO_LOOKALIKES, { ...REQUEST, ...request })

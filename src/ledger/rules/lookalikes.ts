@@ -1,9 +1,9 @@
 // Which recorded instructions count for one that looks like them, and for how long. Pure.
 
 import type { State } from '../../domain/states.ts'
+import { LONG_AGO_MS } from '../../domain/submission.ts'
 
 const DAY_MS = 86_400_000
-const APPROVED_DAYS = 30
 
 /** Still to be sent, so both would be sent from now on: these count however old they are and whatever their run key. */
 export const COUNTS_ALWAYS: readonly State[] = ['READY', 'SENDING']
@@ -18,7 +18,7 @@ export const COUNTS_FOR_A_WHILE: readonly State[] = ['IN_DOUBT', 'APPROVED']
 export const COUNTS_IF_SENT_TWICE: readonly State[] = ['DECLINED', 'FAILED', 'CANCELLED']
 
 export interface LookalikeWindow {
-  /** What was approved counts if it was sent at that moment or later. */
+  /** Of sales, what was approved counts if it was sent at that moment or later. */
   readonly approvedSinceMs: number
   /** Of rows under another run key, what was sent counts if that was at that moment or later: it is last month's charge. */
   readonly otherRunKeySinceMs: number
@@ -26,7 +26,7 @@ export interface LookalikeWindow {
 
 /** `lookalikeDays`: of rows under another run key. */
 export function lookalikeWindow(nowMs: number, lookalikeDays: number): LookalikeWindow {
-  return { approvedSinceMs: nowMs - APPROVED_DAYS * DAY_MS, otherRunKeySinceMs: nowMs - lookalikeDays * DAY_MS }
+  return { approvedSinceMs: nowMs - LONG_AGO_MS, otherRunKeySinceMs: nowMs - lookalikeDays * DAY_MS }
 }
 
 /** A recorded row that a new one looks like. */

@@ -36,6 +36,10 @@ import { check, FIRST, MENDED, made, refunds } from './given.ts'
 const onlyNew: Partial<DraftHeader> = { onlyNew: true }
 
 export function describeCorrections(): void {
+  /** Of vaulted cards, in a file without references. */
+  const sales = (hash: string, vaultIds: readonly string[]) =>
+    vaultIds.map((vaultId, i) => sale(made(hash, i + 1), vaultId, { xtlOrderId: null }))
+
   describe('a corrected file', () => {
     test('is known: most of its rows are rows of an earlier file, and only the rest is new', async () => {
       const first = [...refunds(FIRST, ['71', '72', '73']), faultyRow(4, made(FIRST, 4))]
@@ -229,12 +233,12 @@ export function describeCorrections(): void {
     })
 
     test('knows the rows of every earlier file, the latest first, and tells which are of long ago', async () => {
-      const long = await submit(ledger, accountId, refunds('1111aaaa1111aaaa', ['71', '72', '73']))
+      const long = await submit(ledger, accountId, sales('1111aaaa1111aaaa', ['71', '72', '73']))
       for (const rowNo of [1, 2, 3]) await work(ledger, long, made('1111aaaa1111aaaa', rowNo), 'APPROVED')
       const nowMs = NOW + 40 * DAY_MS
-      const recent = await submit(ledger, accountId, refunds(FIRST, ['71', '72']), { nowMs })
+      const recent = await submit(ledger, accountId, sales(FIRST, ['71', '72']), { nowMs })
       for (const asked of [{}, onlyNew]) {
-        const { review: reviewed } = await check(refunds(MENDED, ['71', '72', '73']), { nowMs, ...asked })
+        const { review: reviewed } = await check(sales(MENDED, ['71', '72', '73']), { nowMs, ...asked })
         expect(reviewed).toMatchObject({ accepted: 0, duplicate: 3, correction: { rows: 3, rowsOfLongAgo: 1 } })
         expect(reviewed.correction?.batches.map(({ batchId, rows }) => [batchId, rows])).toEqual([
           [recent, 2],
@@ -421,15 +425,30 @@ export function describeCorrections(): void {
       expect(reviewed).toMatchObject({ accepted: 2, duplicate: 0, lookalikes: 2, correction: null })
     })
 
-    test('is known by what was recorded long ago only where only new rows are wanted', async () => {
+    test('of an order is known however long ago it was recorded', async () => {
       const batchId = await submit(ledger, accountId, refunds(FIRST, ['71', '72']))
       for (const rowNo of [1, 2]) await work(ledger, batchId, made(FIRST, rowNo), 'APPROVED')
-      const later = { nowMs: NOW + 40 * DAY_MS }
-      const rows = refunds(MENDED, ['71', '72'])
-      const unasked = await review(ledger, headerOf(accountId, later), rows)
-      expect(unasked.review).toMatchObject({ duplicate: 0, correction: null })
-      await unasked.draft.discard()
-      expect((await check(rows, { ...later, ...onlyNew })).review).toMatchObject({ accepted: 0, duplicate: 2 })
+      for (const asked of [{}, onlyNew]) {
+        const { review: reviewed } = await check(refunds(MENDED, ['71', '72', '73']), {
+          nowMs: NOW + 400 * DAY_MS,
+          ...asked,
+        })
+        expect(reviewed).toMatchObject({ accepted: 1, duplicate: 2, correction: { rows: 2, rowsOfLongAgo: 2 } })
+      }
+    })
+
+    test('of a sale of long ago is asked about where most of the file is so, and known where only new rows are wanted', async () => {
+      const batchId = await submit(ledger, accountId, sales(FIRST, ['71', '72']))
+      for (const rowNo of [1, 2]) await work(ledger, batchId, made(FIRST, rowNo), 'APPROVED')
+      const later = { nowMs: NOW + 400 * DAY_MS }
+      const rows = sales(MENDED, ['71', '72', '73'])
+      const found = await check(rows, later)
+      expect(found.review).toMatchObject({ accepted: 3, duplicate: 0, correction: null, lookalikes: 2 })
+      expect(found.lookalikes).toMatchObject([1, 2].map((rowNo) => ({ rowNo, like: { batchId, rowNo, atMs: NOW } })))
+      expect((await check(rows, { ...later, runKey: '2027-06' })).review).toMatchObject({ accepted: 3, lookalikes: 0 })
+      expect((await check(rows, { ...later, ...onlyNew })).review).toMatchObject({ accepted: 1, duplicate: 2 })
+      const few = sales(MENDED, ['71', '73', '74', '75'])
+      expect((await check(few, later)).review).toMatchObject({ accepted: 4, lookalikes: 0 })
     })
 
     describe('of a batch that was cancelled', () => {

@@ -103,11 +103,20 @@ export function describeLookalikes(): void {
         expect(await statesIn(ledger, batchId)).toEqual([state])
         const { lookalikes } = await check([refund('B', { orderId: '055' })])
         expect(lookalikes.map(({ like }) => like)).toMatchObject([{ batchId, rowNo: 1, reference: 'A', state }])
-        expect(await count([refund('B', { orderId: '055' })], { nowMs: NOW + 31 * DAY_MS })).toBe(0)
+        expect(await count([refund('B', { orderId: '055' })], { nowMs: NOW + 31 * DAY_MS })).toBe(1)
       },
     )
 
-    test('of an approved row are looked for in the 30 days since it was sent', async () => {
+    test.each(['CAUTH', 'CANCEL', 'REFUND'] as const)(
+      'of an approved %s of an order are looked for however long ago it was sent',
+      async (operation) => {
+        const row = (reference: string) => refund(reference, { operation, orderId: '55' })
+        await work(ledger, await submit(ledger, accountId, [row('A')]), 'A', 'APPROVED')
+        expect(await count([row('B')], { nowMs: NOW + 400 * DAY_MS })).toBe(1)
+      },
+    )
+
+    test('of an approved sale are looked for in the 30 days since it was sent', async () => {
       const batchId = await submit(ledger, accountId, [sale('A', '55')])
       await work(ledger, batchId, 'A', 'APPROVED', { sentAtMs: NOW })
       const later = (ms: number) => count([sale('B', '55')], { nowMs: NOW + ms })

@@ -26,7 +26,8 @@ import {
 export function* meetEarlierFiles(header: DraftHeader): Script<void> {
   if (header.fedBack || !(yield* hasEarlierFiles(header))) return
   yield* findEarlier(header)
-  if (!isToldSo(header) && !(yield* holdsMost(header))) {
+  if (!isToldSo(header) && !(yield* holdsMost(header, IS_MEANT))) {
+    if (yield* holdsMost(header, WAS_SENT)) yield* askAboutEarlier()
     yield* change('UPDATE draft_row SET earlier = NULL WHERE earlier IS NOT NULL')
     return
   }
@@ -108,15 +109,27 @@ function* matchEarlier(header: DraftHeader, row: string, earlier: string): Scrip
 const IS_MEANT = `(${STILL_COUNTS} OR (CAST(:runKey AS TEXT) IS NOT NULL AND NOT (${MOVED_NOTHING}))
   OR (b.created_at >= :approvedSince AND ${NEVER_SENT}))`
 
+const WAS_SENT = `NOT (${MOVED_NOTHING})`
+
+/**
+ * Of long ago, it may be the file of another month, or the same one once more. No time tells: each such row is asked about.
+ */
+function* askAboutEarlier(): Script<void> {
+  yield* change(`
+    UPDATE draft_row AS d SET like_recorded = d.earlier
+    WHERE d.earlier IS NOT NULL AND d.state = 'READY' AND EXISTS (
+      SELECT 1 FROM instruction i WHERE i.id = d.earlier AND ${WAS_SENT})`)
+}
+
 /**
  * Without being told, a file is taken for a corrected one where most of its rows would be asked about one by one, or were cancelled
- * lately before they were sent.
+ * lately before they were sent. `shows`: that row `i` of batch `b` is a reason to take it for one.
  */
-function* holdsMost(header: DraftHeader): Script<boolean> {
+function* holdsMost(header: DraftHeader, shows: string): Script<boolean> {
   const known = yield* count(
     `
     SELECT count(*) AS n FROM draft_row d JOIN instruction i ON i.id = d.earlier JOIN batch b ON b.id = i.batch_id
-    WHERE ${IS_MEANT}`,
+    WHERE ${shows}`,
     { ...lookalikeSince(header), runKey: header.runKey },
   )
   return known > 1 && known * 2 >= (yield* countSound())

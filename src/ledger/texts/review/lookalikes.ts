@@ -25,7 +25,8 @@ const FIRST_SENT_AT = `coalesce((SELECT f.sent_at FROM instruction f WHERE i.rea
 
 /**
  * Whether row `i` of batch `b` still counts for row `d`. What is not settled counts however old it is, because it is not known yet
- * what becomes of it. What was approved counts for 30 days after it was sent. Between different run keys what was sent,
+ * what becomes of it. What names an order counts for ever: no order is captured, voided or refunded every month. Of sales,
+ * what was approved counts for 30 days after it was sent. Between different run keys what was sent,
  * approved or in doubt, counts for fewer days: it is last month's charge. What has still to be sent always counts there
  * too, because both would be sent from now on. A row that was answered APPROVED after a person had called it not executed
  * counts like an approved one, and so does one that a person ended after it was sent more than once. The parameters are those of
@@ -35,7 +36,7 @@ export const STILL_COUNTS = `b.stage = 'open' AND CASE
       WHEN i.state IN (${listOf(COUNTS_ALWAYS)}) THEN TRUE
       WHEN ${MOVED_NOTHING} THEN FALSE
       WHEN ${OTHER_RUN_KEY} THEN ${FIRST_SENT_AT} >= :otherRunKeySince
-      WHEN i.state = 'IN_DOUBT' THEN TRUE
+      WHEN i.state = 'IN_DOUBT' OR i.order_key IS NOT NULL THEN TRUE
       ELSE ${SENT_AT} >= :approvedSince END`
 
 /** The recorded row that row `d` runs again; NULL: none, it is new or was bad. */
@@ -75,9 +76,10 @@ export const RECORDED_LOOKALIKE = likeRow(`(${STILL_COUNTS} OR ${cameAfter(FORME
 
 /**
  * Whether row `i` had ended and moved nothing when an older state was put back. In what was lost it may have run again, at the latest
- * in that moment. Under another run key that was the charge of another month.
+ * in that moment, and a sale counts for 30 days from then. Under another run key that was the charge of another month.
  */
-export const MAY_BE_LOST = `(b.stage = 'open' AND i.holds_reference = 1 AND ${MOVED_NOTHING} AND coalesce(i.completed_at, b.created_at) <= :restoredAt AND NOT (${OTHER_RUN_KEY}))`
+export const MAY_BE_LOST = `(b.stage = 'open' AND i.holds_reference = 1 AND ${MOVED_NOTHING} AND coalesce(i.completed_at, b.created_at) <= :restoredAt AND NOT (${OTHER_RUN_KEY})
+  AND (i.order_key IS NOT NULL OR :restoredAt >= :approvedSince))`
 
 /** The latest such row that row `d` looks like; NULL: none. */
 export const LOST_LOOKALIKE = likeRow(MAY_BE_LOST)

@@ -234,7 +234,7 @@ function* findLookalikes(header: DraftHeader): Script<number> {
 function* findRecordedLookalikes(header: DraftHeader): Script<void> {
   yield* change(
     `
-    UPDATE draft_row AS d SET like_recorded = (${RECORDED_LOOKALIKE} AND NOT (${isOfOneRoster('i')} AND ${isInFile('i')}))
+    UPDATE draft_row AS d SET like_recorded = coalesce((${RECORDED_LOOKALIKE} AND NOT (${isOfOneRoster('i')} AND ${isInFile('i')})), d.like_recorded)
     WHERE d.state = 'READY' AND d.lookalike IS NOT NULL AND EXISTS (
       SELECT 1 FROM instruction r WHERE r.account_id = :account AND r.lookalike = d.lookalike AND r.lookalike IS NOT NULL)`,
     lookalikeSince(header),
@@ -257,13 +257,11 @@ function* findLost(header: DraftHeader): Script<void> {
     WHERE d.state = 'READY'`,
     { restoredAt },
   )
-  const since = lookalikeSince(header)
-  if (restoredAt < since.approvedSince) return
   yield* change(
     `
     UPDATE draft_row AS d SET lost_row = (${LOST_LOOKALIKE} AND NOT (${isInFile('i')} AND ${isOfOneRoster('i')}))
     WHERE d.state = 'READY' AND d.lookalike IS NOT NULL AND NOT (${IS_LIKE})`,
-    { ...since, restoredAt },
+    { ...lookalikeSince(header), restoredAt },
   )
   yield* findLostChanged(header, restoredAt)
 }

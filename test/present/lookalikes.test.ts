@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import type { LookalikesRefused } from '../../src/domain/submission.ts'
+import { lookalikesRefusal } from '../../src/present/lookalikes.ts'
+
+const HANDED_IN = Date.parse('2026-10-27T09:00:00Z')
+const refused = (over: Partial<LookalikesRefused>): LookalikesRefused => ({
+  ...{ kind: 'lookalikes', found: 11, allowed: 0, accepted: 12, recorded: 11, changed: 0, lost: 0 },
+  ...{ longAgo: new Map(), stillToSend: new Map(), ...over },
+})
+
+test('a file that asks for what one of another month asked for names that one and the three ways on', () => {
+  const longAgo = new Map([
+    ['261027-aaaaa', { rows: 1, handedInMs: HANDED_IN }],
+    ['261027-bbbbb', { rows: 10, handedInMs: HANDED_IN }],
+  ])
+  expect(lookalikesRefusal(refused({ longAgo }))).toBe(
+    '11 rows look like one that is in this file or recorded already. What was entered twice or has run already is executed twice: take it out of the file. ' +
+      '10 of the 12 rows to be sent ask for what batch 261027-bbbbb of 2026-10-27 asked for (others what 1 other batch did): this may be that file again. ' +
+      "To send only what no earlier file holds, add --only-new. If it is another month's, give it a run key: --run-key 2026-12. " +
+      'Only if all of it is to be executed once more, add --allow-lookalikes 11.',
+  )
+})
+
+test('where most of a file was sent lately, the number that lets it through is not for copying', () => {
+  const text = lookalikesRefusal(refused({}))
+  expect(text).toContain('this may be an earlier file again')
+  expect(text).not.toContain('--allow-lookalikes')
+})
