@@ -26,7 +26,7 @@ export async function openLanes(app: App, ledger: Ledger, only: BatchId | null):
   const wanted = only === null ? null : ((await ledger.batch(only))?.merchant ?? null)
   for (const merchant of app.config.merchants.values()) {
     if (wanted !== null && merchant.name !== wanted) continue
-    const { inFlightMax, ratePerSecond, timeoutMs, notExecutedStatus, deleteAnswer, captureTolerance } = merchant
+    const { inFlightMax, ratePerSecond, timeoutMs, notExecutedStatus, deleteAnswer } = merchant
     const limiter = createLimiter({ inFlightMax, ratePerSecond, clock: app.clock })
     const onRepeated = () => app.log.error({ merchant: merchant.name }, REPEATED)
     lanes.set(await accountOf(ledger, merchant, app.clock), {
@@ -36,7 +36,6 @@ export async function openLanes(app: App, ledger: Ledger, only: BatchId | null):
       timeoutMs,
       notExecutedStatus,
       deleteAnswer,
-      captureTolerance,
       merchant,
     })
   }

@@ -29,14 +29,12 @@ export interface AccountLane {
   readonly timeoutMs: number
   readonly notExecutedStatus: readonly number[]
   readonly deleteAnswer: Judging['deleteAnswer']
-  /** Per cent by which the captures of an order may exceed its authorization. */
-  readonly captureTolerance: number
 }
 
 export type OnSettled = (row: DueRow, verdict: Verdict, settled: Settled, seen: AttemptSeen) => void
 
 export interface SliceParts {
-  readonly ledger: Pick<WorkLedger, 'dueRows' | 'cancelMisfit' | 'claim' | 'maySend' | 'settle' | 'stopAccount'>
+  readonly ledger: Pick<WorkLedger, 'dueRows' | 'claim' | 'maySend' | 'settle' | 'stopAccount'>
   readonly clock: Clock
   /** undefined: no configured merchant has this account; its rows stay READY. */
   readonly laneOf: (accountId: AccountId) => AccountLane | undefined
@@ -114,7 +112,7 @@ async function executeRow(
   if (permit === null) return false
   try {
     const card = await cardFor(row, parts.cards)
-    if (card === 'none-here' || (await isMisfit(row, lane, parts))) return false
+    if (card === 'none-here') return false
     const reservation = await lane.limiter.reserve(signal)
     return (
       reservation !== null &&
@@ -125,15 +123,6 @@ async function executeRow(
   } finally {
     permit.release()
   }
-}
-
-/** A person may have found something of its order since it was handed in. */
-async function isMisfit(
-  { rowId, attempt, sharesOrder }: DueRow,
-  { captureTolerance }: AccountLane,
-  { ledger, clock }: SliceParts,
-): Promise<boolean> {
-  return sharesOrder && (await ledger.cancelMisfit({ rowId, attempt, captureTolerance, nowMs: clock.nowMs() }))
 }
 
 /** Before the row is claimed, and no earlier than it has a permit: as few details as may be are in memory. */
@@ -159,6 +148,7 @@ async function claimAndSend(
   const claim = await ledger.claim({
     rowId: row.rowId,
     attempt: row.attempt,
+    sharesOrder: row.sharesOrder,
     nowMs: clock.nowMs(),
     sendByMs: sendDeadline.sendByMs,
     answerByMs: sendDeadline.sendByMs + lane.timeoutMs + ANSWER_MARGIN_MS,

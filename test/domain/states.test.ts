@@ -49,6 +49,7 @@ describe('what the rules of money forbid', () => {
   test('a row that may have been sent is never cancelled: only READY is, or what proved unsent', () => {
     expect(MOVES.filter((move) => move.to === 'CANCELLED').map(({ from, cause }) => `${from} ${cause}`)).toEqual([
       'READY cancel',
+      'READY order',
       'SENDING unsent',
     ])
   })

@@ -125,7 +125,7 @@ test('refunds beyond a sale of the same ledger are refused and name what was lef
   const refused = await office.tranche('run', tooMuch, '--out', office.path('second.out.csv'))
   expect(refused.code).toBe(7)
   expect(refused.stderr).toMatch(
-    /order \d+: paid 50\.00 EUR by row 1 of batch \S+, refunded 30\.00 EUR, last by row 1 of batch \S+; this row asks for 20\.01 EUR/,
+    /order \d+: paid 50\.00 EUR by row 1 of batch \S+, refunds of 30\.00 EUR, last by row 1 of batch \S+; this row asks for 20\.01 EUR/,
   )
   expect(office.sandbox.received()).toBe(2)
   const rest = await office.put('third.csv', toCsv([refund(3, '20.00')]))

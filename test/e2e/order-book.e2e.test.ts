@@ -47,7 +47,7 @@ test('a file that captures more than was authorized is refused with the sums, an
   expect(refused.stderr).toContain('correct the amount or the order id')
   const twice = await run('twice.csv', [row('C-1', 'CAUTH', '6.00'), row('C-2', 'CAUTH', '5.00')])
   expect([twice.code, sent()]).toEqual([7, 0])
-  expect(twice.stderr).toContain(`${authorizedBy}, captured 6.00 EUR, last by row 1 of this file`)
+  expect(twice.stderr).toContain(`${authorizedBy}, captures of 6.00 EUR, last by row 1 of this file`)
   expect((await run('once.csv', [row('C-1', 'CAUTH', '6.00')])).code).toBe(0)
   expect((await run('rest.csv', [row('C-2', 'CAUTH', '5.00')])).code).toBe(7)
   // It fits, and goes to the gateway; the sandbox captures an authorization once and declines it.
@@ -64,7 +64,7 @@ test('a void and a capture of one order in one file are a question with a number
   expect((await run('void.csv', [row('V-1', 'CANCEL')])).code).toBe(0)
   const late = await run('late.csv', [row('C-1', 'CAUTH', '10.00')])
   expect([late.code, sent()]).toEqual([7, 1])
-  expect(late.stderr).toContain(`the order was voided (order ${orderId}: row 1 of batch`)
+  expect(late.stderr).toContain(`a void of the order is recorded (order ${orderId}: row 1 of batch`)
 })
 
 test('in an inbox such a file goes to the rejected ones, with the reason', async () => {

@@ -123,7 +123,7 @@ function withGate(newGate: AccountLimiter): void {
     timeoutMs: 60_000,
     notExecutedStatus: [503],
     deleteAnswer: 'status',
-    captureTolerance: 0,
+
     configured: { ratePerSecond: null, inFlightMax: 8 },
   }
   parts = {

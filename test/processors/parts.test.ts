@@ -81,7 +81,7 @@ function openWorker(): Worker {
     close: async () => {},
   }
   const lane: AccountLane = {
-    ...{ gateway, timeoutMs: 60_000, notExecutedStatus: [], deleteAnswer: 'status', captureTolerance: 0 },
+    ...{ gateway, timeoutMs: 60_000, notExecutedStatus: [], deleteAnswer: 'status' },
     limiter: createLimiter({ inFlightMax: 100, ratePerSecond: null, clock }),
     configured: { ratePerSecond: null, inFlightMax: 8 },
   }

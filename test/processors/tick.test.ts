@@ -84,7 +84,7 @@ async function start(over: Partial<TickParts> = {}): Promise<void> {
     timeoutMs: 60_000,
     notExecutedStatus: [],
     deleteAnswer: 'status',
-    captureTolerance: 0,
+
     configured: { ratePerSecond: null, inFlightMax },
   }
   const lanes = new Map([[accountId, lane]])

@@ -37,7 +37,7 @@ async function openParts(clock: ManualClock) {
     timeoutMs: 60_000,
     notExecutedStatus: [],
     deleteAnswer: 'status',
-    captureTolerance: 0,
+
     configured,
   } as const
   const parts = {

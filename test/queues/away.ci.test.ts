@@ -106,7 +106,6 @@ function openWork(): Promise<Work> {
       timeoutMs: 60_000,
       notExecutedStatus: [],
       deleteAnswer: 'status' as const,
-      captureTolerance: 0,
     },
     configured: { ratePerSecond: null, inFlightMax: IN_FLIGHT },
   }

@@ -421,10 +421,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a row that an older state knows as ended is held against new ones: it may have run in what was lost',
     file: 'src/ledger/texts/review/review.ts',
-    guard: `  if (restoredAt < since.approvedSince) return
-`,
-    without: `  if (restoredAt > 0) return
-`,
+    guard: '  if (restoredAt === null) return',
+    without: '  if (restoredAt !== undefined) return',
     tests: ['test/ledger/adopting.integration.test.ts'],
   },
   {
@@ -728,13 +726,6 @@ export const GUARDS: readonly Guard[] = [
     tests: ['test/ledger/rules/order-book.test.ts'],
   },
   {
-    name: 'an order has one currency',
-    file: 'src/ledger/rules/order-book.ts',
-    guard: 'if (currency !== of.currency) {',
-    without: 'if (currency === null) {',
-    tests: ['test/ledger/rules/order-book.test.ts'],
-  },
-  {
     name: 'nothing moves after a void',
     file: 'src/ledger/rules/order-book.ts',
     guard: 'if (recorded.voided === null) return null',
@@ -792,15 +783,15 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a row that is asked about counts for those after it',
     file: 'src/ledger/texts/review/order-book.ts',
-    guard: `if (verdict === 'fits' || verdict.kind === 'asked')`,
-    without: `if (verdict === 'fits')`,
+    guard: `const counts = verdict === 'fits' || verdict.kind !== 'wrong'`,
+    without: `const counts = verdict === 'fits'`,
     tests: ['test/ledger/sqlite/ledger/intake.integration.test.ts'],
   },
   {
     name: 'each order begins with nothing done by the file',
     file: 'src/ledger/texts/review/order-book.ts',
-    guard: 'if (row.order_key !== after.key) inFile = NOTHING_DONE',
-    without: '',
+    guard: 'row.order_key === judged.key ? judged.inFile : NOTHING_DONE',
+    without: 'judged.inFile',
     tests: ['test/ledger/sqlite/ledger/intake.integration.test.ts'],
   },
   {
@@ -812,10 +803,17 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'a row that waits is held against its order before it is claimed',
-    file: 'src/processors/execute-slice.ts',
-    guard: ' || (await isMisfit(row, lane, parts))',
+    file: 'src/ledger/texts/work/claim.ts',
+    guard: "  if (sharesOrder && (yield* cancelMisfit(book, asked))) return { kind: 'not-free' }",
     without: '',
-    tests: ['test/processors/execute-slice.test.ts'],
+    tests: ['test/ledger/sqlite/ledger/intake.integration.test.ts'],
+  },
+  {
+    name: 'a row whose order came to be shared is judged before it is claimed',
+    file: 'src/ledger/texts/work/claim.ts',
+    guard: ' AND (:judged = 1 OR NOT ${SHARES_ORDER})',
+    without: '',
+    tests: ['test/ledger/sqlite/ledger/intake.integration.test.ts'],
   },
   {
     name: 'refunds that came between review and record are weighed with the file',
@@ -905,11 +903,24 @@ export const GUARDS: readonly Guard[] = [
     tests: ['test/ledger/sqlite/ledger/record.integration.test.ts'],
   },
   {
+    name: 'what names an order counts however old it is',
+    file: 'src/ledger/texts/review/lookalikes.ts',
+    guard: "WHEN i.state = 'IN_DOUBT' OR i.order_key IS NOT NULL THEN",
+    without: "WHEN i.state = 'IN_DOUBT' THEN",
+    tests: ['test/ledger/sqlite/ledger/intake.integration.test.ts'],
+  },
+  {
+    name: 'most of a file of sales of long ago is asked about',
+    file: 'src/ledger/texts/review/corrections.ts',
+    guard: '    if (yield* holdsMost(header, WAS_SENT)) yield* askAboutEarlier()',
+    without: '',
+    tests: ['test/ledger/sqlite/ledger/intake.integration.test.ts'],
+  },
+  {
     name: 'a look-alike in doubt counts however old it is',
     file: 'src/ledger/texts/review/lookalikes.ts',
-    guard: `      WHEN i.state = 'IN_DOUBT' THEN TRUE
-`,
-    without: '',
+    guard: "i.state = 'IN_DOUBT' OR i.order_key IS NOT NULL THEN",
+    without: 'i.order_key IS NOT NULL THEN',
     tests: ['test/ledger/sqlite/ledger/intake.integration.test.ts'],
   },
   {

@@ -211,7 +211,7 @@ export class Office {
       const gateway = truth.open(life, accountId, limiter.departure)
       const { timeoutMs, notExecutedStatus } = truth.weather
       const lane = {
-        ...{ gateway, limiter, timeoutMs, notExecutedStatus, deleteAnswer: 'status' as const, captureTolerance: 0 },
+        ...{ gateway, limiter, timeoutMs, notExecutedStatus, deleteAnswer: 'status' as const },
         configured: { ratePerSecond, inFlightMax },
       }
       lanes.set(accountId, plant.lane?.(lane) ?? lane)

@@ -81,6 +81,7 @@ const TABLES = `
     approval_until BIGINT,
     submitter TEXT COLLATE "C",
     lookalikes_allowed BIGINT NOT NULL DEFAULT 0,
+    capture_tolerance BIGINT NOT NULL DEFAULT 0,
     arrivals TEXT COLLATE "C",
     arrived_hour BIGINT
   );

@@ -33,9 +33,11 @@ export interface Sum {
   readonly at: Place
 }
 
-/** What was done to an order, or is going to be. null: nothing. */
+/** What is recorded of an order as done, waiting or in doubt. null: nothing. */
 export interface Done {
   readonly captured: Sum | null
+  /** Of those: captures that are no known sale yet. */
+  readonly open: Sum | null
   readonly refunded: Sum | null
   readonly voided: Place | null
 }
@@ -44,8 +46,10 @@ export interface Order {
   readonly orderId: string
   /** By the authorizations that the gateway approved. null: none is recorded, or what is recorded is no exact sum of one currency. */
   readonly authorized: Sum | null
-  /** By sales and captures. null: as above. */
+  /** By approved sales and captures. null: as above. */
   readonly sold: Sum | null
+  /** There are such, but what they add up to is not known: an answer differed about money, for one. */
+  readonly isSaleUnsure: boolean
   readonly recorded: Done
   /** By earlier rows of the same file. */
   readonly inFile: Done
@@ -83,7 +87,7 @@ export interface OrderQuestion {
   readonly problem: string
 }
 
-export const NOTHING_DONE: Done = { captured: null, refunded: null, voided: null }
+export const NOTHING_DONE: Done = { captured: null, open: null, refunded: null, voided: null }
 
 export function judgeOrder(order: Order, row: OfOrder, rules: OrderRules): OrderVerdict {
   switch (row.operation) {
@@ -109,9 +113,10 @@ export function withRow(order: Order, { operation, amountMinor, currency }: OfOr
   const { inFile } = order
   const at: Place = { batchId: null, rowNo }
   if (operation === 'CANCEL') return { ...order, inFile: { ...inFile, voided: at } }
-  const done = operation === 'CAUTH' ? 'captured' : 'refunded'
-  const sum = addUp(inFile[done], { amountMinor: amountMinor ?? 0n, currency, at })
-  return { ...order, inFile: { ...inFile, [done]: sum } }
+  const sum = { amountMinor: amountMinor ?? 0n, currency, at }
+  if (operation === 'REFUND') return { ...order, inFile: { ...inFile, refunded: addUp(inFile.refunded, sum) } }
+  const captured = addUp(inFile.captured, sum)
+  return { ...order, inFile: { ...inFile, captured, open: captured } }
 }
 
 function addUp(before: Sum | null, after: Sum | null): Sum | null {
@@ -125,8 +130,9 @@ function whyNotAfterVoid({ orderId, recorded }: Order): OrderFault | null {
   return {
     kind: 'wrong',
     column: 'request_ref_po_id',
-    problem: `the order was voided (order ${orderId}: ${placeText(recorded.voided)})`,
-    remedy: 'nothing of a voided order can be captured or refunded: take the row out, or correct the order id',
+    problem: `a void of the order is recorded (order ${orderId}: ${placeText(recorded.voided)})`,
+    remedy:
+      'nothing is captured or refunded after a void: take the row out, or correct the order id. A void that waits can be cancelled first',
   }
 }
 
@@ -135,8 +141,8 @@ function whyNotVoided({ orderId, recorded: { refunded } }: Order): OrderFault | 
   return {
     kind: 'wrong',
     column: 'request_ref_po_id',
-    problem: `the order was refunded, and what was refunded cannot be voided (order ${orderId}: refunded ${sumText(refunded)}, last by ${placeText(refunded.at)})`,
-    remedy: 'take the row out, or refund the rest of the order',
+    problem: `a refund of the order is recorded (order ${orderId}: refunds of ${sumText(refunded)}, last by ${placeText(refunded.at)})`,
+    remedy: 'what is refunded cannot be voided: take the row out, or refund the rest of the order',
   }
 }
 
@@ -148,20 +154,26 @@ function whyNotCaptured(order: Order, row: OfOrder, { captureTolerance }: OrderR
     ...{ of: authorized, most, before: addUp(recorded.captured, inFile.captured) },
     problem: 'more of the order would be captured than was authorized',
     otherCurrency: 'the order was authorized in another currency',
-    ...{ done: 'authorized', again: 'captured', verb: 'capture' },
+    ...{ done: 'authorized', verb: 'capture' },
     hint: captureTolerance === 0 ? '' : ` (${captureTolerance} % more are allowed)`,
   })
 }
 
 function whyNotRefunded(order: Order, row: OfOrder): OrderFault | null {
-  const { sold, recorded, inFile } = order
-  if (sold === null) return null
+  const { recorded, inFile } = order
+  const paid = paidOf(order)
+  if (paid === null) return null
   return whyTooMuch(order, row, {
-    ...{ of: sold, most: sold.amountMinor, before: addUp(recorded.refunded, inFile.refunded) },
+    ...{ of: paid, most: paid.amountMinor, before: addUp(recorded.refunded, inFile.refunded) },
     problem: 'more of the order would be refunded than was paid',
     otherCurrency: 'the order was paid in another currency',
-    ...{ done: 'paid', again: 'refunded', verb: 'refund', hint: '' },
+    ...{ done: 'paid', verb: 'refund', hint: '' },
   })
+}
+
+/** What waits to be captured, or may have been, is as good as paid. null: it is not known here. */
+function paidOf({ sold, isSaleUnsure, recorded, inFile }: Order): Sum | null {
+  return isSaleUnsure ? null : addUp(addUp(sold, recorded.open), inFile.open)
 }
 
 interface Limit {
@@ -172,14 +184,13 @@ interface Limit {
   readonly problem: string
   readonly otherCurrency: string
   readonly done: string
-  readonly again: string
   readonly verb: 'capture' | 'refund'
   readonly hint: string
 }
 
 /** An order has one currency, and no more of it can be taken than there is. What belongs to the one row stands in brackets, so that many with one trouble can be told as one. */
 function whyTooMuch({ orderId }: Order, { amountMinor, currency }: OfOrder, limit: Limit): OrderFault | null {
-  const { of, most, before, done, again, verb, hint } = limit
+  const { of, most, before, done, verb, hint } = limit
   const source = `order ${orderId}: ${done} ${sumText(of)}${hint} by ${placeText(of.at)}`
   if (currency !== of.currency) {
     return {
@@ -191,7 +202,7 @@ function whyTooMuch({ orderId }: Order, { amountMinor, currency }: OfOrder, limi
   }
   const row = { amountMinor: amountMinor ?? 0n, currency }
   if ((before?.amountMinor ?? 0n) + row.amountMinor <= most) return null
-  const earlier = before === null ? '' : `, ${again} ${sumText(before)}, last by ${placeText(before.at)}`
+  const earlier = before === null ? '' : `, ${verb}s of ${sumText(before)}, last by ${placeText(before.at)}`
   return {
     kind: 'wrong',
     column: 'amount',
@@ -220,12 +231,10 @@ function beside(at: Place, problem: string): OrderQuestion {
 }
 
 /** A refund of an order whose sale is not recorded that repeats or exceeds all earlier ones together, or names another currency than they. */
-function refundedBefore(
-  { orderId, sold, recorded, inFile }: Order,
-  { amountMinor, currency }: OfOrder,
-): OrderQuestion | null {
+function refundedBefore(order: Order, { amountMinor, currency }: OfOrder): OrderQuestion | null {
+  const { orderId, recorded, inFile } = order
   const before = addUp(recorded.refunded, inFile.refunded)
-  if (sold !== null || before === null) return null
+  if (paidOf(order) !== null || before === null) return null
   if (before.currency === currency && before.amountMinor > (amountMinor ?? 0n)) return null
   const what =
     before.currency === null
@@ -237,7 +246,7 @@ function refundedBefore(
 
 /** Why a row is not sent that fitted when it was handed in. */
 export function misfitReason({ problem }: OrderFault): string {
-  return `not sent, because of what was found of its order since it was handed in: ${problem}`
+  return `not sent, because it does not fit what is recorded of its order by now: ${problem}`
 }
 
 function placeText({ batchId, rowNo }: Place): string {

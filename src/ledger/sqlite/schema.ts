@@ -75,6 +75,7 @@ export const SCHEMA = `
     approval_until INTEGER, -- then it expires; null: it needs none
     submitter TEXT, -- the identity of who submitted it; null: it is a draft
     lookalikes_allowed INTEGER NOT NULL DEFAULT 0, -- how many look-alikes a person took
+    capture_tolerance INTEGER NOT NULL DEFAULT 0, -- per cent by which captures may exceed their authorization
     arrivals TEXT, -- JSON: what a batch of messages took by the hour; null: nothing
     arrived_hour INTEGER -- the beginning of the last hour in which it took a message
   ) STRICT;

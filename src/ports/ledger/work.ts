@@ -22,24 +22,17 @@ export interface DueRow {
   readonly everInDoubt: boolean
   /** How often this row was answered 403. */
   readonly forbiddenCount: number
-  /** Another row of its order was executed or may have been. */
+  /** Another row of its order was executed or may have been, or its sale or authorization is known. */
   readonly sharesOrder: boolean
   readonly instruction: Instruction
-}
-
-/** A row that is held against its order once more before it is claimed. */
-export interface Misfit {
-  readonly rowId: RowId
-  readonly attempt: number
-  /** Per cent by which the captures of an order may exceed its authorization. */
-  readonly captureTolerance: number
-  readonly nowMs: number
 }
 
 export interface Claim {
   readonly rowId: RowId
   /** The attempt number seen in the due row: the claim is refused when the row has moved since. */
   readonly attempt: number
+  /** As the due row says. It is held against its order first, and becomes CANCELLED where it no longer fits. */
+  readonly sharesOrder: boolean
   readonly nowMs: number
   readonly sendByMs: number
   readonly answerByMs: number
@@ -149,8 +142,6 @@ export interface WorkLedger {
    * command that resolves. Where rows are in doubt already, it becomes no shorter: they may have been sent under a longer one.
    */
   keepDoubtRest(restMs: number): Promise<void>
-  /** Cancels the row where it no longer fits what is recorded of its order, and says in its reason why. Resolves to whether it did. */
-  cancelMisfit(row: Misfit): Promise<boolean>
   /** Finishes what a cancel left: READY rows of cancelled batches become CANCELLED, in short transactions. */
   finishCancelling(nowMs: number): Promise<number>
   /**

@@ -35,7 +35,7 @@ export function describeLookalikes(): void {
         refund('B', { orderId: '0055' }),
         refund('C', { orderId: '55', amountMinor: 999n }),
         refund('D', { orderId: '56' }),
-        refund('E', { orderId: '55', operation: 'CAUTH' }),
+        refund('E', { orderId: '57', operation: 'CAUTH' }),
         refund('F', { orderId: '55' }),
       ]
       const { review: reviewed, lookalikes } = await check(rows)

@@ -8,6 +8,7 @@ import type { Instruction } from '../../../src/domain/instruction.ts'
 import { type Currency, parseCurrency } from '../../../src/domain/money.ts'
 import {
   CLERK,
+  claim,
   claimNamed,
   DAY_MS,
   dueRow,
@@ -66,7 +67,7 @@ export function describeOrders(): void {
           line: 3,
           column: 'amount',
           value: '20.00',
-          problem: `more of the order would be refunded than was paid (order 777: paid 100.00 EUR by row 1 of batch ${batchId}, refunded 90.00 EUR, last by row 1 of this file; this row asks for 20.00 EUR)`,
+          problem: `more of the order would be refunded than was paid (order 777: paid 100.00 EUR by row 1 of batch ${batchId}, refunds of 90.00 EUR, last by row 1 of this file; this row asks for 20.00 EUR)`,
           remedy: 'take out the refund that is too much, or correct the amount or the order id',
         },
       ])
@@ -111,7 +112,8 @@ export function describeOrders(): void {
       const auth = sale('S', '5', { operation: 'AUTH', money: { amountMinor: 50_000n, currency: EUR } })
       const batchId = await submit(ledger, accountId, [auth, capture])
       await work(ledger, batchId, 'S', 'APPROVED', { facts: factsWith('1', { orderId: '777' }) })
-      expect((await check([of('A', 1_001n)])).review.invalid).toBe(0)
+      expect((await check([of('A', 1_000n)])).review.invalid).toBe(0)
+      expect((await check([of('A', 1_001n)])).review.invalid).toBe(1)
       await work(ledger, batchId, 'C', 'APPROVED', { facts: factsWith('2', { orderId: '888' }) })
       expect((await check([of('A', 1_001n)])).review.invalid).toBe(1)
       for (const orderId of ['777', '888']) {
@@ -221,7 +223,7 @@ export function describeOrders(): void {
       expect((await check([capture('B', 4_000n)])).review.accepted).toBe(1)
       const { review: reviewed, faults } = await check([capture('B', 3_000n), capture('C', 1_001n), capture('D', 999n)])
       expect(reviewed).toMatchObject({ accepted: 2, invalid: 1 })
-      const sums = `order 777: authorized 100.00 EUR by row 1 of batch ${auth}, captured`
+      const sums = `order 777: authorized 100.00 EUR by row 1 of batch ${auth}, captures of`
       expect(faults).toMatchObject([
         {
           ...{ rowNo: 2, column: 'amount', value: '10.01' },
@@ -325,7 +327,7 @@ export function describeOrders(): void {
       expect((await check([voiding('V')])).faults).toMatchObject([
         {
           column: 'request_ref_po_id',
-          problem: expect.stringContaining(`refunded 10.00 EUR, last by row 1 of batch ${refunded}`),
+          problem: expect.stringContaining(`refunds of 10.00 EUR, last by row 1 of batch ${refunded}`),
         },
       ])
       expect((await message(voiding('W'))).kind).toBe('refused')
@@ -355,17 +357,22 @@ export function describeOrders(): void {
   })
 
   describe('a row that waits, once more before it is claimed', () => {
-    const cancelMisfit = async (batchId: BatchId, reference: string, captureTolerance = 0) => {
-      const { rowId, attempt, sharesOrder } = await dueRow(ledger, batchId, reference)
-      expect(sharesOrder).toBe(true)
-      return await ledger.cancelMisfit({ rowId, attempt, captureTolerance, nowMs: NOW + 9 })
+    /** Whether it is claimed. */
+    const claims = async (batchId: BatchId, reference: string) => {
+      const row = await dueRow(ledger, batchId, reference)
+      expect(row.sharesOrder).toBe(true)
+      return (await claim(ledger, row)).kind === 'claimed'
     }
     /** It was found not to have been executed, and another row was handed in; then it was found that it was. */
-    async function corrected(first: Instruction, second: Instruction): Promise<BatchId> {
+    async function corrected(
+      first: Instruction,
+      second: Instruction,
+      over: Partial<DraftHeader> = {},
+    ): Promise<BatchId> {
       const batchId = await submit(ledger, accountId, [first])
       await work(ledger, batchId, first.reference, 'IN_DOUBT')
       await ledger.resolve(findingOn(first.reference, { finding: 'not-executed' }), CLERK, NOW + DAY_MS)
-      const later = await submit(ledger, accountId, [second])
+      const later = await submit(ledger, accountId, [second], over)
       await ledger.resolve(findingOn(first.reference, { finding: 'approved', corrects: true }), CLERK, NOW + DAY_MS)
       return later
     }
@@ -373,14 +380,14 @@ export function describeOrders(): void {
     test.each([
       ['a capture beyond its authorization', capture('A', 6_000n), capture('B', 5_000n), 'would be captured'],
       ['a refund beyond its sale', of('A', 6_000n), of('B', 5_000n), 'would be refunded'],
-      ['a capture after a void', voiding('A'), capture('B', 5_000n), 'the order was voided'],
-      ['a void after a refund', of('A', 6_000n), voiding('B'), 'the order was refunded'],
+      ['a capture after a void', voiding('A'), capture('B', 5_000n), 'a void of the order is recorded'],
+      ['a void after a refund', of('A', 6_000n), voiding('B'), 'a refund of the order is recorded'],
     ])('is cancelled as %s', async (_what, first, second, why) => {
       await (first.operation === 'REFUND' ? sold() : authorized())
       const batchId = await corrected(first, second)
-      expect(await cancelMisfit(batchId, 'B')).toBe(true)
+      expect(await claims(batchId, 'B')).toBe(false)
       const reason = expect.stringContaining(why)
-      expect(await rowsIn(ledger, batchId)).toMatchObject([{ state: 'CANCELLED', reason, completedAtMs: NOW + 9 }])
+      expect(await rowsIn(ledger, batchId)).toMatchObject([{ state: 'CANCELLED', reason, completedAtMs: NOW }])
       expect((await ledger.history('B')).at(-1)).toMatchObject({
         from: 'READY',
         to: 'CANCELLED',
@@ -391,23 +398,60 @@ export function describeOrders(): void {
 
     test.each([
       ['within its authorization', capture('A', 6_000n), capture('B', 4_000n), 0],
-      ['within what the merchant allows', capture('A', 6_000n), capture('B', 5_000n), 10],
+      ['within the tolerance it was handed in with', capture('A', 6_000n), capture('B', 5_000n), 10],
       ['within its sale', of('A', 6_000n), of('B', 4_000n), 0],
     ])('goes on %s', async (_what, first, second, captureTolerance) => {
       await (first.operation === 'REFUND' ? sold() : authorized())
-      const batchId = await corrected(first, second)
-      expect(await cancelMisfit(batchId, 'B', captureTolerance)).toBe(false)
-      await claimNamed(ledger, batchId, 'B')
+      const batchId = await corrected(first, second, { captureTolerance })
+      expect(await claims(batchId, 'B')).toBe(true)
     })
 
-    test('is left alone once it has moved on, and what only waits beside it counts for nothing', async () => {
+    test.each([
+      ['a capture', 'AUTH', capture('B', 10_001n), 'would be captured'],
+      ['a refund', 'CAPTURE', of('B', 10_001n), 'would be refunded'],
+    ] as const)('is cancelled as %s beyond what a late answer says of its %s', async (_what, operation, row, why) => {
+      const money = { amountMinor: 10_000n, currency: EUR }
+      const first = await submit(ledger, accountId, [sale('U', '5', { operation, money })])
+      const sent = await work(ledger, first, 'U', 'IN_DOUBT')
+      const batchId = await submit(ledger, accountId, [row])
+      expect((await dueRow(ledger, batchId, 'B')).sharesOrder).toBe(false)
+      await settle(ledger, sent, 'APPROVED', { facts: factsWith('40', { orderId: '0777' }) })
+      expect(await claims(batchId, 'B')).toBe(false)
+      expect(await rowsIn(ledger, batchId)).toMatchObject([
+        { state: 'CANCELLED', reason: expect.stringContaining(why) },
+      ])
+    })
+
+    test('is not claimed where its order came to be shared since it was found due', async () => {
       await authorized()
-      const batchId = await corrected(voiding('A'), capture('B', 5_000n))
-      const { rowId } = await claimNamed(ledger, batchId, 'B')
-      const misfit = { rowId, captureTolerance: 0, nowMs: NOW }
-      for (const attempt of [0, 1]) expect(await ledger.cancelMisfit({ ...misfit, attempt })).toBe(false)
+      const first = await submit(ledger, accountId, [capture('A', 6_000n)])
+      const batchId = await submit(ledger, accountId, [of('B', 1n, { orderId: '778' })])
+      const due = await dueRow(ledger, batchId, 'B')
+      expect(due.sharesOrder).toBe(false)
+      expect((await claim(ledger, { ...(await dueRow(ledger, first, 'A')), sharesOrder: false })).kind).toBe('not-free')
+      expect((await claim(ledger, due)).kind).toBe('claimed')
+    })
+
+    test('keeps the largest tolerance of the messages of its batch', async () => {
+      await authorized()
+      for (const [reference, amount, captureTolerance] of [
+        ['M', 10_000n, 15],
+        ['N', 1_500n, 15],
+        ['O', 1n, 0],
+      ] as const) {
+        const row = capture(reference, amount, reference === 'O' ? { orderId: '778' } : {})
+        expect((await ledger.recordMessage(messageOf(accountId, row, { captureTolerance }))).kind).toBe('accepted')
+      }
+      const [batch] = (await ledger.batches()).filter(({ source }) => source === 'queue')
+      const batchId = batch?.batchId as BatchId
+      await work(ledger, batchId, 'M', 'APPROVED')
+      expect(await claims(batchId, 'N')).toBe(true)
+    })
+
+    test('what only waits beside it counts for nothing', async () => {
       const alone = await submit(ledger, accountId, [of('C', 1n, { orderId: '9' }), of('D', 2n, { orderId: '9' })])
       expect((await dueRow(ledger, alone, 'C')).sharesOrder).toBe(false)
+      await claimNamed(ledger, alone, 'C')
     })
   })
 

@@ -209,10 +209,10 @@ export function describeSinceReview(): void {
       })
 
       test('once the sale became known, which is less', async () => {
-        const capture = refund('S', { operation: 'CAUTH', orderId: '777', amountMinor: 1_500n })
-        const sales = await submit(ledger, accountId, [capture])
+        const money = { amountMinor: 1_500n, currency: EUR }
+        const sales = await submit(ledger, accountId, [sale('S', '41', { money })])
         const draft = await reviewed([back('B', 1_501n)], {}, { accepted: 1, lookalikes: 0 })
-        await work(ledger, sales, 'S', 'APPROVED')
+        await work(ledger, sales, 'S', 'APPROVED', { facts: factsWith('41', { orderId: '777' }) })
         await expectRefused(draft)
       })
 

@@ -389,8 +389,11 @@ const CASES: readonly Case[] = [
     finds: { accepted: 1, invalid: 5 },
   },
   {
-    of: 'an xtl_order_id that is taken, and one that is settled long ago',
-    record: [recorded(1, xtl('A', '0x1')), recorded(2, xtl('B', 'x2'), { sent_at: NOW - 31 * DAY_MS })],
+    of: 'an xtl_order_id that is taken, and one of a sale that is settled long ago',
+    record: [
+      recorded(1, xtl('A', '0x1')),
+      recorded(2, xtl('B', 'x2'), { order_key: null, sent_at: NOW - 31 * DAY_MS }),
+    ],
     draft: [drafted(1, xtl('C', 'x1')), drafted(2, xtl('D', 'x2')), drafted(3, xtl('E', 'x1', { operation: 'AUTH' }))],
     finds: { accepted: 2, invalid: 1 },
   },

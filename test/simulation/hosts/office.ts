@@ -149,7 +149,7 @@ export class HostsOffice {
     const gateway = truth.open(life, accountId, limiter.departure)
     const { timeoutMs, notExecutedStatus } = truth.weather
     const lane: AccountLane = {
-      ...{ gateway, limiter, timeoutMs, notExecutedStatus, deleteAnswer: 'status' as const, captureTolerance: 0 },
+      ...{ gateway, limiter, timeoutMs, notExecutedStatus, deleteAnswer: 'status' as const },
       configured: { ratePerSecond, inFlightMax },
     }
     return new Map([[accountId, plant.lane?.(lane) ?? lane]])

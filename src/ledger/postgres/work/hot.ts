@@ -8,6 +8,7 @@ import type { SharedClock } from '../../../ports/clock.ts'
 import type { Claim, ClaimAnswer, Settled, Settlement, WorkLedger } from '../../../ports/ledger/work.ts'
 import { type Engine, KEPT, type Mode } from '../../texts/engine.ts'
 import { exists, one, type Script } from '../../texts/script.ts'
+import { cancelMisfit, findMisfit } from '../../texts/work/misfits.ts'
 import { settle } from '../../texts/work/settle.ts'
 import { createWriteQueue, type Entry, type Transacted, type Turns } from '../../write-queue.ts'
 import { RESTORED_AFTER } from '../copies/identity.ts'
@@ -110,6 +111,12 @@ export function createHot(parts: HotParts): Hot {
     return written === LATER ? settleBegun(settlement, token) : written
   }
 
+  /** Most rows fit, and looking takes no lock. What a person finds between this and the claim, a moment later, is not noticed. */
+  async function endsAsMisfit(asked: Claim): Promise<boolean> {
+    if ((await engine.read(() => findMisfit(asked))) === null) return false
+    return await engine.write((book) => cancelMisfit(book, asked), KEPT)
+  }
+
   /** They are all that tells of requests that were sent. */
   function setAside(unknown: readonly KeptAnswer[]): void {
     if (unknown.length === 0) return
@@ -119,6 +126,7 @@ export function createHot(parts: HotParts): Hot {
 
   return {
     async claim(asked: Claim): Promise<ClaimAnswer> {
+      if (asked.sharesOrder && (await endsAsMisfit(asked))) return { kind: 'not-free' }
       const work = { ...asked, claimNo: ++lastClaimNo, reachedMs: Math.min(asked.nowMs, clock.reachedMs()) }
       const mode: Mode<unknown> = {
         kind: 'refusable',

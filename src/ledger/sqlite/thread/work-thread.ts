@@ -16,7 +16,6 @@ export const CALLS = [
     'recordHealth',
     'beat',
     'keepDoubtRest',
-    'cancelMisfit',
     'finishCancelling',
     'sweepLost',
     'expireApprovals',

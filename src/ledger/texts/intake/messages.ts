@@ -47,6 +47,7 @@ const SUM = `
 const ARRIVALS = 'SELECT arrivals FROM batch WHERE id = :batchId'
 const NEXT_ROW = `
     UPDATE batch SET rows = rows + 1, lookalikes_allowed = lookalikes_allowed + CAST(:allowed AS BIGINT), arrivals = :arrivals,
+      capture_tolerance = @greatest(capture_tolerance, CAST(:captureTolerance AS BIGINT)),
       arrived_hour = @greatest(coalesce(arrived_hour, 0), CAST(:hour AS BIGINT))
     WHERE id = :batchId RETURNING rows`
 
@@ -98,7 +99,9 @@ function* judgeMessage(
   const uncountable = beyondCounting(batchId, sum, row.amount_minor)
   if (uncountable !== null) return { kind: 'refused', reason: uncountable }
   yield* noteAccepted()
-  const rowNo = yield* nextRow({ batchId, row, nowMs, isAllowedLookalike: like !== null })
+  const rowNo = yield* nextRow({
+    ...{ batchId, row, nowMs, isAllowedLookalike: like !== null, captureTolerance: message.captureTolerance },
+  })
   const cells = cellsText(MESSAGE_FIELDS.map((field) => message.cells[field] ?? ''))
   const dueAtMs = row.execute_at ?? nowMs
   yield* change(INSERT, { ...row, batchId, accountId, rowNo, cells, runKey, dueAtMs, arrivedAtMs: nowMs })
@@ -130,14 +133,21 @@ interface Arrived {
   readonly nowMs: number
   /** Who approves the batch is told of it. */
   readonly isAllowedLookalike: boolean
+  readonly captureTolerance: number
 }
 
 /** The number of the row, which is noted as arrived. */
-function* nextRow({ batchId, row, nowMs, isAllowedLookalike }: Arrived): Script<number> {
+function* nextRow({ batchId, row, nowMs, isAllowedLookalike, captureTolerance }: Arrived): Script<number> {
   const { arrivals: noted } = (yield* one<{ arrivals: string | null }>(ARRIVALS, { batchId }))!
   const arrivals = noteArrival(noted, { ...askedBy(row), atMs: nowMs })
   const allowed = isAllowedLookalike ? 1 : 0
-  return (yield* one<{ rows: number }>(NEXT_ROW, { batchId, arrivals, hour: hourBefore(nowMs), allowed }))!.rows
+  return (yield* one<{ rows: number }>(NEXT_ROW, {
+    batchId,
+    arrivals,
+    hour: hourBefore(nowMs),
+    allowed,
+    captureTolerance,
+  }))!.rows
 }
 
 /** What the message asks for, as the policy looks at it. */

@@ -22,7 +22,7 @@ import {
   withRow,
 } from '../../rules/order-book.ts'
 import { isAnyRecorded, listOf } from '../conditions.ts'
-import { all, allExact, change, exists, oneExact, type Script } from '../script.ts'
+import { all, allExact, change, oneExact, type Script } from '../script.ts'
 import { DRAFT_FAULT } from './draft-rows.ts'
 
 /** Exact up to 2^53. */
@@ -40,22 +40,23 @@ function sumOf(filter: string): string {
   return `CASE WHEN ${rough} < ${LARGEST}.0 THEN CAST(${rough} AS BIGINT) ELSE ${LARGEST} END`
 }
 
-/** Amount, currency and row of all rows of `operation` together. NULL as currency: of several; as row: there is none. */
-function sumOfKind(operation: Operation, done: 'captured' | 'refunded'): string {
-  const filter = ` FILTER (WHERE operation = '${operation}')`
+/** Amount, currency and row of all such rows together. NULL as currency: of several; as row: there is none. */
+function sumOfThose(done: 'captured' | 'open' | 'refunded', condition: string): string {
+  const filter = ` FILTER (WHERE ${condition})`
   const currency = `CASE WHEN min(currency)${filter} = max(currency)${filter} THEN min(currency)${filter} END`
   return `${sumOf(filter)} AS ${done}_minor, ${currency} AS ${done}_currency, max(id)${filter} AS ${done}_row`
 }
 
 /** Rows that name the order and count. Those of a draft do not. `key`: an expression. */
 const NAMED = (key: string, states: readonly State[]) => `(
-  SELECT r.id, r.operation, r.amount_minor, r.currency FROM instruction r JOIN batch b ON b.id = r.batch_id
+  SELECT r.id, r.operation, r.state, r.amount_minor, r.currency FROM instruction r JOIN batch b ON b.id = r.batch_id
   WHERE r.account_id = :account AND r.order_key = ${key} AND r.order_key IS NOT NULL AND r.operation IN (${listOf(OF_AN_ORDER)})
     AND (r.state IN (${listOf(states)}) OR r.money_warning = 1) AND b.stage = 'open') AS named`
 
 /** What of the order was captured, refunded and voided. */
 const DONE = (key: string, states = ORDER_COUNTS_IN) => `
-  SELECT ${sumOfKind('CAUTH', 'captured')}, ${sumOfKind('REFUND', 'refunded')},
+  SELECT ${sumOfThose('captured', "operation = 'CAUTH'")}, ${sumOfThose('open', "operation = 'CAUTH' AND state <> 'APPROVED'")},
+    ${sumOfThose('refunded', "operation = 'REFUND'")},
     max(id) FILTER (WHERE operation = 'CANCEL') AS voided_row FROM ${NAMED(key, states)}`
 
 /** `key`: an expression; the affinity of a bare column would keep SQLite from its index. */
@@ -65,9 +66,12 @@ const ANSWERED = (key: string, operations: string) => `
     AND operation ${operations} AND state = 'APPROVED'`
 
 /** As the record knows it: approved, with the amount and currency asked for. Where an answer differed about money, it is not known after all. */
+const IS_EXACT = `max(money_warning) = 0 AND min(currency) = max(currency) AND ${ROUGH_SUM} <= ${Number.MAX_SAFE_INTEGER}`
+
 const KNOWN = (done: 'authorized' | 'sold', rows: string) => `
-  SELECT ${sumOf('')} AS ${done}_minor, min(currency) AS ${done}_currency, min(id) AS ${done}_row FROM (${rows}) AS known
-  HAVING max(money_warning) = 0 AND min(currency) = max(currency) AND ${ROUGH_SUM} <= ${Number.MAX_SAFE_INTEGER}`
+  SELECT CASE WHEN ${IS_EXACT} THEN ${sumOf('')} END AS ${done}_minor, CASE WHEN ${IS_EXACT} THEN min(currency) END AS ${done}_currency,
+    CASE WHEN ${IS_EXACT} THEN min(id) END AS ${done}_row, CASE WHEN count(*) > 0 AND NOT (${IS_EXACT}) THEN 1 ELSE 0 END AS ${done}_unsure
+  FROM (${rows}) AS known`
 
 const AUTHORIZED = (key: string) => KNOWN('authorized', ANSWERED(key, "= 'AUTH'"))
 
@@ -82,9 +86,9 @@ const SOLD = (key: string) =>
   )
 
 const COLUMNS = {
-  authorized: 'authorized_minor, authorized_currency, authorized_row',
-  sold: 'sold_minor, sold_currency, sold_row',
-  done: 'captured_minor, captured_currency, captured_row, refunded_minor, refunded_currency, refunded_row, voided_row',
+  authorized: 'authorized_minor, authorized_currency, authorized_row, authorized_unsure',
+  sold: 'sold_minor, sold_currency, sold_row, sold_unsure',
+  done: 'captured_minor, captured_currency, captured_row, open_minor, open_currency, open_row, refunded_minor, refunded_currency, refunded_row, voided_row',
 } as const
 
 /** What is recorded of an order, in columns. */
@@ -96,9 +100,13 @@ interface Recorded {
   readonly sold_minor: bigint | null
   readonly sold_currency: string | null
   readonly sold_row: bigint | null
+  readonly sold_unsure: bigint | number | null
   readonly captured_minor: bigint | null
   readonly captured_currency: string | null
   readonly captured_row: bigint | null
+  readonly open_minor: bigint | null
+  readonly open_currency: string | null
+  readonly open_row: bigint | null
   readonly refunded_minor: bigint | null
   readonly refunded_currency: string | null
   readonly refunded_row: bigint | null
@@ -114,8 +122,10 @@ function orderFrom(recorded: Recorded, placeOf: PlaceOf): Order {
     orderId: recorded.order_key,
     authorized: sum(recorded.authorized_minor, recorded.authorized_currency, recorded.authorized_row),
     sold: sum(recorded.sold_minor, recorded.sold_currency, recorded.sold_row),
+    isSaleUnsure: Number(recorded.sold_unsure) === 1,
     recorded: {
       captured: sum(recorded.captured_minor, recorded.captured_currency, recorded.captured_row),
+      open: sum(recorded.open_minor, recorded.open_currency, recorded.open_row),
       refunded: sum(recorded.refunded_minor, recorded.refunded_currency, recorded.refunded_row),
       voided: recorded.voided_row === null ? null : placeOf(recorded.voided_row),
     },
@@ -127,8 +137,9 @@ function orderFrom(recorded: Recorded, placeOf: PlaceOf): Order {
 const UNREAD: PlaceOf = () => ({ batchId: '', rowNo: 0 })
 
 function* placesOf(recorded: Recorded): Script<PlaceOf> {
-  const { authorized_row, sold_row, captured_row, refunded_row, voided_row } = recorded
-  const ids = [authorized_row, sold_row, captured_row, refunded_row, voided_row].filter((id) => id !== null).map(Number)
+  const { authorized_row, sold_row, captured_row, open_row, refunded_row, voided_row } = recorded
+  const rows = [authorized_row, sold_row, captured_row, open_row, refunded_row, voided_row]
+  const ids = rows.filter((id) => id !== null).map(Number)
   const found = yield* all<{ id: number } & Place>(
     `
     SELECT id, batch_id AS "batchId", row_no AS "rowNo" FROM instruction
@@ -153,51 +164,67 @@ function* judge(recorded: Recorded, inFile: Order['inFile'], row: RowOfOrder, ru
 
 // A draft
 
-type Drafted = Recorded & RowOfOrder & { readonly rowNo: bigint; readonly line: bigint }
+type Drafted = Recorded &
+  RowOfOrder & {
+    readonly rowNo: bigint
+    readonly line: bigint
+    /** A person is asked about it already: 0 or 1. */
+    readonly isAsked: bigint | number
+  }
 
 /** Whole numbers are read as objects here, and many of them at once stay in memory. */
 const ROWS_PER_PAGE = 200
 
 const PAGE = `
-    SELECT d.row_no AS "rowNo", d.line, d.operation, d.amount_minor AS "amountMinor", d.currency, o.*
+    SELECT d.row_no AS "rowNo", d.line, d.operation, d.amount_minor AS "amountMinor", d.currency, o.*,
+      CASE WHEN coalesce(d.like_row, d.like_recorded, d.changed_row) IS NULL THEN 0 ELSE 1 END AS "isAsked"
     FROM (SELECT order_key, row_no FROM draft_of_order WHERE (order_key, row_no) > (:key, :rowNo) ORDER BY order_key, row_no LIMIT ${ROWS_PER_PAGE}) AS q
       JOIN draft_order o ON o.order_key = q.order_key JOIN draft_row d ON d.row_no = q.row_no
     ORDER BY q.order_key, q.row_no`
 
-type Misfit = OrderFault | OrderQuestion
+interface Misfit {
+  readonly row: Drafted
+  readonly verdict: OrderFault | OrderQuestion
+}
 
-/**
- * Tells of each row of the draft that does not fit what is recorded and what the file has before it, until it is told to stop. A row
- * that is wrong is not sent, and counts for none.
- */
-function* eachMisfit(
-  rules: OrderRules,
-  tell: (row: Drafted, verdict: Misfit) => Script<'go-on' | 'stop'>,
-): Script<void> {
-  let after = { key: '', rowNo: 0n }
-  let inFile = NOTHING_DONE
-  for (;;) {
-    const rows = yield* allExact<Drafted>(PAGE, after)
-    for (const row of rows) {
-      if (row.order_key !== after.key) inFile = NOTHING_DONE
-      const verdict = yield* judge(row, inFile, row, rules)
-      if (verdict !== 'fits' && (yield* tell(row, verdict)) === 'stop') return
-      if (verdict === 'fits' || verdict.kind === 'asked')
-        inFile = withRow({ ...orderFrom(row, UNREAD), inFile }, row, Number(row.rowNo)).inFile
-      after = { key: row.order_key, rowNo: row.rowNo }
-    }
-    if (rows.length < ROWS_PER_PAGE) return
+/** The row that was judged last, and what the file has done to its order until then. */
+interface Judged {
+  readonly key: string
+  readonly rowNo: bigint
+  readonly inFile: Order['inFile']
+}
+
+const NONE_YET: Judged = { key: '', rowNo: 0n, inFile: NOTHING_DONE }
+
+/** The next rows that do not fit what is recorded and what the file has before them. A row that is wrong is not sent, and counts for none. */
+function* nextMisfits(last: Judged, rules: OrderRules): Script<{ misfits: readonly Misfit[]; last: Judged | null }> {
+  const misfits: Misfit[] = []
+  const { key, rowNo } = last
+  const rows = yield* allExact<Drafted>(PAGE, { key, rowNo })
+  let judged = last
+  for (const row of rows) {
+    const inFile = row.order_key === judged.key ? judged.inFile : NOTHING_DONE
+    const order = { ...orderFrom(row, UNREAD), inFile }
+    const verdict = yield* judge(row, inFile, row, rules)
+    if (verdict !== 'fits') misfits.push({ row, verdict })
+    const counts = verdict === 'fits' || verdict.kind !== 'wrong'
+    const { order_key, rowNo } = row
+    judged = { key: order_key, rowNo, inFile: counts ? withRow(order, row, Number(rowNo)).inFile : inFile }
   }
+  return { misfits, last: rows.length < ROWS_PER_PAGE ? null : judged }
 }
 
 /** Makes every row of the draft that contradicts what is recorded of its order a fault, and notes those that must be asked about. */
 export function* meetOrders({ accountId, captureTolerance }: DraftHeader): Script<void> {
   yield* gatherOrders(accountId)
-  yield* eachMisfit({ captureTolerance }, function* (row, verdict) {
-    if (verdict.kind === 'wrong') yield* noteFault(row, verdict)
-    else yield* noteQuestion(row, verdict)
-    return 'go-on'
-  })
+  for (let last: Judged | null = NONE_YET; last !== null; ) {
+    const next: { misfits: readonly Misfit[]; last: Judged | null } = yield* nextMisfits(last, { captureTolerance })
+    for (const { row, verdict } of next.misfits) {
+      if (verdict.kind === 'wrong') yield* noteFault(row, verdict)
+      else yield* noteQuestion(row, verdict)
+    }
+    last = next.last
+  }
 }
 
 function* noteFault(row: Drafted, { column, problem, remedy }: OrderFault): Script<void> {
@@ -262,30 +289,23 @@ function* gatherRecorded(account: AccountId): Script<void> {
   yield* change(`UPDATE draft_order AS o SET (${COLUMNS.sold}) = (${SOLD(KEY)}) WHERE refunds > 0`, { account })
 }
 
-/** For look-alikes, of rows that are like no single one: the row of their order that they are asked about with, of the file or recorded. */
+/** For look-alikes: the row of their order that they are asked about with, of the file or recorded. A void goes before all else. */
 export function* markQuestions(): Script<void> {
   yield* change(`
-    UPDATE draft_row AS d SET like_row = q.before_row, like_recorded = q.recorded_row
+    UPDATE draft_row AS d SET like_row = q.before_row, like_recorded = q.recorded_row, changed_row = NULL
     FROM draft_question q WHERE EXISTS (SELECT 1 FROM draft_question) AND q.row_no = d.row_no AND d.state = 'READY'
-      AND d.like_row IS NULL AND d.like_recorded IS NULL AND d.changed_row IS NULL`)
+      AND (q.why = 'beside-void' OR (d.like_row IS NULL AND d.like_recorded IS NULL AND d.changed_row IS NULL))`)
 }
 
 /** Once more, after rows of these orders have arrived that the review did not see: whether it would still say the same. */
 export function* stillFits({ accountId, captureTolerance }: DraftHeader): Script<boolean> {
   yield* gatherOrders(accountId)
-  let fits = true
-  yield* eachMisfit({ captureTolerance }, function* (row, verdict) {
-    fits = verdict.kind === 'asked' && (yield* isAskedAbout(row.rowNo))
-    return fits ? 'go-on' : 'stop'
-  })
-  return fits
-}
-
-function* isAskedAbout(rowNo: bigint): Script<boolean> {
-  return yield* exists(
-    'SELECT 1 FROM draft_row WHERE row_no = :rowNo AND coalesce(like_row, like_recorded, changed_row) IS NOT NULL',
-    { rowNo },
-  )
+  for (let last: Judged | null = NONE_YET; last !== null; ) {
+    const next: { misfits: readonly Misfit[]; last: Judged | null } = yield* nextMisfits(last, { captureTolerance })
+    if (next.misfits.some(({ row, verdict }) => verdict.kind === 'wrong' || Number(row.isAsked) === 0)) return false
+    last = next.last
+  }
+  return true
 }
 
 // One row
@@ -293,8 +313,8 @@ function* isAskedAbout(rowNo: bigint): Script<boolean> {
 const OF_ONE = (states: readonly State[]) => `
     SELECT :key AS order_key, a.*, s.*, n.*
     FROM (SELECT 1 AS one) AS x
-      LEFT JOIN (${AUTHORIZED(':key')}) AS a ON TRUE
-      LEFT JOIN (${SOLD(':key')}) AS s ON TRUE
+      CROSS JOIN (${AUTHORIZED(':key')}) AS a
+      CROSS JOIN (${SOLD(':key')}) AS s
       CROSS JOIN (${DONE(':key', states)}) AS n`
 
 const [HANDED_IN, EXECUTED] = [OF_ONE(ORDER_COUNTS_IN), OF_ONE(ORDER_MOVED_IN)]

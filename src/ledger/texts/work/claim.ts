@@ -9,7 +9,7 @@ import { MAY_SEND, ORDER_IS_FREE, WITHIN_CANARY } from '../orders.ts'
 import type { Book } from '../record/book.ts'
 import type { Counted } from '../record/tally.ts'
 import { all, exists, one, type Script } from '../script.ts'
-import { SHARES_ORDER } from './misfits.ts'
+import { cancelMisfit, SHARES_ORDER } from './misfits.ts'
 
 const CLAIM = `
     UPDATE instruction AS i SET state = 'SENDING', attempt = attempt + 1, claimed_at = :nowMs, send_by = :sendByMs, answer_by = :answerByMs
@@ -17,14 +17,15 @@ const CLAIM = `
       AND EXISTS (
         SELECT 1 FROM batch b JOIN account a ON a.id = b.account_id
         WHERE b.id = i.batch_id AND ${MAY_SEND} AND ${WITHIN_CANARY})
-      AND ${ORDER_IS_FREE}
+      AND ${ORDER_IS_FREE} AND (:judged = 1 OR NOT ${SHARES_ORDER})
     RETURNING id, batch_id, operation, currency, amount_minor`
 
-/** Checks again what the due row was found by. */
+/** Checks again what the due row was found by, and holds it against its order once more. */
 export function* claim(book: Book, asked: Claim): Script<ClaimAnswer> {
-  const { rowId, nowMs, sendByMs, answerByMs } = asked
+  const { rowId, nowMs, sendByMs, answerByMs, sharesOrder } = asked
+  if (sharesOrder && (yield* cancelMisfit(book, asked))) return { kind: 'not-free' }
   const row = yield* one<Counted & { readonly id: number }>(CLAIM, {
-    ...{ rowId, attempt: asked.attempt, nowMs, sendByMs, answerByMs },
+    ...{ rowId, attempt: asked.attempt, nowMs, sendByMs, answerByMs, judged: sharesOrder ? 1 : 0 },
   })
   if (row === undefined) return { kind: 'not-free' }
   const attempt = asked.attempt + 1
@@ -69,7 +70,7 @@ const FROM_THE_FIRST: DueFrom = { of: () => null, found: () => {} }
 
 const ROWS = `
     SELECT id, batch_id, account_id, (SELECT a.name FROM account a WHERE a.id = account_id) AS merchant, row_no, attempt,
-      ever_in_doubt, forbidden_count, ${SHARES_ORDER} AS "sharesOrder", ${INSTRUCTION_COLUMNS}
+      ever_in_doubt, forbidden_count, CASE WHEN ${SHARES_ORDER} THEN 1 ELSE 0 END AS "sharesOrder", ${INSTRUCTION_COLUMNS}
     FROM instruction i WHERE id IN (SELECT CAST(e.value AS BIGINT) FROM json_each(:ids) e)`
 
 export function dueRowsOn(

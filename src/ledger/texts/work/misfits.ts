@@ -2,19 +2,23 @@
 
 import type { AccountId } from '../../../domain/ids.ts'
 import type { Operation } from '../../../domain/instruction.ts'
-import type { Misfit } from '../../../ports/ledger/work.ts'
-import { misfitReason } from '../../rules/order-book.ts'
-import { type Engine, KEPT } from '../engine.ts'
+import type { Claim } from '../../../ports/ledger/work.ts'
+import { misfitReason, ORDER_MOVED_IN, SALES } from '../../rules/order-book.ts'
+import { listOf } from '../conditions.ts'
 import type { Book } from '../record/book.ts'
 import { executedVerdictOn } from '../review/order-book.ts'
 import { change, one, oneExact, type Script } from '../script.ts'
 import { OPEN_ROW, type OpenRow, type SettlingRow } from './open-rows.ts'
 import { endCanary } from './pausing.ts'
 
-type WaitingRow = OpenRow & Pick<SettlingRow, 'canary'> & { readonly account_id: AccountId }
+type Waiting = Pick<Claim, 'rowId' | 'attempt' | 'nowMs'>
+
+type WaitingRow = OpenRow &
+  Pick<SettlingRow, 'canary'> & { readonly account_id: AccountId; readonly captureTolerance: number }
 
 const WAITING = `
-    SELECT ${OPEN_ROW}, b.canary_rows AS canary FROM instruction i JOIN batch b ON b.id = i.batch_id
+    SELECT ${OPEN_ROW}, b.canary_rows AS canary, b.capture_tolerance AS "captureTolerance"
+    FROM instruction i JOIN batch b ON b.id = i.batch_id
     WHERE i.id = :rowId AND i.state = 'READY' AND i.attempt = :attempt`
 
 const ASKED = 'SELECT order_key AS "orderKey", amount_minor AS "amountMinor" FROM instruction WHERE id = :rowId'
@@ -22,35 +26,36 @@ const ASKED = 'SELECT order_key AS "orderKey", amount_minor AS "amountMinor" FRO
 const CANCEL = `
     UPDATE instruction SET state = 'CANCELLED', completed_at = :nowMs, reason = :reason WHERE id = :id AND state = 'READY'`
 
-/** Most rows fit, and looking takes no lock. */
-export async function cancelMisfit(engine: Engine, misfit: Misfit): Promise<boolean> {
-  if ((await engine.read(() => whyMisfit(misfit))) === null) return false
-  return await engine.write((book) => cancel(book, misfit), KEPT)
-}
-
-function* cancel(book: Book, misfit: Misfit): Script<boolean> {
-  const found = yield* whyMisfit(misfit)
-  if (found === null) return false
-  const { row, reason } = found
-  yield* change(CANCEL, { nowMs: misfit.nowMs, reason, id: row.id })
-  yield* book.move(row, 'CANCELLED', 'order', { attempt: row.attempt, atMs: misfit.nowMs, reason })
-  yield* endCanary(row, misfit.nowMs)
+/** Cancels the row where it no longer fits. Returns whether it did. */
+export function* cancelMisfit(book: Book, waiting: Waiting): Script<boolean> {
+  const misfit = yield* findMisfit(waiting)
+  if (misfit === null) return false
+  const { row, reason } = misfit
+  yield* change(CANCEL, { nowMs: waiting.nowMs, reason, id: row.id })
+  yield* book.move(row, 'CANCELLED', 'order', { attempt: row.attempt, atMs: waiting.nowMs, reason })
+  yield* endCanary(row, waiting.nowMs)
   return true
 }
 
-/** null: it fits, or waits no more. */
-function* whyMisfit({ rowId, attempt, captureTolerance }: Misfit): Script<{ row: WaitingRow; reason: string } | null> {
+/** By the tolerance with which it was handed in. null: it fits, or waits no more. */
+export function* findMisfit({ rowId, attempt }: Waiting): Script<{ row: WaitingRow; reason: string } | null> {
   const row = yield* one<WaitingRow>(WAITING, { rowId, attempt })
   if (row === undefined) return null
   const { orderKey, amountMinor } = (yield* oneExact<{ orderKey: string; amountMinor: bigint | null }>(ASKED, {
     rowId,
   }))!
   const asked = { operation: row.operation as Operation, orderKey, amountMinor, currency: row.currency }
-  const verdict = yield* executedVerdictOn(row.account_id, asked, { captureTolerance })
+  const verdict = yield* executedVerdictOn(row.account_id, asked, row)
   return verdict === 'fits' || verdict.kind === 'asked' ? null : { row, reason: misfitReason(verdict) }
 }
 
-/** Whether another row `o` of the order of row `i` was executed or may be. */
-export const SHARES_ORDER = `CASE WHEN i.order_key IS NOT NULL AND EXISTS (
-  SELECT 1 FROM instruction o WHERE o.account_id = i.account_id AND o.order_key = i.order_key AND o.order_key IS NOT NULL
-    AND o.id <> i.id AND (o.state IN ('SENDING', 'IN_DOUBT', 'APPROVED') OR o.money_warning = 1)) THEN 1 ELSE 0 END`
+/** The affinity of a bare column would keep SQLite from its index. */
+const ANSWERED_AS = `FROM instruction o WHERE o.account_id = i.account_id AND ltrim(o.answered_order_id, '0') = (i.order_key || '')
+    AND o.answered_order_id IS NOT NULL`
+
+/** Whether another row `o` of the order of row `i` was executed or may be, its sale and authorization included: then it is judged before it is claimed. */
+export const SHARES_ORDER = `(i.order_key IS NOT NULL AND (
+  EXISTS (SELECT 1 FROM instruction o WHERE o.account_id = i.account_id AND o.order_key = i.order_key AND o.order_key IS NOT NULL
+    AND o.id <> i.id AND (o.state IN (${listOf(ORDER_MOVED_IN)}) OR o.money_warning = 1))
+  OR EXISTS (SELECT 1 ${ANSWERED_AS} AND o.operation IN (${listOf(SALES)}) AND o.state = 'APPROVED')
+  OR EXISTS (SELECT 1 ${ANSWERED_AS} AND o.operation = 'AUTH' AND o.state = 'APPROVED')))`

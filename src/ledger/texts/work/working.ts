@@ -5,7 +5,6 @@ import { type Engine, KEPT } from '../engine.ts'
 import { keepingAccountsOn } from './accounts.ts'
 import { finishCancelling } from './cancelling.ts'
 import { claim, dueRowsOn } from './claim.ts'
-import { cancelMisfit } from './misfits.ts'
 import { endingRestsOn } from './rests.ts'
 import { settle } from './settle.ts'
 import { sweepingOn } from './sweep.ts'
@@ -19,7 +18,6 @@ export function workingOn(engine: Engine, clock: () => number, due = dueRowsOn(e
         giveUp: () => clock() > asked.sendByMs,
       }),
     settle: (settlement) => engine.write((book) => settle(book, settlement), KEPT),
-    cancelMisfit: (row) => cancelMisfit(engine, row),
     finishCancelling: (nowMs) => finishCancelling(engine, nowMs),
     ...due,
     ...keepingAccountsOn(engine),

@@ -54,7 +54,7 @@ async function entriesOf(settling: readonly RowId[], claiming: readonly RowId[])
   })
   const claims = claiming.map((rowId, i): Work => {
     const times = { nowMs: NOW, reachedMs: NOW, sendByMs: NOW + 15_000, answerByMs: NOW + 80_000 }
-    return { kind: 'claim', asked: { rowId, attempt: 0, claimNo: 9_000 + i, ...times } }
+    return { kind: 'claim', asked: { rowId, attempt: 0, sharesOrder: true, claimNo: 9_000 + i, ...times } }
   })
   const entries = [...settlements, ...claims].map((work): Entry<Work> & { result: unknown } => ({
     ...{ work, mode: KEPT, result: undefined },
