@@ -75,5 +75,7 @@ export function holdsCardData(text: string): boolean {
 
 /** The text as it may be kept and shown. Tracks first: of a masked number their pattern would be blind. */
 export function maskCardData(text: string): string {
-  return maskPans(maskCardSecrets(text))
+  const masked = maskPans(maskCardSecrets(text))
+  // A masked number has no blanks, and what was none before may look like a track then.
+  return showsCardSecret(masked) ? maskCardSecrets(masked) : masked
 }

@@ -146,9 +146,9 @@ test('in any text nothing is found after the mask, and a second mask changes not
       const masked = maskCardData(given)
       expect(holdsCardSecret(masked)).toBe(false)
       expect(maskCardSecrets(masked)).toBe(masked)
-      if (!holdsCardSecret(given)) expect(masked).toBe(maskPans(given))
+      if (!holdsCardSecret(given) && !holdsCardSecret(maskPans(given))) expect(masked).toBe(maskPans(given))
     }),
-    { numRuns: 5000 },
+    { numRuns: 5000, examples: [['38899859252 3 23=4111111111111111']] },
   )
 })
 
