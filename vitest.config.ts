@@ -5,7 +5,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { Times } from './test/fixtures/times.ts'
 
 /** What takes minutes by itself. It begins first, so that nothing of it is left over at the end, alone on one core. */
-const LONGEST = ['test/model/', 'test/nemesis/hosts.', 'test/simulation/hosts/', 'test/ledger/postgres/ledger/']
+const LONGEST = ['test/model/', 'test/nemesis/hosts.', 'test/simulation/', 'test/ledger/postgres/ledger/']
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
