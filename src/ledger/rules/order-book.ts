@@ -171,9 +171,11 @@ function whyNotRefunded(order: Order, row: OfOrder): OrderFault | null {
   })
 }
 
-/** What waits to be captured, or may have been, is as good as paid. null: it is not known here. */
+/** What waits to be captured, or may have been, is as good as paid. null: it is not known here, or is of several currencies. */
 function paidOf({ sold, isSaleUnsure, recorded, inFile }: Order): Sum | null {
-  return isSaleUnsure ? null : addUp(addUp(sold, recorded.open), inFile.open)
+  if (isSaleUnsure) return null
+  const paid = addUp(addUp(sold, recorded.open), inFile.open)
+  return paid?.currency === null ? null : paid
 }
 
 interface Limit {

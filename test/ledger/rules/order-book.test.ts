@@ -112,6 +112,11 @@ describe('what is paid of an order', () => {
     })
   })
 
+  test('is not known where parts of it are in several currencies', () => {
+    const several = recorded({ open: sum(300n, 4, 'USD') }, { sold: sum(600n) })
+    expect(refundable(several, 9_999n)).toBe('fits')
+  })
+
   test('is not known where the gateway named another amount for a part of it', () => {
     expect(refundable(recorded({ open: sum(300n) }, { isSaleUnsure: true }), 9_999n)).toBe('fits')
   })
