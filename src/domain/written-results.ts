@@ -22,7 +22,9 @@ export interface SummaryLine {
   readonly answeredCurrency: string
   /** How many of the rows have an answered amount that could be added up. */
   readonly answeredCount: number
-  /** Their exact sum, with as many decimals as the gateway wrote. */
+  /** How many have one that cannot be read. Absent: none. */
+  readonly unreadCount?: number
+  /** The exact sum of those that could be added up, with as many decimals as the gateway wrote. */
   readonly answeredAmount: string
   readonly answered: Decimal
 }

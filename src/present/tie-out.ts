@@ -127,7 +127,7 @@ function moneyText(group: Group): string {
     if (changedMinor > 0n) add(CHANGED, changedMinor)
   }
   const asked = [...parts.values()].reduce((sum, part) => sum + part, 0n)
-  const answered = answeredText(group)
+  const answered = answeredText(group, released)
   const named = [...new Set<string>([...Object.values(MONEY), CHANGED])].flatMap((word) => {
     const part = parts.get(word)
     if (part === undefined) return []
@@ -135,31 +135,35 @@ function moneyText(group: Group): string {
     return [`${amountText(part, currency)} ${why !== null && name === 'not moved' ? 'not approved' : name}`]
   })
   const equation = `${amountText(asked, currency)} ${currency} ${verb} = ${named.join(' + ')}`
-  const approved = answered === null ? [] : [`The gateway ${released} ${answered}.`]
+  const approved = answered === null ? [] : [`The gateway ${answered}.`]
   return [`${equation}.`, ...approved, ...(why === null ? [] : [why])].join(' ')
 }
 
-/** What the gateway says of the approved rows; null: just what was asked, or it named no amounts. */
-function answeredText({ operation, currency, lines }: Group): string | null {
-  const approved = lines.filter(({ status, answeredCount }) => status === 'APPROVED' && answeredCount > 0)
-  if (approved.length === 0 || operation === 'CANCEL') return null
+/** What the gateway did, of the approved rows; null: it approved just what was asked, or named no amounts. */
+function answeredText({ operation, currency, lines }: Group, released: string): string | null {
+  const approved = lines.filter(({ status }) => status === 'APPROVED')
+  const counted = approved.filter(({ answeredCount }) => answeredCount > 0)
+  const unread = approved.reduce((sum, { unreadCount = 0 }) => sum + unreadCount, 0)
+  if ((counted.length === 0 && unread === 0) || operation === 'CANCEL') return null
   const sums = new Map<string, Decimal>()
-  for (const { answeredCurrency, answered } of approved) {
+  for (const { answeredCurrency, answered } of counted) {
     const code = answeredCurrency === '' ? currency : answeredCurrency
     sums.set(code, plus(sums.get(code) ?? NOTHING, answered))
   }
-  const unnamed = lines.reduce(
-    (sum, { status, count, answeredCount }) => (status === 'APPROVED' ? sum + count - answeredCount : sum),
-    0,
-  )
+  const unnamed = approved.reduce((sum, { count, answeredCount }) => sum + count - answeredCount, 0) - unread
   const own = sums.get(currency)
   const asked = {
-    digits: approved.reduce((sum, line) => sum + line.requestedMinor, 0n),
+    digits: counted.reduce((sum, line) => sum + line.requestedMinor, 0n),
     decimals: exponentOf(currency),
   }
-  if (unnamed === 0 && sums.size === 1 && own !== undefined && minus(own, asked).digits === 0n) return null
+  const isAsAsked = sums.size === 1 && own !== undefined && minus(own, asked).digits === 0n
+  if (unnamed === 0 && unread === 0 && isAsAsked) return null
   const texts = [...sums].map(([code, sum]) => `${formatDecimal(trimmed(sum, decimalsIn(code, currency)))} ${code}`)
-  return `${texts.join(' and ')}${unnamed === 0 ? '' : ` and named no amount for ${plural(unnamed, 'row')}`}`
+  return [
+    ...(texts.length === 0 ? [] : [`${released} ${texts.join(' and ')}`]),
+    ...(unnamed === 0 ? [] : [`named no amount for ${plural(unnamed, 'row')}`]),
+    ...(unread === 0 ? [] : [`named an amount that cannot be read for ${plural(unread, 'row')}`]),
+  ].join(' and ')
 }
 
 const NOTHING: Decimal = { digits: 0n, decimals: 0 }

@@ -61,6 +61,7 @@ interface Sum {
   requestedMinor: bigint
   changedMinor: bigint
   answeredCount: number
+  unreadCount: number
   answered: Decimal
 }
 
@@ -85,7 +86,10 @@ export function createTally(categoryOf: CategoryOfRow = categoriesBy([])): Tally
       sum.requestedMinor += askedMinor
       if (row.repeats?.changed === true) sum.changedMinor += askedMinor
       const answered = parseAnswered(row.facts.amount)
-      if (answered === null) return
+      if (answered === null) {
+        if ((row.facts.amount ?? '').trim() !== '') sum.unreadCount += 1
+        return
+      }
       sum.answeredCount += 1
       sum.answered = plus(sum.answered, answered)
     },
@@ -179,6 +183,7 @@ function sumFor(sums: Map<string, Sum>, row: ReconciliationRow): Sum {
     requestedMinor: 0n,
     changedMinor: 0n,
     answeredCount: 0,
+    unreadCount: 0,
     answered: { digits: 0n, decimals: 0 },
   }
   sums.set(key, opened)
@@ -249,7 +254,8 @@ function toLine(sum: Sum): SummaryLine {
   const answeredAmount = answeredCount === 0 ? '' : formatDecimal(sum.answered)
   const asked = { operation, currency, status, count, requestedAmount, requestedMinor }
   const changed = sum.changedMinor === 0n ? {} : { changedMinor: sum.changedMinor }
-  return { ...asked, ...changed, answeredCurrency, answeredCount, answeredAmount, answered: sum.answered }
+  const unread = sum.unreadCount === 0 ? {} : { unreadCount: sum.unreadCount }
+  return { ...asked, ...changed, ...unread, answeredCurrency, answeredCount, answeredAmount, answered: sum.answered }
 }
 
 function inReadingOrder(a: Sum, b: Sum): number {

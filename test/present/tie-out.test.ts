@@ -56,6 +56,22 @@ test('what was recorded before with another content is not in the sum of what wa
   )
 })
 
+test.each(['1,234.5000', '12,3000', '9'.repeat(31), 'NaN', '12.30 EUR'])(
+  'an answered amount that cannot be read (%s) is not just what was asked',
+  (amount) => {
+    const rows: Partial<ReconciliationRow>[] = [
+      { state: 'APPROVED', amountMinor: 1_230n, facts: { ...NO_FACTS, amount, currency: 'EUR' } },
+      { state: 'APPROVED', amountMinor: 500n, facts: { ...NO_FACTS, amount: '5.0000', currency: 'EUR' } },
+    ]
+    expect(linesFor(rows.slice(0, 1))[0]).toBe(
+      '1 row read, 1 in the results: 1 approved; 12.30 EUR asked = 12.30 in approved rows. The gateway named an amount that cannot be read for 1 row.',
+    )
+    expect(linesFor(rows)[0]).toContain(
+      '17.30 EUR asked = 17.30 in approved rows. The gateway approved 5.00 EUR and named an amount that cannot be read for 1 row.',
+    )
+  },
+)
+
 test('each operation and currency has a line, and what is not known is not called approved', () => {
   const rows: Partial<ReconciliationRow>[] = [
     { state: 'APPROVED', operation: 'CAPTURE', amountMinor: 100n },
