@@ -45,6 +45,7 @@ export default defineConfig({
     // Reached by what hangs only: the machine may be busy with much else.
     testTimeout: 300_000,
     hookTimeout: 120_000,
+    teardownTimeout: 60_000,
     projects: [
       {
         extends: true,
