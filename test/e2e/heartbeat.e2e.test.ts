@@ -2,7 +2,7 @@
 
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type Office, openOffice, until } from '../fixtures/cli.ts'
+import { type Office, openOffice, type Running, until } from '../fixtures/cli.ts'
 
 let office: Office
 beforeEach(async () => {
@@ -12,11 +12,15 @@ afterEach(() => office.close())
 
 const workersNow = async () => (await office.tranche('status', '--json')).last.workers
 
-/** As if the worker had stood still for that long. */
-function age(ms: number): void {
-  const db = new DatabaseSync(office.ledgerPath)
+/** Stopped where it holds no lock of the ledger, and as if it had stood still for that long. */
+async function freezeFor(ms: number, worker: Running): Promise<void> {
+  const db = new DatabaseSync(office.ledgerPath, { timeout: 60_000 })
+  db.exec('BEGIN IMMEDIATE')
+  await worker.freeze()
   db.prepare('UPDATE heartbeat SET beat_at = beat_at - ?1, since = since - ?1').run(ms)
+  db.exec('COMMIT')
   db.close()
+  await ageLock(ms)
 }
 
 /** The lock says when its holder began: a worker is given some time until its first beat. */
@@ -37,9 +41,7 @@ test('status lists the worker with its host, since when and what it does; a froz
   expect(alive.host.length).toBeGreaterThan(0)
   expect(Date.parse(alive.since)).toBeGreaterThanOrEqual(beforeMs)
   expect(Date.parse(alive.since)).toBeLessThanOrEqual(Date.now())
-  await worker.freeze()
-  age(31_000)
-  await ageLock(31_000)
+  await freezeFor(31_000, worker)
   expect(await workersNow()).toMatchObject([{ pid: worker.pid, state: 'silent' }])
   worker.kill('SIGKILL')
   await worker.ended
@@ -66,9 +68,7 @@ test('doctor tells a frozen worker and open doubts apart from what is in order',
   expect(doubts.stdout).toMatch(/^ok {3}worker: process .* idle now$/m)
   expect(doubts.stdout).toMatch(/^ATTENTION doubts: 1 row in doubt/m)
 
-  await worker.freeze()
-  age(31_000)
-  await ageLock(31_000)
+  await freezeFor(31_000, worker)
   expect(await office.tranche('doctor', '--live', '--json')).toMatchObject({ code: 6, last: { live: false } })
   const frozen = await office.tranche('doctor')
   expect(frozen.code).toBe(6)
@@ -112,9 +112,7 @@ test('health is good while a worker lives, bad without one, and of the ledger al
     ['disk', true],
     ['worker', true],
   ])
-  await worker.freeze()
-  age(31_000)
-  await ageLock(31_000)
+  await freezeFor(31_000, worker)
   const frozen = await office.tranche('health')
   expect([frozen.code, frozen.stdout]).toEqual([1, expect.stringMatching(/^FIX {2}worker: .* is silent/m)])
   worker.kill('SIGKILL')
