@@ -181,11 +181,16 @@ test('a worker that looks while its server is being taken over stops itself, and
   await settle(ledger, await claimNamed(ledger, batchId, 'A'), 'APPROVED', { facts: factsWith('51') })
   putBack(cluster, copy)
   await inDatabase(`
-    CREATE FUNCTION take_time() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(1); RETURN NEW; END $$;
-    CREATE TRIGGER takes_time BEFORE INSERT ON epoch FOR EACH ROW EXECUTE FUNCTION take_time()`)
+    CREATE FUNCTION wait_for_test() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_advisory_xact_lock(777777); RETURN NEW; END $$;
+    CREATE TRIGGER waits_for_test BEFORE INSERT ON epoch FOR EACH ROW EXECUTE FUNCTION wait_for_test()`)
+  const gate = await openSession(place.address)
+  await gate.exec('SELECT pg_advisory_lock(777777)')
   const adopting = adoptRestored()
-  await expect.poll(() => inDatabase("SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep'")).toHaveLength(1)
+  await expect
+    .poll(() => inDatabase("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND objid = 777777 AND NOT granted"))
+    .toHaveLength(1)
   await ledger.beat(heartbeatOf('x:1'))
+  await gate.close()
   expect(await kindOf(await adopting)).toBe(null)
   await expect(ledger.renewEpoch()).rejects.toThrow('was put back and taken over while this worker stood still')
 })
