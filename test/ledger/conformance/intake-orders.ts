@@ -448,6 +448,21 @@ export function describeOrders(): void {
       expect(await claims(batchId, 'N')).toBe(true)
     })
 
+    test('is cancelled with a warning where a request of it was in doubt before', async () => {
+      await authorized()
+      const batchId = await corrected(voiding('A'), capture('B', 5_000n))
+      const row = { ...(await dueRow(ledger, batchId, 'B')) }
+      await ledger.resolve(findingOn('A', { finding: 'not-executed', corrects: true }), CLERK, NOW + DAY_MS)
+      await work(ledger, batchId, 'B', 'IN_DOUBT')
+      await ledger.resolve(findingOn('B', { finding: 'send-again' }), CLERK, NOW + DAY_MS)
+      await ledger.resolve(findingOn('A', { corrects: true }), CLERK, NOW + DAY_MS)
+      const waiting = { rowId: row.rowId, attempt: 1 }
+      expect((await claim(ledger, waiting, NOW + DAY_MS)).kind).toBe('not-free')
+      expect(await rowsIn(ledger, batchId)).toMatchObject([
+        { state: 'CANCELLED', warning: expect.stringContaining('it was in doubt before') },
+      ])
+    })
+
     test('what only waits beside it counts for nothing', async () => {
       const alone = await submit(ledger, accountId, [of('C', 1n, { orderId: '9' }), of('D', 2n, { orderId: '9' })])
       expect((await dueRow(ledger, alone, 'C')).sharesOrder).toBe(false)

@@ -4,6 +4,7 @@ import type { AccountId } from '../../../domain/ids.ts'
 import type { Operation } from '../../../domain/instruction.ts'
 import type { Claim } from '../../../ports/ledger/work.ts'
 import { misfitReason, ORDER_MOVED_IN, SALES } from '../../rules/order-book.ts'
+import { warningWhenCancelled } from '../../rules/unanswered.ts'
 import { listOf } from '../conditions.ts'
 import type { Book } from '../record/book.ts'
 import { executedVerdictOn } from '../review/order-book.ts'
@@ -14,24 +15,29 @@ import { endCanary } from './pausing.ts'
 type Waiting = Pick<Claim, 'rowId' | 'attempt' | 'nowMs'>
 
 type WaitingRow = OpenRow &
-  Pick<SettlingRow, 'canary'> & { readonly account_id: AccountId; readonly captureTolerance: number }
+  Pick<SettlingRow, 'canary'> & {
+    readonly account_id: AccountId
+    readonly captureTolerance: number
+    readonly wasInDoubt: number
+  }
 
 const WAITING = `
-    SELECT ${OPEN_ROW}, b.canary_rows AS canary, b.capture_tolerance AS "captureTolerance"
+    SELECT ${OPEN_ROW}, i.ever_in_doubt AS "wasInDoubt", b.canary_rows AS canary, b.capture_tolerance AS "captureTolerance"
     FROM instruction i JOIN batch b ON b.id = i.batch_id
     WHERE i.id = :rowId AND i.state = 'READY' AND i.attempt = :attempt`
 
 const ASKED = 'SELECT order_key AS "orderKey", amount_minor AS "amountMinor" FROM instruction WHERE id = :rowId'
 
 const CANCEL = `
-    UPDATE instruction SET state = 'CANCELLED', completed_at = :nowMs, reason = :reason WHERE id = :id AND state = 'READY'`
+    UPDATE instruction SET state = 'CANCELLED', completed_at = :nowMs, reason = :reason, warning = :warning WHERE id = :id AND state = 'READY'`
 
 /** Cancels the row where it no longer fits. Returns whether it did. */
 export function* cancelMisfit(book: Book, waiting: Waiting): Script<boolean> {
   const misfit = yield* findMisfit(waiting)
   if (misfit === null) return false
   const { row, reason } = misfit
-  yield* change(CANCEL, { nowMs: waiting.nowMs, reason, id: row.id })
+  const warning = warningWhenCancelled(row.warning, row.wasInDoubt === 1)
+  yield* change(CANCEL, { nowMs: waiting.nowMs, reason, warning, id: row.id })
   yield* book.move(row, 'CANCELLED', 'order', { attempt: row.attempt, atMs: waiting.nowMs, reason })
   yield* endCanary(row, waiting.nowMs)
   return true
