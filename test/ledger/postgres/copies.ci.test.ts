@@ -185,12 +185,13 @@ test('a worker that looks while its server is being taken over stops itself, and
     CREATE TRIGGER waits_for_test BEFORE INSERT ON epoch FOR EACH ROW EXECUTE FUNCTION wait_for_test()`)
   const gate = await openSession(place.address)
   await gate.exec('SELECT pg_advisory_lock(777777)')
+  const waiting = () => inDatabase("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
   const adopting = adoptRestored()
-  await expect
-    .poll(() => inDatabase("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND objid = 777777 AND NOT granted"))
-    .toHaveLength(1)
-  await ledger.beat(heartbeatOf('x:1'))
+  await expect.poll(waiting).toHaveLength(1)
+  const looking = ledger.beat(heartbeatOf('x:1'))
+  await expect.poll(waiting).toHaveLength(2)
   await gate.close()
+  await looking
   expect(await kindOf(await adopting)).toBe(null)
   await expect(ledger.renewEpoch()).rejects.toThrow('was put back and taken over while this worker stood still')
 })
