@@ -117,6 +117,6 @@ function reasonsIn({ errors, detail }: Readonly<Record<string, unknown>>): strin
 
 function reasonOf(error: unknown): string {
   if (typeof error !== 'object' || error === null) return String(error)
-  const { field, detail, message } = error as Readonly<Record<string, unknown>>
-  return [field, detail ?? message ?? JSON.stringify(error)].filter((part) => part !== undefined).join(': ')
+  const { field, code, detail, message } = error as Readonly<Record<string, unknown>>
+  return [field ?? code, detail ?? message ?? JSON.stringify(error)].filter((part) => part !== undefined).join(': ')
 }

@@ -16,6 +16,7 @@ import type { InboxEvent } from '../domain/inbox.ts'
 import { serviceOf, workerFor } from '../domain/worker.ts'
 import type { Lock } from '../files/lock.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
+import { askingWords, commandText, readingWords } from '../present/command-line.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import {
   changedReport,
@@ -65,7 +66,8 @@ export async function inbox(app: App, dir: string, given: InboxArguments, termin
     const lock = await takeLock(app, inboxId, given.once === true, signal, terminal)
     if (lock === null) return end(terminal, given.once === true, [])
     try {
-      return await work(app, ledger, folder, request, { ...given, stableMs }, signal, terminal)
+      const options = { ...given, stableMs, submitCommand: submitCommandOf(given) }
+      return await work(app, ledger, folder, request, options, signal, terminal)
     } finally {
       lock.release()
     }
@@ -122,10 +124,16 @@ async function takeLock(
   return null
 }
 
+/** As the inbox was started, and not what its format says besides. */
+function submitCommandOf(given: FileArguments): (path: string) => string {
+  return (path) => commandText('submit', path, ...readingWords(given), ...askingWords(given))
+}
+
 interface WorkOptions {
   readonly once?: boolean
   readonly bom?: boolean
   readonly stableMs: number
+  readonly submitCommand: (path: string) => string
 }
 
 async function work(
@@ -177,7 +185,7 @@ async function createInboxWork(
   ledger: Ledger,
   folder: InboxFolder,
   request: FileRequest,
-  { bom = false }: WorkOptions,
+  { bom = false, submitCommand }: WorkOptions,
   terminal: Terminal,
   tell: (event: InboxEvent) => void,
 ): ReturnType<typeof prepareInboxWork> {
@@ -211,7 +219,9 @@ async function createInboxWork(
       recordedForAnother: recordedForAnotherFault,
     },
     reports: {
-      ...{ recorded: recordedReport, refused: refusedReport, unreadable: unreadableReport },
+      ...{ recorded: recordedReport, unreadable: unreadableReport },
+      refused: (name, opened, reviewed, { path, rejects }) =>
+        refusedReport(name, opened, reviewed, { rejects, submitCommand: submitCommand(path) }),
       ...{ failed: failedReport, left: leftReport, changed: changedReport },
     },
     tell,

@@ -55,8 +55,8 @@ export interface InboxFolder {
   archive(file: TakenFile, batchId: BatchId, report: InboxReport): Promise<string>
   /** The report of a batch alone, for a file that is not the one that was recorded any more. */
   archiveReport(file: TakenFile, batchId: BatchId, report: InboxReport): Promise<void>
-  /** What the rejected file and all that stands beside it are called, without their endings. */
-  rejectedStem(file: TakenFile): string
+  /** Where a rejected file is put. `ending`: of something beside it. */
+  rejectedPath(file: TakenFile, ending?: string): string
   reject(file: TakenFile, report: InboxReport): Promise<Rejected>
   /** The report of a file that stays where it is, written once. `isKnown`: it was there, of the same file. */
   reportLeft(name: string, report: InboxReport): Promise<{ readonly path: string; readonly isKnown: boolean }>

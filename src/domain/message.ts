@@ -3,6 +3,7 @@
 import type { DraftRow } from './draft.ts'
 import type { BatchId } from './ids.ts'
 import type { Instruction } from './instruction.ts'
+import type { Acceptable } from './refusal-code.ts'
 import type { State } from './states.ts'
 
 /** Where a service may be told what becomes of its messages. */
@@ -26,7 +27,10 @@ export type ParsedMessage =
       readonly merchant: string
       readonly instruction: Instruction
       readonly runKey: string | null
-      readonly allowLookalike: boolean
+      /** The instruction that it may look like; null: it names none. */
+      readonly allowLookalikeOf: string | null
+      /** Questions that its producer has answered with yes. */
+      readonly accept: readonly Acceptable[]
       /** The batch that it names; null: none. */
       readonly batchName: string | null
       /** The queue that is told what becomes of it; null: none. */

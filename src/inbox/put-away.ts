@@ -10,13 +10,14 @@ import { writeOnce, writeWhole } from './renames.ts'
 
 type PuttingAway = Pick<
   InboxFolder,
-  'archive' | 'archiveReport' | 'archived' | 'reject' | 'rejectedStem' | 'reportChanged'
+  'archive' | 'archiveReport' | 'archived' | 'reject' | 'rejectedPath' | 'reportChanged'
 >
 
 export function createPuttingAway(path: string): PuttingAway {
   const inArchive = (name = '') => join(path, 'archive', name)
   const inRejected = (name: string) => join(path, 'rejected', name)
-  const rejectedStem = (file: TakenFile) => inRejected(`${partsOf(file.name).stem}.${file.id}`)
+  const rejectedPath = ({ name, id }: TakenFile, ending = partsOf(name).ending) =>
+    inRejected(`${partsOf(name).stem}.${id}${ending}`)
 
   /** Durable before anyone is told: a file that stood in the inbox again after a power cut would be submitted again. */
   async function putAway(file: TakenFile, target: string): Promise<string> {
@@ -27,7 +28,7 @@ export function createPuttingAway(path: string): PuttingAway {
   }
 
   return {
-    rejectedStem,
+    rejectedPath,
 
     async archive(file, batchId, report) {
       const { stem, ending } = partsOf(file.name)
@@ -46,9 +47,9 @@ export function createPuttingAway(path: string): PuttingAway {
     },
 
     async reject(file, report) {
-      const stem = rejectedStem(file)
-      await writeWhole(reportPathOf(stem), report)
-      return { path: await putAway(file, `${stem}${partsOf(file.name).ending}`), report: reportPathOf(stem) }
+      const reportPath = reportPathOf(rejectedPath(file, ''))
+      await writeWhole(reportPath, report)
+      return { path: await putAway(file, rejectedPath(file)), report: reportPath }
     },
 
     async reportChanged(batchId, report) {

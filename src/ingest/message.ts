@@ -2,10 +2,12 @@
 
 import * as z from 'zod'
 import { holdsCardSecret, maskCardData } from '../domain/card-secrets.ts'
+import { toIdentifier } from '../domain/identifier.ts'
 import { DETAIL_FIELDS, TRANSACTION_TYPES } from '../domain/instruction.ts'
 import { OUTCOME_QUEUE, type ParsedMessage, type RefusedMessage } from '../domain/message.ts'
 import { holdsPan, mayHoldPan } from '../domain/pan.ts'
 import { isProblem, spelled } from '../domain/problem.ts'
+import { ACCEPTABLE } from '../domain/refusal-code.ts'
 import { cardMeaningOf, looksAs, speaksOfCards } from './cards/columns.ts'
 import { isCardColumn } from './columns.ts'
 import type { Field } from './field-names.ts'
@@ -69,12 +71,17 @@ const SCHEMA = z
       .regex(BATCH_NAME)
       .optional(),
     reply_to: text('The queue that is told what becomes of it, and of a refusal.').regex(OUTCOME_QUEUE).optional(),
-    allow_lookalike: z
-      .boolean()
-      .default(false)
-      .describe(
-        'Take it although it looks like another instruction: the same content under another reference, or a refund that repeats or exceeds what was refunded of its order.',
-      ),
+    allow_lookalike_of: text(
+      'The reference of the instruction that it was refused for looking like: the same content under another reference, or a refund that repeats or exceeds what was refunded of its order. Both are meant.',
+    )
+      .min(1)
+      .max(MAX_REFERENCE_CHARACTERS)
+      .optional(),
+    accept: z
+      .array(z.enum(ACCEPTABLE))
+      .max(ACCEPTABLE.length)
+      .default([])
+      .describe('Codes of questions that it was refused with: what they ask about is meant.'),
   })
   .meta({
     title: 'Tranche instruction',
@@ -97,7 +104,8 @@ export function parseMessage(value: unknown, accountKeyOf: (merchant: string) =>
     merchant: message.merchant,
     instruction: read.instruction,
     runKey: account.runKey,
-    allowLookalike: message.allow_lookalike,
+    allowLookalikeOf: message.allow_lookalike_of === undefined ? null : toIdentifier(message.allow_lookalike_of),
+    accept: message.accept,
     batchName: message.batch ?? null,
     replyTo: message.reply_to ?? null,
     cells: Object.fromEntries(Object.entries(value as object).map(([name, cell]) => [name, String(cell)])),

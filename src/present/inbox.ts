@@ -48,7 +48,19 @@ export function recordedReport(
   ]
 }
 
-export function refusedReport(name: string, opened: File, reviewed: Reviewed, rejects: string | null): InboxReport {
+export interface RefusedFile {
+  /** Its bad rows in a table; null: it has none. */
+  readonly rejects: string | null
+  /** Hands it in alone, read as the inbox reads it. */
+  readonly submitCommand: string
+}
+
+export function refusedReport(
+  name: string,
+  opened: File,
+  reviewed: Reviewed,
+  { rejects, submitCommand }: RefusedFile,
+): InboxReport {
   // Its words are for a person who typed a command; the sentence below says the same here.
   const refusals = reviewed.refusals.filter(({ kind }) => kind !== 'bad-rows')
   const lines = [
@@ -62,9 +74,9 @@ export function refusedReport(name: string, opened: File, reviewed: Reviewed, re
     lines.push(
       `Every bad row, with what is wrong and what to do, in a table: ${rejects}. The good rows are not sent either: correct the cells in the file itself.`,
     )
-  if (reviewed.review.lookalikes > 0)
+  if (refusals.length > 0)
     lines.push(
-      'An inbox takes no --allow-lookalikes, because the number is meant for one file: where they are meant, hand the file in with tranche submit.',
+      `What is asked above is answered for this one file alone, with the option that is named there: ${submitCommand} …`,
     )
   return lines
 }

@@ -86,9 +86,13 @@ async function refuse<F extends object>(
   opened: F & { readonly file: InstructionFile },
   reviewed: Reviewed,
 ): Promise<void> {
-  const rejects = reviewed.review.invalid === 0 ? null : `${parts.folder.rejectedStem(file)}.rejects.csv`
+  const rejects = reviewed.review.invalid === 0 ? null : parts.folder.rejectedPath(file, '.rejects.csv')
   if (rejects !== null) await parts.writeRejects(opened, reviewed, rejects)
-  await reject(parts, file, parts.reports.refused(file.name, opened, reviewed, rejects))
+  await reject(
+    parts,
+    file,
+    parts.reports.refused(file.name, opened, reviewed, { path: parts.folder.rejectedPath(file), rejects }),
+  )
 }
 
 /** The file may have been replaced after it was looked through. */

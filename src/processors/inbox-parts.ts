@@ -25,10 +25,16 @@ export interface InboxRefusals {
 /** What became of a file that is taken. */
 export type Taken = Extract<Submitted, { kind: 'recorded' | 'known' }>
 
+/** Where a refused file is put, and its bad rows in a table; null: it has none. */
+export interface PutAside {
+  readonly path: string
+  readonly rejects: string | null
+}
+
 /** What stands in the reports, a line each. */
 export interface InboxReports<F> {
   recorded(name: string, opened: F, submitted: Taken, batch: BatchView): InboxReport
-  refused(name: string, opened: F, reviewed: Reviewed, rejects: string | null): InboxReport
+  refused(name: string, opened: F, reviewed: Reviewed, put: PutAside): InboxReport
   unreadable(name: string, fault: FileRefusal): InboxReport
   /** By a fault that stands for the whole file. */
   failed(name: string, fault: Fault): InboxReport

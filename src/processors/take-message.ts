@@ -127,13 +127,13 @@ async function tryToTake(
     assert(batches !== null, 'a batch was understood where none is taken')
     return takeBatch(parsed, account, { ifRefused, queuedAtMs, nowMs }, batches)
   }
-  const { instruction, runKey, allowLookalike, batchName, replyTo, cells } = parsed
+  const { instruction, runKey, allowLookalikeOf, batchName, replyTo, cells } = parsed
   const { accountId, lookalikeDays, captureTolerance } = account
   const answer = await ledger.recordMessage({
     accountId,
     instruction,
     runKey,
-    allowLookalike,
+    allowLookalikeOf,
     lookalikeDays,
     captureTolerance,
     into: batchName === null ? account.into : { name: batchName },

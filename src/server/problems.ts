@@ -44,6 +44,8 @@ export interface ProblemPart {
   /** JSON pointer into the body; or the name of a parameter. */
   readonly pointer?: string
   readonly field?: string
+  /** Why an instruction was refused by what is recorded, for programs. */
+  readonly code?: string
   readonly detail: string
 }
 

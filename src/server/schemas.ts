@@ -4,6 +4,7 @@ import * as z from 'zod'
 import { BATCH_STATES } from '../domain/batch-status.ts'
 import { holdsCardData } from '../domain/card-secrets.ts'
 import { EVENT_TYPES } from '../domain/event.ts'
+import { REFUSAL_CODES } from '../domain/refusal-code.ts'
 import { STATES } from '../domain/states.ts'
 import { holdsControls } from '../domain/visible.ts'
 import { PROBLEMS } from './problems.ts'
@@ -21,7 +22,14 @@ export const PROBLEM = z
     code: z.enum(Object.keys(PROBLEMS) as [keyof typeof PROBLEMS, ...(keyof typeof PROBLEMS)[]]),
     request_id: z.string(),
     errors: z
-      .array(z.object({ pointer: z.string().optional(), field: z.string().optional(), detail: z.string() }))
+      .array(
+        z.object({
+          pointer: z.string().optional(),
+          field: z.string().optional(),
+          code: z.enum(REFUSAL_CODES).optional().describe('Of a refusal by what is recorded.'),
+          detail: z.string(),
+        }),
+      )
       .optional(),
   })
   .meta({ id: 'Problem', description: 'A problem, as RFC 9457 has it.' })

@@ -21,7 +21,7 @@ const refund = {
 const compiling: readonly Instruction[] = [
   sale,
   refund,
-  { ...sale, batch: 'b', merchant: 'shop', run_key: '2026-12', allow_lookalike: true },
+  { ...sale, batch: 'b', merchant: 'shop', run_key: '2026-12', allow_lookalike_of: 'B', accept: ['execute_at'] },
   { ...sale, save_card_on_file: 'Y' as const },
   { transaction_type: 'CANCEL', reference: 'A', request_ref_po_id: '7' },
   { transaction_type: 'CANCEL', reference: 'A', request_ref_po_id: '7', amount: '1.00', request_currency: 'EUR' },

@@ -134,6 +134,20 @@ test('a refused file is put aside with every fault and the way to mend it, and e
   expect(query(office, 'SELECT id FROM batch')).toEqual([])
 })
 
+test('a question about a file is answered by the command that its report gives', async () => {
+  putWhole('first.csv', toCsv(refunds(2)))
+  expect((await once('--operation', 'REFUND')).code).toBe(0)
+  putWhole('like it.csv', toCsv([refundRow(1, { reference: 'again' }), refundRow(9)]))
+  expect((await once('--operation', 'REFUND')).code).toBe(7)
+  const [name = ''] = namesIn('rejected').filter((one) => one.endsWith('.report.txt'))
+  const report = readFileSync(join(dir, 'rejected', name), 'utf8')
+  const number = /add (--allow-lookalikes) (\d+)/.exec(report)?.slice(1) ?? []
+  const [, path = '', rest = ''] = /: tranche submit '(.+?)' (.+) …$/m.exec(report) ?? []
+  const answered = await office.tranche('submit', path, ...rest.split(' '), ...number)
+  expect(answered.code, answered.stderr).toBe(0)
+  expect(query(office, 'SELECT rows FROM batch ORDER BY id')).toEqual([{ rows: 2 }, { rows: 2 }])
+})
+
 test('what is not taken is reported once beside the folder, and the exit code is 7 once, until the file changes', async () => {
   const long = `${'n'.repeat(251)}.csv`
   const rows = refunds(2)

@@ -68,7 +68,9 @@ const REFUSED: readonly ((n: number) => unknown)[] = [
   (n) => messageOf(n, { run_key: 'a/b' }),
   (n) => messageOf(n, { customer_vault_id: '77', transaction_type: 'CAPTURE' }),
   (n) => messageOf(n, { cust_fname: 'x'.repeat(10_000_000) }),
-  (n) => messageOf(n, { allow_lookalike: 'yes' }),
+  (n) => messageOf(n, { allow_lookalike_of: 7 }),
+  (n) => messageOf(n, { allow_lookalike: true }),
+  (n) => messageOf(n, { accept: ['anything'] }),
 ]
 
 test('what is taken is executed once, all else is refused with a reason, and the worker goes on', async ({

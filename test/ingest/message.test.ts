@@ -24,7 +24,8 @@ describe('a message', () => {
       kind: 'message',
       merchant: 'default',
       runKey: null,
-      allowLookalike: false,
+      allowLookalikeOf: null,
+      accept: [],
       cells: { schema_version: '1', reference: 'order-77', amount: '12.30' },
       instruction: { reference: 'order-77', operation: 'CAUTH', money: { amountMinor: 1230n }, orderId: '123' },
     })

@@ -68,6 +68,22 @@ test('what was refused changed nothing, and is judged anew under the same key', 
   expect(count).toBe(1)
 })
 
+test('what contradicts the record has a code, and a look-alike is let through by the name of the other', async () => {
+  const alike = (reference: string, over: object = {}) => refund(reference, { request_ref_po_id: '77', ...over })
+  expect((await post(alike('A'), 'one')).statusCode).toBe(201)
+  const refused = await post(alike('B'), 'two')
+  expect(refused.said).toMatchObject({
+    code: 'instruction_refused',
+    errors: [{ code: 'lookalike', detail: expect.stringContaining('set allow_lookalike_of to "A"') }],
+  })
+  expect((await post(alike('B', { allow_lookalike_of: 'A' }), 'three')).statusCode).toBe(201)
+  expect((await post(alike('C', { allow_lookalike_of: 'A' }), 'four')).said.errors).toMatchObject([
+    { code: 'lookalike', detail: expect.stringContaining('set allow_lookalike_of to "B"') },
+  ])
+  const other = await post(alike('A', { amount: '2.00' }), 'five')
+  expect(other.said.errors).toMatchObject([{ field: 'reference' }])
+})
+
 test('one at a time under a key: the others are told to come again', async () => {
   const answers = await Promise.all(Array.from({ length: 8 }, () => post(refund('A'), 'one')))
   const codes = answers.map(({ statusCode }) => statusCode)
@@ -130,7 +146,9 @@ test('the client of services: accepted, known, refused, and unsure without an an
   const asked = refund('A') as unknown as Instruction
   const accepted = await client.submit(asked)
   expect(accepted).toMatchObject({ status: 'accepted', reference: 'A', row: 1, state: 'PENDING' })
-  expect(await client.submit({ ...asked, allow_lookalike: true } as Instruction)).toMatchObject({ status: 'duplicate' })
+  expect(await client.submit({ ...asked, allow_lookalike_of: 'B' } as Instruction)).toMatchObject({
+    status: 'duplicate',
+  })
   const refused = await client.submit({ ...asked, reference: 'B', amount: 'x' } as Instruction).catch((error) => error)
   expect(refused).toBeInstanceOf(RefusedError)
   expect(refused.reasons).toEqual([expect.stringMatching(/^amount: /)])

@@ -12,7 +12,7 @@ import { submitFile } from '../../src/processors/submit-file.ts'
 import { takeMessage } from '../../src/processors/take-message.ts'
 import { workOff } from '../../src/processors/work-off.ts'
 import { createLimiter } from '../../src/throttle/limiter.ts'
-import { CLERK, listOf } from '../fixtures/ledgers.ts'
+import { CLERK, listOf, lookalikeNamedIn } from '../fixtures/ledgers.ts'
 import { isIdle, logOf, requestOf } from './acting.ts'
 import { type Approving, approveAll, decideOn } from './approvers.ts'
 import { detailsOf } from './cards.ts'
@@ -244,20 +244,27 @@ export class Office {
       const taken = await takeMessage({ jobName: 'instruction', payload, sourceId: id }, parts)
       const { merchant, instruction } = this.#messages.get(payload as string) as UnderstoodMessage
       life.say(() => `message ${instruction.reference}: ${taken.kind}`)
-      if (taken.kind === 'refused') return void this.#refused.add(id)
+      if (taken.kind === 'refused') {
+        this.#refused.add(id)
+        // Its service means it.
+        const named = lookalikeNamedIn(taken.reasons.join())
+        if (named !== null) this.message(Number(merchant), instruction, `${id} like ${named}`, named)
+        return
+      }
       if (this.#refused.has(id)) this.#parts.world.fail(`message ${id} was taken after it had been refused`)
       if (payload === POISON) this.#parts.world.fail('a message was taken whose write throws')
       this.taken.add(`${accounts[Number(merchant)]}/${instruction.reference}`)
     })
   }
 
-  message(account: number, instruction: Instruction, id: string): void {
+  message(account: number, instruction: Instruction, id: string, allowLookalikeOf: string | null = null): void {
     const message: UnderstoodMessage = {
       kind: 'message',
       merchant: String(account),
       instruction,
       runKey: null,
-      allowLookalike: true,
+      allowLookalikeOf,
+      accept: [],
       batchName: null,
       replyTo: null,
       cells: { reference: instruction.reference },
@@ -275,7 +282,8 @@ export class Office {
       merchant,
       instruction,
       runKey: null,
-      allowLookalike: true,
+      allowLookalikeOf: null,
+      accept: [],
       batchName: null,
       replyTo: null,
       cells,

@@ -26,7 +26,7 @@ export function answerForKnown(known: RecordedRow, content: string): IntakeAnswe
   if (known.content === content) return { kind: 'duplicate', batchId, rowNo, state }
   return {
     kind: 'refused',
-    reason: `the reference is recorded with other content (row ${rowNo} of batch ${batchId}, ${state})`,
+    reason: `reference: is recorded with other content (row ${rowNo} of batch ${batchId}, ${state})`,
   }
 }
 
@@ -76,5 +76,5 @@ export function xtlTakenText(
   xtlOrderId: string,
   { reference, rowNo, batchId, state }: { reference: string; rowNo: number; batchId: string; state: string },
 ): string {
-  return `xtl_order_id ${xtlOrderId} is that of ${reference} (row ${rowNo} of batch ${batchId}, ${state}). Give each instruction one of its own, or leave it out`
+  return `xtl_order_id: ${xtlOrderId} is that of ${reference} (row ${rowNo} of batch ${batchId}, ${state}). Give each instruction one of its own, or leave it out`
 }

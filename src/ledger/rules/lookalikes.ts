@@ -38,6 +38,17 @@ export interface LikeRow {
   readonly state: string
 }
 
+/** What a message looks like. */
+export interface Likeness {
+  readonly reference: string
+  readonly text: string
+}
+
+/** Named, and not waved through: a service that writes its answer as a constant is asked again about the next row. */
+export function lookalikeRefusal({ reference, text }: Likeness): string {
+  return `lookalike: ${text}. If both are meant, set allow_lookalike_of to ${JSON.stringify(reference)}`
+}
+
 /** Which recorded row a message looks like, in words. */
 export function likenessText({ reference, rowNo, batchId, state }: LikeRow): string {
   return `it looks like ${reference} (row ${rowNo} of batch ${batchId}, ${state}): same operation, amount and target`

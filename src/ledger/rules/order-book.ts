@@ -73,6 +73,8 @@ export type OrderVerdict = 'fits' | OrderFault | OrderQuestion
 
 export interface OrderFault {
   readonly kind: 'wrong'
+  /** For programs. */
+  readonly code: 'over_capture' | 'over_refund' | 'other_currency' | 'after_void' | 'after_refund'
   readonly column: 'amount' | 'request_currency' | 'request_ref_po_id'
   readonly problem: string
   readonly remedy: string
@@ -129,6 +131,7 @@ function whyNotAfterVoid({ orderId, recorded }: Order): OrderFault | null {
   if (recorded.voided === null) return null
   return {
     kind: 'wrong',
+    code: 'after_void',
     column: 'request_ref_po_id',
     problem: `a void of the order is recorded (order ${orderId}: ${placeText(recorded.voided)})`,
     remedy:
@@ -140,6 +143,7 @@ function whyNotVoided({ orderId, recorded: { refunded } }: Order): OrderFault | 
   if (refunded === null) return null
   return {
     kind: 'wrong',
+    code: 'after_refund',
     column: 'request_ref_po_id',
     problem: `a refund of the order is recorded (order ${orderId}: refunds of ${sumText(refunded)}, last by ${placeText(refunded.at)})`,
     remedy: 'what is refunded cannot be voided: take the row out, or refund the rest of the order',
@@ -197,6 +201,7 @@ function whyTooMuch({ orderId }: Order, { amountMinor, currency }: OfOrder, limi
   if (currency !== of.currency) {
     return {
       kind: 'wrong',
+      code: 'other_currency',
       column: 'request_currency',
       problem: `${limit.otherCurrency} (${source})`,
       remedy: `a ${verb} is made in the currency of its order: check the amount and the currency`,
@@ -207,6 +212,7 @@ function whyTooMuch({ orderId }: Order, { amountMinor, currency }: OfOrder, limi
   const earlier = before === null ? '' : `, ${verb}s of ${sumText(before)}, last by ${placeText(before.at)}`
   return {
     kind: 'wrong',
+    code: verb === 'capture' ? 'over_capture' : 'over_refund',
     column: 'amount',
     problem: `${limit.problem} (${source}${earlier}; this row asks for ${sumText(row)})`,
     remedy: `take out the ${verb} that is too much, or correct the amount or the order id`,

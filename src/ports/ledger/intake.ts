@@ -11,7 +11,8 @@ export interface IntakeMessage {
   readonly accountId: AccountId
   readonly instruction: Instruction
   readonly runKey: string | null
-  readonly allowLookalike: boolean
+  /** The reference of the instruction that it may look like; null: of none. */
+  readonly allowLookalikeOf: string | null
   readonly lookalikeDays: number
   readonly captureTolerance: number
   /** Which batch takes it. */

@@ -7,6 +7,7 @@ import { type ApiKey, seesMerchant } from '../../domain/api-key.ts'
 import type { FoundInstruction } from '../../domain/found.ts'
 import { toIdentifier } from '../../domain/identifier.ts'
 import type { HistoryMove } from '../../domain/reconciliation.ts'
+import { isRefusalCode } from '../../domain/refusal-code.ts'
 import type { Ledger } from '../../ports/ledger/ledger.ts'
 import { toJsonFound } from '../../present/found.ts'
 import { toJsonMove } from '../../present/history.ts'
@@ -14,7 +15,7 @@ import { statusWords } from '../../present/rows.ts'
 import { callerOf, type Door, type Server } from '../door.ts'
 import { answerOnce, type Subject } from '../once.ts'
 import { answerPage, pageOf } from '../pages.ts'
-import { notFound, ProblemError } from '../problems.ts'
+import { notFound, ProblemError, type ProblemPart } from '../problems.ts'
 import { addRoute } from '../route.ts'
 import { stateNow } from '../row-now.ts'
 import { INSTRUCTION, MOVE, TAKEN } from '../schemas.ts'
@@ -70,9 +71,11 @@ function visibleStart(reference: unknown): string {
   return typeof reference === 'string' && /^[\w./-]{1,64}$/.test(reference) ? reference : ''
 }
 
-function partOf(reason: string) {
-  const [, field, detail] = /^([a-z][a-z0-9_]*): (.+)$/s.exec(reason) ?? []
-  return field === undefined || detail === undefined ? { detail: reason } : { pointer: `/${field}`, field, detail }
+/** A reason begins with the field that is wrong, or with a code. */
+function partOf(reason: string): ProblemPart {
+  const [, name, detail] = /^([a-z][a-z0-9_]*): (.+)$/s.exec(reason) ?? []
+  if (name === undefined || detail === undefined) return { detail: reason }
+  return isRefusalCode(name) ? { code: name, detail } : { pointer: `/${name}`, field: name, detail }
 }
 
 /** As the row stands now. */

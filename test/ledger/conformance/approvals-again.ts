@@ -187,8 +187,8 @@ export function describeApprovalsAgain(): void {
     test('tells how many look-alikes were allowed', async () => {
       await ledger.adoptPolicy(FOUR_EYES, 'test', CLERK, NOW)
       const first = await hand(refund('A', { orderId: '7' }))
-      await hand(refund('B', { orderId: '7' }), { allowLookalike: true })
-      await hand(refund('C', { orderId: '8' }), { allowLookalike: true })
+      await hand(refund('B', { orderId: '7' }), { allowLookalikeOf: 'A' })
+      await hand(refund('C', { orderId: '8' }), { allowLookalikeOf: 'A' })
       expect(await sheetOf(first)).toMatchObject({ rows: 3, lookalikesAllowed: 1 })
     })
   })

@@ -185,7 +185,7 @@ export function describeDrafts(): void {
           accountId,
           instruction: refund('R-650'),
           runKey: null,
-          allowLookalike: true,
+          allowLookalikeOf: null,
           lookalikeDays: 20,
           captureTolerance: 0,
           into: 'day',

@@ -98,18 +98,25 @@ export function describeMessages(): void {
     test('that looks like another row is refused until it says that it is a second one', async () => {
       await submit(ledger, accountId, [sale('A', '7')])
       const answer = await ledger.recordMessage(messageOf(accountId, sale('B', '007')))
-      expect(answer).toMatchObject({ kind: 'refused', reason: expect.stringContaining('it looks like A') })
-      expect(
-        await ledger.recordMessage(messageOf(accountId, sale('B', '007'), { allowLookalike: true })),
-      ).toMatchObject({ kind: 'accepted' })
+      expect(answer).toMatchObject({
+        kind: 'refused',
+        reason: expect.stringMatching(/^lookalike: it looks like A .*set allow_lookalike_of to "A"$/),
+      })
+      const naming = (reference: string, allowLookalikeOf: string) =>
+        ledger.recordMessage(messageOf(accountId, sale(reference, '007'), { allowLookalikeOf }))
+      expect(await naming('B', 'X')).toEqual(answer)
+      expect(await naming('B', 'A')).toMatchObject({ kind: 'accepted' })
+      // The same answer lets no third one through: it looks like the second.
+      expect(await naming('C', 'A')).toMatchObject({ kind: 'refused', reason: expect.stringContaining('to "B"') })
+      expect(await naming('C', 'B')).toMatchObject({ kind: 'accepted' })
     })
 
     test('with the xtl_order_id of another instruction is refused, whatever it allows', async () => {
       const file = await submit(ledger, accountId, [sale('A', '7', { xtlOrderId: 'X1' })])
       const second = sale('B', '8', { xtlOrderId: 'X1' })
-      expect(await ledger.recordMessage(messageOf(accountId, second, { allowLookalike: true }))).toEqual({
+      expect(await ledger.recordMessage(messageOf(accountId, second, { allowLookalikeOf: 'A' }))).toEqual({
         kind: 'refused',
-        reason: `xtl_order_id X1 is that of A (row 1 of batch ${file}, READY). Give each instruction one of its own, or leave it out`,
+        reason: `xtl_order_id: X1 is that of A (row 1 of batch ${file}, READY). Give each instruction one of its own, or leave it out`,
       })
       await work(ledger, file, 'A', 'FAILED')
       expect((await ledger.recordMessage(messageOf(accountId, second))).kind).toBe('accepted')

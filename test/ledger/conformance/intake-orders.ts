@@ -19,6 +19,7 @@ import {
   messageOf,
   NOW,
   openAccount,
+  recordMeant,
   refund,
   review,
   rowOf,
@@ -36,8 +37,10 @@ import { check } from './given.ts'
 export function describeOrders(): void {
   const of = (reference: string, amountMinor: bigint, over: Partial<Instruction> = {}) =>
     refund(reference, { orderId: '777', amountMinor, ...over })
-  const message = (instruction: Instruction, allowLookalike = true) =>
-    ledger.recordMessage(messageOf(accountId, instruction, { allowLookalike }))
+  const message = (instruction: Instruction, isMeant = true) =>
+    isMeant
+      ? recordMeant(ledger, messageOf(accountId, instruction))
+      : ledger.recordMessage(messageOf(accountId, instruction))
 
   /** A sale of 100.00 EUR that the gateway called order 777. */
   async function sold(over: Parameters<typeof work>[4] = {}, orderId = '000777'): Promise<BatchId> {
@@ -551,7 +554,7 @@ export function describeOrders(): void {
       expect(await message(of('M', 5_000n), false)).toMatchObject({
         kind: 'refused',
         reason:
-          '50.00 EUR of order 777 was refunded before, and its sale is not recorded here. Set allow_lookalike to true if both are meant',
+          'lookalike: 50.00 EUR of order 777 was refunded before, and its sale is not recorded here, last by B. If both are meant, set allow_lookalike_of to "B"',
       })
       expect((await message(of('M', 5_000n))).kind).toBe('accepted')
       expect((await message(of('N', 9_999n), false)).kind).toBe('accepted')

@@ -22,6 +22,7 @@ import {
   named,
   openAccount,
   purgeAll,
+  recordMeant,
   refund,
   rowOf,
   rowsIn,
@@ -333,8 +334,8 @@ class Run {
   }
 
   private async message(n: number, dayMs: number): Promise<void> {
-    const message = messageOf(this.accountId, instructionOf(n), { allowLookalike: true, nowMs: NOW + dayMs })
-    const answer = await this.ledger.recordMessage(message)
+    const message = messageOf(this.accountId, instructionOf(n), { nowMs: NOW + dayMs })
+    const answer = await recordMeant(this.ledger, message)
     const known = this.model.rows.get(n)
     if (known === undefined) {
       if (answer.kind !== 'accepted') throw new Error(`a new message was ${answer.kind}`)

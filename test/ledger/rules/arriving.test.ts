@@ -20,7 +20,7 @@ describe('a message under a reference that is recorded', () => {
     [
       'open',
       'other',
-      { kind: 'refused', reason: 'the reference is recorded with other content (row 2 of batch b1, APPROVED)' },
+      { kind: 'refused', reason: 'reference: is recorded with other content (row 2 of batch b1, APPROVED)' },
     ],
     ['draft', 'same', 'held-by-draft'],
     ['draft', 'other', 'held-by-draft'],
@@ -63,6 +63,6 @@ test('an xtl_order_id that is taken names the row that has it', () => {
   given({ reference: 'A', rowNo: 2, batchId: 'b1', state: 'READY' })
     .when((row) => xtlTakenText('x7', row))
     .then(
-      'xtl_order_id x7 is that of A (row 2 of batch b1, READY). Give each instruction one of its own, or leave it out',
+      'xtl_order_id: x7 is that of A (row 2 of batch b1, READY). Give each instruction one of its own, or leave it out',
     )
 })

@@ -17,7 +17,7 @@ import {
   type RecordedRow,
   sourceOf,
 } from '../../rules/arriving.ts'
-import { likenessText } from '../../rules/lookalikes.ts'
+import { type Likeness, likenessText, lookalikeRefusal } from '../../rules/lookalikes.ts'
 import type { OrderVerdict } from '../../rules/order-book.ts'
 import { BY_MESSAGES, type Needed, neededFor, noteWaiting } from '../approving/needed.ts'
 import { kindsBeside } from '../approving/waiting.ts'
@@ -89,8 +89,8 @@ function* judgeMessage(
   const maybeExecuted = yield* whyMaybeExecuted(message)
   const like = yield* likeness(message, row, verdict)
   // The lost state may have taken it all the same: a person decides, and is told what it looks like.
-  if (like !== null && !message.allowLookalike && maybeExecuted === null)
-    return { kind: 'refused', reason: `${like}. ${ALLOW}` }
+  if (like !== null && like.reference !== message.allowLookalikeOf && maybeExecuted === null)
+    return { kind: 'refused', reason: lookalikeRefusal(like) }
   const closed = yield* closedUnder(message)
   if (closed === 'held-by-draft') return closed
   if (closed !== null) return { kind: 'refused', reason: closed }
@@ -110,7 +110,7 @@ function* judgeMessage(
   const { operation, currency, amount_minor } = row
   book.arrived({ batch_id: batchId, operation, currency, amount_minor })
   if (maybeExecuted === null) return { kind: 'accepted', batchId, rowNo, state: 'READY' }
-  const reason = [maybeExecuted, ...(like === null ? [] : [like])].join('; ')
+  const reason = [maybeExecuted, ...(like === null ? [] : [like.text])].join('; ')
   yield* doubtRecorded(book, { batchId, firstRow: rowNo, reason, nowMs })
   return { kind: 'accepted', batchId, rowNo, state: 'IN_DOUBT' }
 }
@@ -193,19 +193,21 @@ function* verdictOnOrder(
 
 /** What in the record speaks against the message; null: nothing. */
 function* objectionTo(message: IntakeMessage, row: InstructionColumns, verdict: OrderVerdict): Script<string | null> {
-  if (verdict !== 'fits' && verdict.kind === 'wrong') return verdict.problem
+  if (verdict !== 'fits' && verdict.kind === 'wrong') return `${verdict.code}: ${verdict.problem}; ${verdict.remedy}`
   return yield* xtlTaken(arrivingOf(message, row), row.xtl_order_id, row.operation)
 }
 
-const ALLOW = 'Set allow_lookalike to true if both are meant'
-
 /** Which instruction that is already here the message looks like; null: none. */
-function* likeness(message: IntakeMessage, row: InstructionColumns, verdict: OrderVerdict): Script<string | null> {
+function* likeness(message: IntakeMessage, row: InstructionColumns, verdict: OrderVerdict): Script<Likeness | null> {
   if (row.lookalike === null) return null
   const found = yield* likeRowOf(arrivingOf(message, row), row.lookalike)
-  if (found !== undefined) return likenessText(found)
-  return verdict !== 'fits' && verdict.kind === 'asked' ? verdict.problem : null
+  if (found !== undefined) return { reference: found.reference, text: likenessText(found) }
+  if (verdict === 'fits' || verdict.kind !== 'asked') return null
+  const { reference } = (yield* one<{ reference: string }>(REFERENCE_AT, { ...verdict.at }))!
+  return { reference, text: `${verdict.problem}, last by ${reference}` }
 }
+
+const REFERENCE_AT = 'SELECT reference FROM instruction WHERE batch_id = :batchId AND row_no = :rowNo'
 
 function arrivingOf(
   { accountId, nowMs, lookalikeDays, runKey }: IntakeMessage,

@@ -337,5 +337,7 @@ function* verdictBy(
   { orderKey: key, ...row }: SingleRow,
   rules: OrderRules,
 ): Script<OrderVerdict> {
-  return yield* judge((yield* oneExact<Recorded>(text, { account, key }))!, NOTHING_DONE, row, rules)
+  const recorded = (yield* oneExact<Recorded>(text, { account, key }))!
+  const verdict = judgeOrder(orderFrom(recorded, UNREAD), row, rules)
+  return verdict === 'fits' ? verdict : judgeOrder(orderFrom(recorded, yield* placesOf(recorded)), row, rules)
 }
