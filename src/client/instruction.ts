@@ -17,6 +17,8 @@ interface Referred {
   readonly reference: string
   /** ISO 8601 with an offset: the earliest moment to send. */
   readonly execute_at?: string
+  /** ISO 8601 with an offset: from this moment on it is not sent any more but CANCELLED. */
+  readonly expires_at?: string
 }
 
 interface Money {

@@ -77,6 +77,8 @@ export interface DraftHeader {
   readonly lookalikeDays: number
   /** Per cent by which the captures of an order may exceed its authorization. */
   readonly captureTolerance: number
+  /** Rows that name no `expires_at` expire so long after they were handed in, or after their `execute_at`. Absent or null: they do not. */
+  readonly expiresAfterMs?: number | null
   readonly nowMs: number
   /** The draft will not be recorded: it waits for no other submit and touches nothing in the ledger. */
   readonly lookOnly?: boolean

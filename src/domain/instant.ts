@@ -1,4 +1,4 @@
-// `execute_at`: a moment, the same wherever the file is read. A time without an offset is one in a time zone only.
+// `execute_at` and `expires_at`: a moment, the same wherever the file is read. A time without an offset is one in a time zone only.
 
 import type { Problem } from './problem.ts'
 import { type Text, words } from './words.ts'
@@ -15,9 +15,17 @@ const TOO_LATE_MS = Date.UTC(2100, 0, 1)
  * a slip, or a program's zero or never. The bounds do not move with the clock, so that a file means the same whenever it is read.
  */
 export function parseExecuteAt(text: string, timeZone: string | null = null): number | Problem<Text> {
+  return parseNear(text, timeZone, 'to send it at once leave it empty')
+}
+
+export function parseExpiresAt(text: string, timeZone: string | null = null): number | Problem<Text> {
+  return parseNear(text, timeZone, 'where the row does not expire leave it empty')
+}
+
+function parseNear(text: string, timeZone: string | null, otherwise: string): number | Problem<Text> {
   const moment = parseMoment(text, timeZone)
   if (typeof moment !== 'number' || (moment >= EARLIEST_MS && moment < TOO_LATE_MS)) return moment
-  return { problem: 'is not in the years 2000 to 2099', remedy: 'correct the year; to send it at once leave it empty' }
+  return { problem: 'is not in the years 2000 to 2099', remedy: `correct the year; ${otherwise}` }
 }
 
 /** Epoch milliseconds; what is finer is cut off. Without a zone, a time without an offset is a fault. */

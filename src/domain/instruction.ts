@@ -102,6 +102,7 @@ export const MESSAGE_FIELDS = [
   'save_card_on_file',
   'xtl_order_id',
   'execute_at',
+  'expires_at',
   'run_key',
   ...DETAIL_FIELDS,
 ] as const
@@ -123,6 +124,8 @@ export interface Instruction {
   readonly details: Readonly<Partial<Record<DetailField | CustomerField, string>>>
   /** Epoch milliseconds: the earliest moment to send; null: at once. */
   readonly executeAtMs: number | null
+  /** From this moment on it is not sent any more; null: it does not expire. */
+  readonly expiresAtMs: number | null
 }
 
 export type FieldRule =
@@ -233,13 +236,14 @@ export function plainId(id: string): string {
  * update replaces whole, a mark of the customer is part of it.
  */
 export function contentOf(instruction: Omit<Instruction, 'reference' | 'xtlOrderId' | 'saveCardOnFile'>): string {
-  const { operation, money, orderId, vaultId, card, executeAtMs, details } = instruction
+  const { operation, money, orderId, vaultId, card, executeAtMs, expiresAtMs, details } = instruction
   return [
     operation,
     money === null ? '' : `${money.amountMinor} ${money.currency}`,
     orderId === null ? '' : plainId(orderId),
     cardKeyOf(vaultId, card),
     executeAtMs ?? '',
+    ...(expiresAtMs === null ? [] : [`until ${expiresAtMs}`]),
     ...(FIELD_RULES[operation].customer === 'required' ? [customerMark(details)] : []),
   ].join('|')
 }

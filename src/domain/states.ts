@@ -19,6 +19,7 @@ export type State = (typeof STATES)[number]
  *   found, the row stays in its state, which is the gateway's from then on
  * - `executed`: a true answer of an earlier attempt says that this one would be the second execution
  * - `order`: it no longer fits what is recorded of its order
+ * - `expiry`: it expired before it was sent
  * - `restore`: an older state of the ledger was put back, and the lost state may have sent the row
  */
 export type Cause =
@@ -33,6 +34,7 @@ export type Cause =
   | 'late-answer'
   | 'executed'
   | 'order'
+  | 'expiry'
   | 'restore'
 
 export interface Move {
@@ -45,6 +47,7 @@ export const MOVES = [
   { from: 'READY', to: 'SENDING', cause: 'claim' },
   { from: 'READY', to: 'CANCELLED', cause: 'cancel' },
   { from: 'READY', to: 'CANCELLED', cause: 'order' },
+  { from: 'READY', to: 'CANCELLED', cause: 'expiry' },
   { from: 'SENDING', to: 'APPROVED', cause: 'answer' },
   { from: 'SENDING', to: 'DECLINED', cause: 'answer' },
   { from: 'SENDING', to: 'FAILED', cause: 'answer' }, // certainly not executed: refused as wrong

@@ -26,7 +26,7 @@ export interface UnfinishedBatch {
 }
 
 /** What stops a batch by itself, as its submitter asked. */
-export type Brake = 'canary' | 'max-declined'
+export type Brake = 'canary' | 'max-declined' | 'expires-after'
 
 /** A surveyed file. Every reading of its rows is of the same bytes, or it fails. */
 export interface InstructionFile {
@@ -74,6 +74,8 @@ export interface SubmitRequest {
   readonly expectTotals: readonly Money[]
   readonly canaryRows: number | null
   readonly maxDeclinedPercent: number | null
+  /** See `DraftHeader`. Absent or null: rows that name no `expires_at` do not expire. */
+  readonly expiresAfterMs?: number | null
   readonly nowMs: number
 }
 

@@ -41,6 +41,7 @@ const SCHEMA = z
     transaction_type: z.enum(TRANSACTION_TYPES).describe('Of instructions that name none.').optional(),
     request_currency: OF_INSTRUCTION.request_currency.describe('ISO 4217; of amounts that name none.'),
     execute_at: OF_INSTRUCTION.execute_at.describe('ISO 8601 with an offset; of instructions that name none.'),
+    expires_at: OF_INSTRUCTION.expires_at.describe('ISO 8601 with an offset; of instructions that name none.'),
     allow_lookalikes: z
       .int()
       .min(0)
@@ -69,9 +70,10 @@ export function parseBatch(value: unknown, accountKeyOf: (merchant: string) => s
   const account = accountOf(said, accountKeyOf)
   const reasons = [...account.reasons]
   const rows = instructions.map((own, at) => {
-    const { transaction_type, request_currency, execute_at } = { ...said, ...own }
+    const { transaction_type, request_currency, execute_at, expires_at } = { ...said, ...own }
     const currency = own.amount === undefined ? own.request_currency : request_currency
-    return toRow({ ...own, transaction_type, request_currency: currency, execute_at }, at + 1, account, reasons)
+    const fields = { ...own, transaction_type, request_currency: currency, execute_at, expires_at }
+    return toRow(fields, at + 1, account, reasons)
   })
   if (reasons.length > 0) return refusedBatch(reasons)
   return {

@@ -12,6 +12,7 @@ export const PAYMENT_FIELDS = [
   'save_card_on_file',
   'xtl_order_id',
   'execute_at',
+  'expires_at',
   ...DETAIL_FIELDS,
 ] as const
 
@@ -24,6 +25,7 @@ export const VAULT_FIELDS = [
   'request_ref_po_id',
   'customer_vault_id',
   'execute_at',
+  'expires_at',
   ...CUSTOMER_FIELDS,
 ] as const
 
@@ -95,6 +97,10 @@ const PAYMENT_SYNONYMS: Readonly<Record<PaymentField, readonly string[]>> = {
     ...['ausführen_ab', 'ausfuehren_ab', 'ausführungszeitpunkt', 'ausfuehrungszeitpunkt'],
     ...['exécuter_à_partir_de', "date_d'exécution", 'ejecutar_a_partir_de', 'fecha_de_ejecución'],
     ...['eseguire_da', 'data_di_esecuzione', 'data_esecuzione'],
+  ],
+  expires_at: [
+    ...['execute_before', 'not_after', 'send_before', 'ausführen_vor', 'ausfuehren_vor'],
+    ...['exécuter_avant', 'ejecutar_antes_de', 'eseguire_prima_di'],
   ],
   cust_fname: [
     ...['first_name', 'fname', 'given_name', 'forename', 'customer_first_name'],

@@ -1,7 +1,7 @@
 // The cells of a row, or the fields of a message, → an instruction, or everything that is wrong with it.
 
 import { type CardDetails, maskOf } from '../domain/card.ts'
-import { parseExecuteAt } from '../domain/instant.ts'
+import { parseExecuteAt, parseExpiresAt } from '../domain/instant.ts'
 import {
   CUSTOMER_FIELDS,
   DETAIL_FIELDS,
@@ -77,7 +77,7 @@ export function instruct(
   const saveCardOnFile = row.take('save_card_on_file', parseSaveCard) ?? false
   const xtlGiven = row.take('xtl_order_id', parseXtlOrderId)
   const details = readDetails(row)
-  const executeAtMs = row.takeFree('execute_at', (text) => parseExecuteAt(text, reading.timeZone))
+  const { executeAtMs, expiresAtMs } = readMoments(row, reading)
   if (row.faults.length > 0 || operation === null || isProblem(reference)) {
     return { kind: 'faults', faults: row.faults, money: money ?? (hidesAmount(row) ? 'unread' : null) }
   }
@@ -94,8 +94,21 @@ export function instruct(
     xtlOrderId,
     details,
     executeAtMs,
+    expiresAtMs,
   }
   return { kind: 'instruction', instruction, card }
+}
+
+const NEVER_SENT: Problem = {
+  problem: 'is not after execute_at: the row could never be sent',
+  remedy: 'correct one of the two',
+}
+
+function readMoments(row: RowReading, { timeZone }: Reading): Pick<Instruction, 'executeAtMs' | 'expiresAtMs'> {
+  const executeAtMs = row.takeFree('execute_at', (text) => parseExecuteAt(text, timeZone))
+  const expiresAtMs = row.takeFree('expires_at', (text) => parseExpiresAt(text, timeZone))
+  if (executeAtMs !== null && expiresAtMs !== null && expiresAtMs <= executeAtMs) row.fault('expires_at', NEVER_SENT)
+  return { executeAtMs, expiresAtMs }
 }
 
 /** How much it is cannot be known: the amount is wrong or missing, or has no currency. */

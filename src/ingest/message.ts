@@ -59,6 +59,7 @@ export const OF_INSTRUCTION = {
     .optional(),
   ...details,
   execute_at: text('ISO 8601 with an offset: the earliest moment to send.').optional(),
+  expires_at: text('ISO 8601 with an offset: from this moment on it is not sent any more but CANCELLED.').optional(),
 }
 
 const SCHEMA = z

@@ -143,12 +143,14 @@ async function claimAndSend(
   { ledger, clock, onSettled }: SliceParts,
   stop: AbortSignal,
 ): Promise<boolean> {
-  const sendDeadline = createSendDeadline(clock)
+  const { expiresAtMs } = row.instruction
+  const sendDeadline = createSendDeadline(clock, expiresAtMs)
   const askedAtMs = clock.monotonicMs()
   const claim = await ledger.claim({
     rowId: row.rowId,
     attempt: row.attempt,
     sharesOrder: row.sharesOrder,
+    expiresAtMs,
     nowMs: clock.nowMs(),
     sendByMs: sendDeadline.sendByMs,
     answerByMs: sendDeadline.sendByMs + lane.timeoutMs + ANSWER_MARGIN_MS,

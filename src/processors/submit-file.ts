@@ -65,6 +65,7 @@ export async function reviewFile(
     nowMs: request.nowMs,
     canaryRows: request.canaryRows,
     maxDeclinedPercent: request.maxDeclinedPercent,
+    expiresAfterMs: request.expiresAfterMs ?? null,
     lookOnly,
   }
   const draft = await ledger.openDraft(header, waiting)

@@ -38,6 +38,7 @@ export interface TickParts {
     WorkLedger,
     | 'workable'
     | 'finishCancelling'
+    | 'cancelExpired'
     | 'sweepForgotten'
     | 'sweepLost'
     | 'endOverlongRests'
@@ -123,6 +124,7 @@ async function step(parts: TickParts, seen: Map<AccountId, AccountControls>): Pr
   const { ledger, lanes, clock, only, log } = parts
   await ledger.expireApprovals(clock.nowMs())
   await ledger.finishCancelling(clock.nowMs())
+  await ledger.cancelExpired(clock.nowMs())
   await sweepLeft(parts)
   for (const [accountId, lane] of lanes) {
     const controls = await ledger.controls(accountId)

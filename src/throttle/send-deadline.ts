@@ -13,16 +13,17 @@ export interface SendDeadline {
 /** How long a claim may wait for its first byte. */
 export const SEND_WITHIN_MS = 15_000
 
-/** Counted from before the claim is handed to the ledger. */
-export function createSendDeadline(clock: Clock): SendDeadline {
+/** Counted from before the claim is handed to the ledger. `expiresAtMs`: of the row; null: it does not expire. */
+export function createSendDeadline(clock: Clock, expiresAtMs: number | null = null): SendDeadline {
   const wallMs = clock.nowMs()
   const monotonicMs = clock.monotonicMs()
+  const withinMs = expiresAtMs === null ? SEND_WITHIN_MS : Math.min(SEND_WITHIN_MS, expiresAtMs - wallMs - 1)
   return {
     sendByMs: wallMs + SEND_WITHIN_MS,
     isOver() {
       const nowMs = clock.nowMs()
       // Monotonic time stands still while a machine is suspended; the wall clock can be set. Either one is enough.
-      return nowMs < wallMs || nowMs - wallMs > SEND_WITHIN_MS || clock.monotonicMs() - monotonicMs > SEND_WITHIN_MS
+      return nowMs < wallMs || nowMs - wallMs > withinMs || clock.monotonicMs() - monotonicMs > withinMs
     },
   }
 }

@@ -23,6 +23,7 @@ const REFUND: Omit<Instruction, 'reference'> = {
   xtlOrderId: null,
   details: {},
   executeAtMs: null,
+  expiresAtMs: null,
 }
 
 describe('the word for an operation', () => {
@@ -111,7 +112,7 @@ describe('content', () => {
     expect(one).not.toContain('Ada')
   })
 
-  test('is the same exactly where operation, money, ids and time are', () => {
+  test('is the same exactly where operation, money, ids and times are', () => {
     const id = fc.option(fc.stringMatching(/^[0-9]{1,3}$/))
     const instruction = fc.record({
       operation: fc.constantFrom(...TRANSACTION_TYPES),
@@ -122,6 +123,7 @@ describe('content', () => {
       vaultId: id,
       card: fc.option(fc.constant(CARD)),
       executeAtMs: fc.option(fc.nat({ max: 2 })),
+      expiresAtMs: fc.option(fc.nat({ max: 2 })),
       details: fc.constant({}),
     })
     const plain = (text: string | null) => (text === null ? null : String(BigInt(text)))
@@ -133,6 +135,7 @@ describe('content', () => {
         plain(one.vaultId),
         one.card,
         one.executeAtMs,
+        one.expiresAtMs,
       ])
     fc.assert(
       fc.property(instruction, instruction, (one, other) => {

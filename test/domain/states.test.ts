@@ -50,6 +50,7 @@ describe('what the rules of money forbid', () => {
     expect(MOVES.filter((move) => move.to === 'CANCELLED').map(({ from, cause }) => `${from} ${cause}`)).toEqual([
       'READY cancel',
       'READY order',
+      'READY expiry',
       'SENDING unsent',
     ])
   })

@@ -24,6 +24,7 @@ export function instructionOf(operation: Operation, changes: Partial<Instruction
     xtlOrderId: null,
     details: {},
     executeAtMs: null,
+    expiresAtMs: null,
     ...changes,
   }
 }

@@ -49,6 +49,7 @@ describe('instructions', () => {
       xtlOrderId: 'R1',
       details: { cust_fname: 'Ada' },
       executeAtMs: Date.UTC(2026, 11, 1),
+      expiresAtMs: null,
     })
   })
 
@@ -80,6 +81,12 @@ describe('instructions', () => {
     })
     expect(found).toMatchObject({ operation: 'REFUND', money: { amountMinor: 5n, currency: 'JPY' } })
     expect(instructionOf({ ...row, request_currency: 'usd' }, { operation: 'REFUND' }).money?.currency).toBe('USD')
+  })
+
+  test('an expiry is a moment as execute_at is, in the same time zone', () => {
+    const row = { ...SALE, execute_at: '2026-12-01T09:00', expires_at: '2026-12-01T10:00' }
+    const [executeAtMs, expiresAtMs] = [8, 9].map((hour) => Date.UTC(2026, 11, 1, hour))
+    expect(instructionOf(row, { timeZone: 'Europe/Berlin' })).toMatchObject({ executeAtMs, expiresAtMs })
   })
 
   test('the file names the order id that travels, else it comes from the reference', () => {
@@ -120,6 +127,12 @@ describe('faults', () => {
     ['a detail of two lines', { ...SALE, bill_addr: 'a\nb' }, ['bill_addr']],
     ['a detail that is too long', { ...SALE, bill_addr: 'a'.repeat(256) }, ['bill_addr']],
     ['a time without an offset', { ...SALE, execute_at: '2026-12-01T00:00' }, ['execute_at']],
+    ['an expiry without an offset', { ...SALE, expires_at: '2026-12-01T00:00' }, ['expires_at']],
+    [
+      'an expiry that is not after the earliest moment',
+      { ...SALE, execute_at: '2026-12-01T00:00Z', expires_at: '2026-12-01T01:00+01:00' },
+      ['expires_at'],
+    ],
     [
       'several at once, all reported',
       {

@@ -369,6 +369,30 @@ describe('before the first byte', () => {
     expect(await lastMove('A')).toMatchObject({ from: 'SENDING', to: 'READY', cause: 'unsent' })
   })
 
+  test.each([
+    ['by the wall clock', (late: ManualClock) => late.setWall(2_000)],
+    ['while the wall clock stood', (late: ManualClock) => late.jumpMonotonic(2_000)],
+  ])('a row that expires between its claim and its first byte, %s, is not sent', async (_how, beLate) => {
+    const batchId = await submit(ledger, accountId, [refund('A', { expiresAtMs: NOW + 2_000 })])
+    const late = withClaim(async (next) => {
+      const answer = await next()
+      beLate(clock)
+      return answer
+    })
+    expect(await run(batchId, late)).toBe(1)
+    expect(gateway.sent).toEqual([])
+    expect(await lastMove('A')).toMatchObject({ from: 'SENDING', to: 'READY', cause: 'unsent' })
+  })
+
+  test('a row that expired since it was found due is cancelled by its claim, and not sent', async () => {
+    const batchId = await submit(ledger, accountId, [refund('A', { expiresAtMs: NOW + 2_000 })])
+    const [a] = await dueIn(ledger, batchId)
+    clock.jump(2_000)
+    expect(await run(batchId, { ledger: { ...ledger, dueRows: async () => [a!] } })).toBe(0)
+    expect(gateway.sent).toEqual([])
+    expect(await lastMove('A')).toMatchObject({ from: 'READY', to: 'CANCELLED', cause: 'expiry' })
+  })
+
   test('a row is not sent whose claim another may have given up by then', async () => {
     const batchId = await batchOf('A')
     expect(await run(batchId, { ledger: { ...ledger, maySend: () => false } })).toBe(1)

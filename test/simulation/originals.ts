@@ -70,6 +70,7 @@ function drawRow(random: Random, others: readonly PlannedRow[], named: boolean):
       xtlOrderId: isSale && named ? toXtlOrderId('', reference) : null,
       details: {},
       executeAtMs: null,
+      expiresAtMs: null,
     },
     bad: false,
     payment: { target: id },

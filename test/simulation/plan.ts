@@ -210,6 +210,7 @@ export function drawInstruction(random: Random, reference: string, orders: numbe
       operation === 'REFUND' || operation === 'CANCEL' ? null : `X${reference.replaceAll(/[^A-Za-z0-9]/g, 'x')}`,
     details: {},
     executeAtMs: random.chance(0.1) ? BEGINNING_MS + random.whole(0, 8_000) : null,
+    expiresAtMs: null,
   }
 }
 

@@ -32,7 +32,7 @@ function drawCharge(random: Random, reference: string): PlannedRow {
     instruction: {
       ...{ reference, operation: 'CAPTURE', orderId: null, vaultId: String(random.whole(60_000, 60_003)), card: null },
       ...{ money: { amountMinor: BigInt(random.whole(1, 3) * 500), currency: EUR }, saveCardOnFile: false },
-      ...{ xtlOrderId: reference.replaceAll(/\W/g, 'x'), details: {}, executeAtMs: null },
+      ...{ xtlOrderId: reference.replaceAll(/\W/g, 'x'), details: {}, executeAtMs: null, expiresAtMs: null },
     },
     ...{ bad: false, payment: null },
   }

@@ -62,7 +62,7 @@ export function kindProblem(field: Field, kind: CellKind): Problem | null {
     case 'number':
       return IDS.includes(field) ? STORED_AS_NUMBER : null
     case 'date':
-      return field === 'execute_at'
+      return field === 'execute_at' || field === 'expires_at'
         ? {
             problem: 'is a date cell, which has no offset and would mean another moment on another machine',
             remedy: 'write it as text, ISO 8601 with an offset, for example 2026-12-01T09:00:00+01:00',

@@ -174,6 +174,7 @@ export function ledgerOn({
       return working.workable(reached(nowMs), countTo, only)
     },
     dueRows: (batchId, nowMs, limit, except, part) => working.dueRows(batchId, reached(nowMs), limit, except, part),
+    cancelExpired: (nowMs) => working.cancelExpired(reached(nowMs)),
     ...sweeping,
     async sweep(nowMs) {
       await hot.settleLeft() // what was answered is no doubt

@@ -67,6 +67,7 @@ const TABLES = `
     canary_rows BIGINT,
     canary_execute_at BIGINT,
     canary_row_no BIGINT,
+    expires_after BIGINT,
     max_declined BIGINT,
     recent_answers TEXT NOT NULL DEFAULT '',
     late_answers BIGINT NOT NULL DEFAULT 0,
@@ -125,6 +126,7 @@ const TABLES = `
     save_card BIGINT NOT NULL DEFAULT 0,
     details TEXT COLLATE "C",
     execute_at BIGINT,
+    expires_at BIGINT,
     content TEXT COLLATE "C",
     lookalike TEXT COLLATE "C",
     due_at BIGINT NOT NULL,
@@ -159,6 +161,7 @@ const TABLES = `
   ) PARTITION BY RANGE (id);
   CREATE INDEX instruction_row ON instruction (batch_id, row_no);
   CREATE INDEX instruction_due ON instruction (batch_id, due_at, row_no) WHERE state = 'READY';
+  CREATE INDEX instruction_expiry ON instruction (expires_at) WHERE state = 'READY' AND expires_at IS NOT NULL;
   CREATE INDEX instruction_sending ON instruction (id) WHERE state = 'SENDING';
   CREATE INDEX instruction_doubt ON instruction (id) WHERE state = 'IN_DOUBT';
   CREATE INDEX instruction_open_order ON instruction (account_id, order_key, state, id)

@@ -61,6 +61,7 @@ export const SCHEMA = `
     canary_rows INTEGER, -- only so many are claimed until a person has looked; null: no canary, or resumed since
     canary_execute_at INTEGER, -- of the last row of the canary, in the order in which rows are due
     canary_row_no INTEGER, -- of the same row
+    expires_after INTEGER, -- rows that name no expires_at expire so many milliseconds after they were handed in or may be sent; null: they do not
     max_declined INTEGER, -- per cent of the last 100 answered rows; null: no limit
     recent_answers TEXT NOT NULL DEFAULT '', -- of those, oldest first: A or D
     late_answers INTEGER NOT NULL DEFAULT 0, -- that no person has looked at yet
@@ -119,6 +120,7 @@ export const SCHEMA = `
     save_card INTEGER NOT NULL DEFAULT 0,
     details TEXT, -- JSON: what the gateway is told of the customer
     execute_at INTEGER,
+    expires_at INTEGER, -- from this moment on it is not sent any more; null: it does not expire
     content TEXT, -- what makes two rows under one reference the same instruction
     lookalike TEXT, -- what makes two rows under different references look alike
     due_at INTEGER NOT NULL,
@@ -153,6 +155,7 @@ export const SCHEMA = `
     UNIQUE (batch_id, row_no)
   ) STRICT;
   CREATE INDEX instruction_due ON instruction (batch_id, due_at, row_no) WHERE state = 'READY';
+  CREATE INDEX instruction_expiry ON instruction (expires_at) WHERE state = 'READY' AND expires_at IS NOT NULL;
   CREATE INDEX instruction_sending ON instruction (id) WHERE state = 'SENDING';
   CREATE INDEX instruction_doubt ON instruction (id) WHERE state = 'IN_DOUBT';
   CREATE INDEX instruction_open_order ON instruction (account_id, order_key, state, id)

@@ -27,6 +27,7 @@ export interface InstructionColumns {
   save_card: number
   details: string | null
   execute_at: number | null
+  expires_at: number | null
   content: string
   lookalike: string | null
 }
@@ -46,6 +47,7 @@ export const NO_COLUMNS: Unread = {
   save_card: 0,
   details: null,
   execute_at: null,
+  expires_at: null,
   content: null,
   lookalike: null,
 }
@@ -63,6 +65,7 @@ const COLUMNS = [
   'save_card',
   'details',
   'execute_at',
+  'expires_at',
   'content',
   'lookalike',
 ] as const satisfies readonly (keyof InstructionColumns)[]
@@ -86,6 +89,7 @@ export function toColumns(instruction: Instruction): InstructionColumns {
     save_card: instruction.saveCardOnFile ? 1 : 0,
     details: Object.keys(details).length === 0 ? null : JSON.stringify(details),
     execute_at: instruction.executeAtMs,
+    expires_at: instruction.expiresAtMs,
     content: contentOf(instruction),
     lookalike: lookalikeOf(instruction),
   }
@@ -105,6 +109,7 @@ export function fromColumns(row: InstructionColumns): Instruction {
     details:
       row.details === null ? {} : (JSON.parse(row.details) as Partial<Record<DetailField | CustomerField, string>>),
     executeAtMs: row.execute_at,
+    expiresAtMs: row.expires_at,
   }
 }
 

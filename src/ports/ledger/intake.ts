@@ -76,7 +76,7 @@ export interface IntakeLedger {
   /** Of the brakes that are asked for, those that the batch was not recorded with. It cannot take them any more. */
   otherBrakes(
     batchId: BatchId,
-    asked: Pick<DraftHeader, 'canaryRows' | 'maxDeclinedPercent'>,
+    asked: Pick<DraftHeader, 'canaryRows' | 'maxDeclinedPercent' | 'expiresAfterMs'>,
   ): Promise<readonly Brake[]>
   /**
    * Into the queue batch that it names, or that of the day or hour. Idempotent by account and reference. Durable when it resolves.

@@ -33,6 +33,8 @@ export interface Claim {
   readonly attempt: number
   /** As the due row says. It is held against its order first, and becomes CANCELLED where it no longer fits. */
   readonly sharesOrder: boolean
+  /** As the due row says; null: never. Too late, it becomes CANCELLED. */
+  readonly expiresAtMs: number | null
   readonly nowMs: number
   readonly sendByMs: number
   readonly answerByMs: number
@@ -40,7 +42,7 @@ export interface Claim {
 
 export type ClaimAnswer =
   | { readonly kind: 'claimed'; readonly attempt: number }
-  /** The row is not READY and due, its batch or account is held, its account stopped, or an earlier row of its order is open. */
+  /** The row is not READY and due, or too late, its batch or account is held, its account stopped, or an earlier row of its order is open. */
   | { readonly kind: 'not-free' }
   /** The claim could not be written. Nothing is claimed; `full` is a disk without space. */
   | { readonly kind: 'not-written'; readonly why: 'full' | 'busy' }
@@ -144,6 +146,8 @@ export interface WorkLedger {
   keepDoubtRest(restMs: number): Promise<void>
   /** Finishes what a cancel left: READY rows of cancelled batches become CANCELLED, in short transactions. */
   finishCancelling(nowMs: number): Promise<number>
+  /** READY rows that are past their `expires_at` become CANCELLED, also where nothing may be claimed. Resolves to their number. */
+  cancelExpired(nowMs: number): Promise<number>
   /**
    * Open batches with due rows, longest waiting first; `only` narrows to one. Without it those are left out whose rows have
    * card details: only who reads their file can send them. Rejects with a fault where nothing may be handed out for a while.

@@ -38,6 +38,7 @@ import { describeWebhooks } from './webhooks.ts'
 import { describeBrakes } from './work-brakes.ts'
 import { describeCards } from './work-cards.ts'
 import { describeClaim } from './work-claim.ts'
+import { describeExpiry } from './work-expiry.ts'
 import { describeSettle } from './work-settle.ts'
 import { describeSweep } from './work-sweep.ts'
 
@@ -72,6 +73,7 @@ export function describeWork(name: string, newPlace: NewPlace, more = (): void =
     useLedger(newPlace)
     more()
     describeClaim()
+    describeExpiry()
     describeSettle()
     describeBrakes()
     describeCards()

@@ -102,6 +102,7 @@ function drawBatches(random: Random): PlannedBatch[] {
     instructions: Array.from({ length: random.whole(2, 12) }, (_, row) => ({
       ...drawInstruction(random, `r/${batch}-${row + 1}`, orders),
       executeAtMs: null,
+      expiresAtMs: null,
     })),
   }))
 }

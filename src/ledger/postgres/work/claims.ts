@@ -4,6 +4,7 @@
 import type { Claim, ClaimAnswer } from '../../../ports/ledger/work.ts'
 import { MAY_SEND, ORDER_IS_FREE, WITHIN_CANARY } from '../../texts/orders.ts'
 import { byOf } from '../../texts/record/acts.ts'
+import { IS_IN_TIME } from '../../texts/work/expiring.ts'
 import { SHARES_ORDER } from '../../texts/work/misfits.ts'
 import { type Failover, restedFor, sameHistory } from '../copies/identity.ts'
 import type { Asked } from '../session.ts'
@@ -15,6 +16,8 @@ export interface NumberedClaim extends Claim {
   readonly claimNo: number
   /** What the server's clock and this machine's have both reached. */
   readonly reachedMs: number
+  /** What either of them has reached. */
+  readonly passedMs: number
 }
 
 // The first look finds rows by their ids alone, whatever the planner believes of the table. The second locks them, and asks again for what
@@ -22,13 +25,13 @@ export interface NumberedClaim extends Claim {
 /** `same`: what must hold of the server. */
 const claimText = (same: string) => `
   WITH ask AS MATERIALIZED (
-    SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $8::bigint[], $10::boolean[])
-      AS a (row_id, attempt, claim_no, now_ms, send_by, answer_by, reached, judged)),
+    SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $8::bigint[], $10::boolean[], $11::bigint[])
+      AS a (row_id, attempt, claim_no, now_ms, send_by, answer_by, reached, judged, passed)),
   fit AS MATERIALIZED (
     SELECT i.id, i.account_id, i.order_key, c.attempt, c.claim_no, c.answer_by - c.now_ms AS answer_within
     FROM ask c CROSS JOIN LATERAL (SELECT * FROM instruction r WHERE r.id = c.row_id OFFSET 0) AS i
       JOIN batch b ON b.id = i.batch_id JOIN account a ON a.id = i.account_id
-    WHERE i.due_at <= c.reached
+    WHERE i.due_at <= c.reached AND ${IS_IN_TIME.replaceAll(':nowMs', 'c.passed')}
       AND ${MAY_SEND} AND ${WITHIN_CANARY} AND ${ORDER_IS_FREE.replaceAll(':nowMs', 'c.reached')} IS TRUE
       AND (c.judged OR ${SHARES_ORDER} IS NOT TRUE)
       AND EXISTS (SELECT 1 FROM worker w WHERE w.id = $7 AND w.ended_at IS NULL AND w.fenced_at IS NULL)
@@ -81,6 +84,7 @@ function valuesOf(worker: number, claims: readonly NumberedClaim[], settlements:
     claims.map(({ reachedMs }) => reachedMs),
     settlements,
     claims.map(({ sharesOrder }) => sharesOrder),
+    claims.map(({ passedMs }) => passedMs),
   ]
 }
 

@@ -8,6 +8,7 @@ import type { SharedClock } from '../../../ports/clock.ts'
 import type { Claim, ClaimAnswer, Settled, Settlement, WorkLedger } from '../../../ports/ledger/work.ts'
 import { type Engine, KEPT, type Mode } from '../../texts/engine.ts'
 import { exists, one, type Script } from '../../texts/script.ts'
+import { cancelIfExpired } from '../../texts/work/expiring.ts'
 import { cancelMisfit, findMisfit } from '../../texts/work/misfits.ts'
 import { settle } from '../../texts/work/settle.ts'
 import { createWriteQueue, type Entry, type Transacted, type Turns } from '../../write-queue.ts'
@@ -117,6 +118,12 @@ export function createHot(parts: HotParts): Hot {
     return await engine.write((book) => cancelMisfit(book, asked), KEPT)
   }
 
+  /** Only once both clocks say so: one that is ahead cancels nothing. */
+  async function endIfExpired({ rowId, expiresAtMs }: Claim, reachedMs: number): Promise<void> {
+    if (expiresAtMs === null || expiresAtMs > reachedMs) return
+    await engine.write((book) => cancelIfExpired(book, rowId, reachedMs), KEPT)
+  }
+
   /** They are all that tells of requests that were sent. */
   function setAside(unknown: readonly KeptAnswer[]): void {
     if (unknown.length === 0) return
@@ -127,7 +134,9 @@ export function createHot(parts: HotParts): Hot {
   return {
     async claim(asked: Claim): Promise<ClaimAnswer> {
       if (asked.sharesOrder && (await endsAsMisfit(asked))) return { kind: 'not-free' }
-      const work = { ...asked, claimNo: ++lastClaimNo, reachedMs: Math.min(asked.nowMs, clock.reachedMs()) }
+      const reachedMs = Math.min(asked.nowMs, clock.reachedMs())
+      const passedMs = asked.nowMs + Math.max(0, clock.host.nowMs() - clock.nowMs())
+      const work = { ...asked, claimNo: ++lastClaimNo, reachedMs, passedMs }
       const mode: Mode<unknown> = {
         kind: 'refusable',
         refused: (why): Claimed => ({ answer: { kind: 'not-written', why }, worker: 0 }),
@@ -138,6 +147,7 @@ export function createHot(parts: HotParts): Hot {
         const written = (await queue.write({ kind: 'claim', asked: work }, mode)) as Claimed | typeof LATER
         if (written === LATER) continue
         const { answer, worker } = written
+        if (answer.kind === 'not-free') await endIfExpired(asked, reachedMs)
         if (answer.kind !== 'claimed') return answer
         tokens.delete(keyOf(asked.rowId, asked.attempt))
         tokens.set(keyOf(asked.rowId, answer.attempt), { worker, claimNo: work.claimNo })

@@ -17,6 +17,7 @@ export const CALLS = [
     'beat',
     'keepDoubtRest',
     'finishCancelling',
+    'cancelExpired',
     'sweepLost',
     'expireApprovals',
   ],

@@ -115,14 +115,24 @@ function* findUnfinished({
 
 function* otherBrakes(
   batchId: BatchId,
-  { canaryRows, maxDeclinedPercent }: Pick<DraftHeader, 'canaryRows' | 'maxDeclinedPercent'>,
+  {
+    canaryRows,
+    maxDeclinedPercent,
+    expiresAfterMs = null,
+  }: Pick<DraftHeader, 'canaryRows' | 'maxDeclinedPercent' | 'expiresAfterMs'>,
 ): Script<readonly Brake[]> {
-  const { most } = (yield* one<{ most: number | null }>('SELECT max_declined AS most FROM batch WHERE id = :batchId', {
-    batchId,
-  }))!
+  const { most, after } = (yield* one<{ most: number | null; after: number | null }>(
+    'SELECT max_declined AS most, expires_after AS after FROM batch WHERE id = :batchId',
+    { batchId },
+  ))!
   const canary = canaryRows !== null && !(yield* isCanaryOf(batchId, canaryRows))
   const declines = maxDeclinedPercent !== null && maxDeclinedPercent !== most
-  return [...(canary ? (['canary'] as const) : []), ...(declines ? (['max-declined'] as const) : [])]
+  const expires = expiresAfterMs !== null && expiresAfterMs !== after
+  return [
+    ...(canary ? (['canary'] as const) : []),
+    ...(declines ? (['max-declined'] as const) : []),
+    ...(expires ? (['expires-after'] as const) : []),
+  ]
 }
 
 const INSERT_ACCOUNT = `

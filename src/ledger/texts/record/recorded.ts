@@ -9,7 +9,7 @@ import { all, change, one, type Script } from '../script.ts'
 /** Not what changes later: a hold, a canary that ended, the rows of a day of messages. */
 const BATCH = `
   SELECT b.id, b.account_id, b.source, b.source_day, b.file_name, b.file_sha256, b.run_key, b.reading, b.columns, b.sandbox,
-    b.created_at, b.created_by, CASE b.source WHEN 'file' THEN b.rows END AS rows, b.max_declined, b.actor_id, a.parts
+    b.created_at, b.created_by, CASE b.source WHEN 'file' THEN b.rows END AS rows, b.expires_after, b.max_declined, b.actor_id, a.parts
   FROM batch b LEFT JOIN actor a ON a.id = b.actor_id WHERE b.id = :batchId`
 
 /** So many are in memory. */
@@ -19,7 +19,7 @@ const ROWS_AT_ONCE = 500
 const ROWS = `
   SELECT id, account_id, row_no, line, CASE WHEN state IN ('INVALID', 'DUPLICATE') THEN state ELSE 'READY' END AS state,
     reference, run_key, operation, CAST(amount_minor AS TEXT) AS amount, currency, order_id, order_key, vault_id, xtl_order_id,
-    save_card, CAST(execute_at AS TEXT) AS execute_at, content, lookalike, duplicate_of, supersedes
+    save_card, CAST(execute_at AS TEXT) AS execute_at, CAST(expires_at AS TEXT) AS expires_at, content, lookalike, duplicate_of, supersedes
   FROM instruction WHERE batch_id = :batchId AND row_no >= :firstRow AND row_no <= :lastRow ORDER BY row_no LIMIT ${ROWS_AT_ONCE}`
 
 /** Begins the digest of a batch with its own columns. */

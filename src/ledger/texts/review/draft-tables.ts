@@ -8,7 +8,7 @@ const TABLES = [
     row_no @whole PRIMARY KEY, line @whole, cells @text, state @text, reference @text, made @whole NOT NULL DEFAULT 0, given @text,
     holds_reference @whole, run_key @text,
     operation @text, amount_minor @whole, currency @text, order_id @text, order_key @text, vault_id @text, card @text, xtl_order_id @text,
-    save_card @whole, details @text, execute_at @whole, content @text, lookalike @text, due_at @whole, attempt @whole,
+    save_card @whole, details @text, execute_at @whole, expires_at @whole, content @text, lookalike @text, due_at @whole, attempt @whole,
     ever_in_doubt @whole NOT NULL DEFAULT 0, completed_at @whole, reason @text, duplicate_of @whole, supersedes @whole,
     came_batch @text, came_row @whole, like_row @whole, like_recorded @whole, lost_row @whole,
     earlier @whole, changed_row @whole, reattempt_of @text, declined_row @whole, bad_row @whole, not_asked @text)`,

@@ -1,6 +1,7 @@
 // What was read of a row, as the tables of a draft hold it: values in one order, because by name they take longer to bind.
 
 import type { DraftHeader, DraftRow } from '../../../domain/draft.ts'
+import { expiryBy } from '../../rules/dates.ts'
 import { cellsText, INSTRUCTION_COLUMNS, NO_COLUMNS, toColumns } from '../instruction-columns.ts'
 import type { Value } from '../script.ts'
 import { DRAFT_FAULT } from './draft-rows.ts'
@@ -14,18 +15,20 @@ export const FAULTS_OF_DRAFT = DRAFT_FAULT
 export const VALUES_OF_ROW = COLUMNS.split(', ').length
 export const VALUES_OF_FAULT = 6
 
-export function rowValues(row: DraftRow, { runKey, nowMs }: DraftHeader): readonly Value[] {
+export function rowValues(row: DraftRow, { runKey, nowMs, expiresAfterMs = null }: DraftHeader): readonly Value[] {
   const asked = row.instruction === null ? NO_COLUMNS : toColumns(row.instruction)
   const { rowNo, line, reference, made, cells, cameFrom = null, money = null } = row
   const read = money === null || money === 'unread' ? null : money
   const [state, holds] = row.faults.length === 0 ? ['READY', 1] : ['INVALID', 0]
+  // What the file sets for all of its rows is no part of their content: it moves with the clock.
+  const expiresAt = asked.expires_at ?? expiryBy(asked.execute_at, nowMs, expiresAfterMs)
   const amountMinor = asked.amount_minor ?? (read === null ? null : Number(read.amountMinor))
   return [
     ...[rowNo, line, cellsText(cells), state, made ? 1 : 0, holds, runKey, asked.execute_at ?? nowMs, 0],
     ...[cameFrom?.batchId ?? null, cameFrom?.rowNo ?? null],
     ...[reference, asked.operation, amountMinor, asked.currency ?? read?.currency ?? null],
     ...[asked.order_id, asked.order_key, asked.vault_id, asked.card, asked.xtl_order_id, asked.save_card],
-    ...[asked.details, asked.execute_at, asked.content, asked.lookalike],
+    ...[asked.details, asked.execute_at, expiresAt, asked.content, asked.lookalike],
   ]
 }
 

@@ -115,6 +115,9 @@ function* refuseRepeats({ fedBack }: DraftHeader): Script<void> {
 const HAS_MARK = "d.operation IN ('VAULT_CREATE', 'VAULT_UPDATE')"
 const UNMARKED = 'substr(d.content, 1, length(d.content) - 9)'
 
+/** Whether the row itself says it: what its file set for all rows is no content. */
+const NAMES_EXPIRY = (row: 'd' | 'i') => `${row}.content LIKE '%|until %'`
+
 /** Which parts of the content differ, as a list for people. */
 const DIFFERENCES = `ltrim(
   CASE WHEN d.operation IS DISTINCT FROM i.operation THEN ', operation' ELSE '' END ||
@@ -124,6 +127,7 @@ const DIFFERENCES = `ltrim(
   CASE WHEN ltrim(d.vault_id, '0') IS DISTINCT FROM ltrim(i.vault_id, '0') THEN ', vault id' ELSE '' END ||
   CASE WHEN d.card IS DISTINCT FROM i.card THEN ', card' ELSE '' END ||
   CASE WHEN d.execute_at IS DISTINCT FROM i.execute_at THEN ', execute_at' ELSE '' END ||
+  CASE WHEN d.expires_at IS DISTINCT FROM i.expires_at AND (${NAMES_EXPIRY('d')} OR ${NAMES_EXPIRY('i')}) THEN ', expires_at' ELSE '' END ||
   CASE WHEN ${HAS_MARK} AND d.content <> i.content AND ${UNMARKED} = substr(i.content, 1, length(i.content) - 9)
     THEN ', record of the customer' ELSE '' END, ', ')`
 

@@ -9,25 +9,29 @@ import { MAY_SEND, ORDER_IS_FREE, WITHIN_CANARY } from '../orders.ts'
 import type { Book } from '../record/book.ts'
 import type { Counted } from '../record/tally.ts'
 import { all, exists, one, type Script } from '../script.ts'
+import { cancelIfExpired, IS_IN_TIME } from './expiring.ts'
 import { cancelMisfit, SHARES_ORDER } from './misfits.ts'
 
 const CLAIM = `
     UPDATE instruction AS i SET state = 'SENDING', attempt = attempt + 1, claimed_at = :nowMs, send_by = :sendByMs, answer_by = :answerByMs
     WHERE id = :rowId AND state = 'READY' AND attempt = :attempt AND due_at <= :nowMs
-      AND EXISTS (
+      AND ${IS_IN_TIME} AND EXISTS (
         SELECT 1 FROM batch b JOIN account a ON a.id = b.account_id
         WHERE b.id = i.batch_id AND ${MAY_SEND} AND ${WITHIN_CANARY})
       AND ${ORDER_IS_FREE} AND (:judged = 1 OR NOT ${SHARES_ORDER})
     RETURNING id, batch_id, operation, currency, amount_minor`
 
-/** Checks again what the due row was found by, and holds it against its order once more. */
+/** Checks again what the due row was found by, and holds it against its order once more. What is too late or no longer fits is cancelled. */
 export function* claim(book: Book, asked: Claim): Script<ClaimAnswer> {
-  const { rowId, nowMs, sendByMs, answerByMs, sharesOrder } = asked
+  const { rowId, nowMs, sendByMs, answerByMs, sharesOrder, expiresAtMs } = asked
   if (sharesOrder && (yield* cancelMisfit(book, asked))) return { kind: 'not-free' }
   const row = yield* one<Counted & { readonly id: number }>(CLAIM, {
     ...{ rowId, attempt: asked.attempt, nowMs, sendByMs, answerByMs, judged: sharesOrder ? 1 : 0 },
   })
-  if (row === undefined) return { kind: 'not-free' }
+  if (row === undefined) {
+    if (expiresAtMs !== null && expiresAtMs <= nowMs) yield* cancelIfExpired(book, rowId, nowMs)
+    return { kind: 'not-free' }
+  }
   const attempt = asked.attempt + 1
   yield* book.move({ ...row, state: 'READY' }, 'SENDING', 'claim', { attempt, atMs: nowMs })
   return { kind: 'claimed', attempt }

@@ -5,6 +5,7 @@ import { type Engine, KEPT } from '../engine.ts'
 import { keepingAccountsOn } from './accounts.ts'
 import { finishCancelling } from './cancelling.ts'
 import { claim, dueRowsOn } from './claim.ts'
+import { cancelExpired } from './expiring.ts'
 import { endingRestsOn } from './rests.ts'
 import { settle } from './settle.ts'
 import { sweepingOn } from './sweep.ts'
@@ -19,6 +20,7 @@ export function workingOn(engine: Engine, clock: () => number, due = dueRowsOn(e
       }),
     settle: (settlement) => engine.write((book) => settle(book, settlement), KEPT),
     finishCancelling: (nowMs) => finishCancelling(engine, nowMs),
+    cancelExpired: (nowMs) => cancelExpired(engine, nowMs),
     ...due,
     ...keepingAccountsOn(engine),
     ...sweepingOn(engine),

@@ -40,7 +40,7 @@ const openClaims = () =>
   )
 
 /** As the worker of the ledger that claimed it. */
-async function entriesOf(settling: readonly RowId[], claiming: readonly RowId[]) {
+async function entriesOf(settling: readonly RowId[], claiming: readonly RowId[], passedMs = NOW) {
   const open = await openClaims()
   const worker = Number(open[0]!.worker)
   const settlements = settling.map((rowId, i): Work => {
@@ -53,8 +53,9 @@ async function entriesOf(settling: readonly RowId[], claiming: readonly RowId[])
     }
   })
   const claims = claiming.map((rowId, i): Work => {
-    const times = { nowMs: NOW, reachedMs: NOW, sendByMs: NOW + 15_000, answerByMs: NOW + 80_000 }
-    return { kind: 'claim', asked: { rowId, attempt: 0, sharesOrder: true, claimNo: 9_000 + i, ...times } }
+    const times = { nowMs: NOW, reachedMs: NOW, passedMs, sendByMs: NOW + 15_000, answerByMs: NOW + 80_000 }
+    const asked = { rowId, attempt: 0, sharesOrder: true, expiresAtMs: null, claimNo: 9_000 + i, ...times }
+    return { kind: 'claim', asked }
   })
   const entries = [...settlements, ...claims].map((work): Entry<Work> & { result: unknown } => ({
     ...{ work, mode: KEPT, result: undefined },
@@ -102,6 +103,18 @@ test('a claim goes with plain settlements, and the order that one of them frees 
     { answer: { kind: 'claimed', attempt: 1 }, worker },
   ])
   expect((await ledger.batch(batchId))?.counts).toEqual({ APPROVED: 1, SENDING: 1 })
+})
+
+test('a row that has expired by one of the two clocks is not claimed', async () => {
+  const rows = ['A', 'B'].map((name) => refund(name, { expiresAtMs: NOW + 1_000 }))
+  const [a, b] = await dueIn(ledger, await submit(ledger, accountId, rows))
+  await claimed(ledger, a!)
+  const claims = async (passedMs: number) => {
+    const { entries, worker } = await entriesOf([], [b!.rowId], passedMs)
+    return (await write(entries, worker)).results
+  }
+  expect(await claims(NOW + 1_000)).toMatchObject([{ answer: { kind: 'not-free' } }])
+  expect(await claims(NOW + 999)).toMatchObject([{ answer: { kind: 'claimed' } }])
 })
 
 test('nothing is claimed beside a settlement that the server finds not to be plain', async () => {
