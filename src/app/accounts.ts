@@ -1,6 +1,7 @@
 // The account that a merchant is in this ledger. It never changes.
 
 import { createHash } from 'node:crypto'
+import type { App } from '../app.ts'
 import type { AccountId } from '../domain/ids.ts'
 import type { Merchant } from '../domain/merchant.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -9,6 +10,24 @@ import type { Ledger } from '../ports/ledger/ledger.ts'
 /** The account of a merchant in this ledger; made on first use. */
 export function accountOf(ledger: Ledger, merchant: Merchant, clock: Clock): Promise<AccountId> {
   return ledger.account(merchant.name, merchant.url, merchant.username, clock.nowMs())
+}
+
+/**
+ * The account of a merchant that is to be sent for. It takes the merchant's label where it has none yet, which `tell` is told, and faults where
+ * it has the other one.
+ */
+export async function sendingAccountOf(
+  { clock, actor }: Pick<App, 'clock' | 'actor'>,
+  ledger: Ledger,
+  merchant: Merchant,
+  tell: (text: string) => void,
+): Promise<AccountId> {
+  const accountId = await accountOf(ledger, merchant, clock)
+  const { name, environment } = merchant
+  if (environment === null) return accountId
+  if ((await ledger.labelAccount(accountId, environment, actor, clock.nowMs())) === 'taken')
+    tell(`From now on the account of merchant ${name} is ${environment}: this ledger refuses it as anything else.`)
+  return accountId
 }
 
 /** Never changes, whatever the merchant is called: other ids are derived from it. */

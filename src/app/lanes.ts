@@ -5,7 +5,7 @@ import type { AccountId, BatchId } from '../domain/ids.ts'
 import type { Merchant } from '../domain/merchant.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import type { AccountLane } from '../processors/execute-slice.ts'
-import { accountOf } from './accounts.ts'
+import { sendingAccountOf } from './accounts.ts'
 import { assertTlsHolds, gatewayOptionsOf } from './gateway.ts'
 
 const REPEATED =
@@ -29,7 +29,7 @@ export async function openLanes(app: App, ledger: Ledger, only: BatchId | null):
     const { inFlightMax, ratePerSecond, timeoutMs, notExecutedStatus, deleteAnswer } = merchant
     const limiter = createLimiter({ inFlightMax, ratePerSecond, clock: app.clock })
     const onRepeated = () => app.log.error({ merchant: merchant.name }, REPEATED)
-    lanes.set(await accountOf(ledger, merchant, app.clock), {
+    lanes.set(await sendingAccountOf(app, ledger, merchant, (text) => app.log.warn({}, text)), {
       gateway: openGateway({ ...gatewayOptionsOf(app, merchant), departure: limiter.departure, onRepeated }),
       limiter,
       configured: { ratePerSecond, inFlightMax },

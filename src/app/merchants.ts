@@ -1,6 +1,7 @@
 // Merchants as people see them: whose account at which gateway, how fast, and whether anything holds it.
 
 import type { App } from '../app.ts'
+import type { Environment } from '../domain/merchant.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { type Dial, dialsIn } from './dials.ts'
 
@@ -8,6 +9,8 @@ export interface MerchantView extends Dial {
   /** null: it is configured nowhere, and has no account. */
   readonly url: string | null
   readonly username: string | null
+  /** In this ledger, else as configured; null: nobody has said. */
+  readonly environment: Environment | null
   readonly stopped: string | null
   /** For its doubts. */
   readonly held: string | null
@@ -19,7 +22,9 @@ export async function merchantsIn(app: App, ledger: Pick<Ledger, 'accounts'>): P
   const dials = await dialsIn(app, ledger)
   return dials.map((dial) => {
     const known = accounts.get(dial.merchant)
-    const { url, username } = known ?? app.config.merchants.get(dial.merchant) ?? { url: null, username: null }
-    return { ...dial, url, username, stopped: known?.stopped ?? null, held: known?.held ?? null }
+    const configured = app.config.merchants.get(dial.merchant)
+    const { url, username } = known ?? configured ?? { url: null, username: null }
+    const environment = known?.environment ?? configured?.environment ?? null
+    return { ...dial, url, username, environment, stopped: known?.stopped ?? null, held: known?.held ?? null }
   })
 }

@@ -7,7 +7,7 @@ import type { MessageResult } from '../domain/message.ts'
 import type { IntakeLedger } from '../ports/ledger/intake.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import type { MessageAccount } from '../processors/take-message.ts'
-import { accountKeyOf, accountOf } from './accounts.ts'
+import { accountKeyOf, sendingAccountOf } from './accounts.ts'
 
 type ToXtlOrderId = (accountKey: string, reference: string) => string
 
@@ -45,7 +45,7 @@ export async function openMessageDoor(app: App, ledger: Ledger): Promise<Message
   const { clock, log, config } = app
   const accounts = new Map<string, MessageAccount>()
   for (const merchant of config.merchants.values()) {
-    const accountId = await accountOf(ledger, merchant, clock)
+    const accountId = await sendingAccountOf(app, ledger, merchant, (text) => log.warn({}, text))
     accounts.set(merchant.name, messageAccountOf(merchant, accountId, toXtlOrderId))
   }
   return {

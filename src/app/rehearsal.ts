@@ -47,6 +47,7 @@ export async function openRehearsal(
     url: sandbox.url,
     username: SANDBOX_USER.username,
     password: new Secret(SANDBOX_USER.password),
+    environment: null, // it is SANDBOX
     ownAccount: true,
     trust: MERCHANT_DEFAULTS.trust,
     timeoutMs: Math.min(configured.timeoutMs, 10_000),

@@ -189,6 +189,10 @@ function addCopyCommands(program: Command, act: Act): void {
     .option('--restored', 'an older state was restored: its unsettled rows become IN_DOUBT')
     .option('--due-before <moment>', 'with --restored: rows with an execute_at from this moment on stay PENDING')
     .option('--merchant <name>', 'the same account, at the address or user name configured now')
+    .option(
+      '--environment <name>',
+      'this merchant’s account is live or test as configured now; nothing was sent for it yet',
+    )
     .requiredOption('--reason <text>', 'why; kept in the history')
     .option('-y, --yes', YES_HELP)
     .addHelpText(
@@ -197,6 +201,7 @@ function addCopyCommands(program: Command, act: Act): void {
         'tranche adopt --moved --reason "new host; the old one is wiped"',
         'tranche adopt --restored --reason "disk failed, backup of 1 December"',
         'tranche adopt --merchant shop \\\n      --reason "gateway moved to pay.example, letter of 3 May"',
+        'tranche adopt --environment shop --reason "it was labelled test by mistake"',
       ),
     )
     .action((options: AdoptArguments) =>

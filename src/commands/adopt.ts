@@ -22,6 +22,8 @@ export interface AdoptArguments {
   /** As written; only with `restored`. */
   readonly dueBefore?: string
   readonly merchant?: string
+  /** The name of a merchant. */
+  readonly environment?: string
   readonly reason: string
   readonly yes?: boolean
 }
@@ -41,7 +43,8 @@ export async function adopt(app: App, given: AdoptArguments, terminal: Terminal)
         otherwise: 'Nothing was changed.',
         yes: given.yes === true,
       })
-      if (what.kind === 'merchant') await adoptMerchant(app, ledger, what.name, given.reason, terminal)
+      if (what.kind === 'environment') await adoptEnvironment(app, ledger, what.name, given.reason, terminal)
+      else if (what.kind === 'merchant') await adoptMerchant(app, ledger, what.name, given.reason, terminal)
       else await adoptLedger(app, ledger, { how: what.kind, reason: given.reason, dueBeforeMs }, terminal)
       return EXIT.approved
     } finally {
@@ -56,6 +59,10 @@ function questionOf(what: ReturnType<typeof parseWhat>, app: App): string {
   switch (what.kind) {
     case 'merchant':
       return `What waits for merchant ${what.name} will be sent to the address that is configured now. Is it the same gateway account?`
+    case 'environment': {
+      const { environment } = merchantOf(app.config, what.name)
+      return `Merchant ${what.name} will be ${environment ?? 'without a label'} in this ledger, as it is configured now. Is that the world its account belongs to?`
+    }
     case 'moved':
       return `${app.paths.ledger} will send from now on. If another copy of it sends as well, money moves twice. Is every other copy dead?`
     case 'restored':
@@ -73,15 +80,19 @@ function parseWhat({
   moved,
   restored,
   merchant,
-}: AdoptArguments): { kind: Adoption } | { kind: 'merchant'; name: string } {
-  const named = [moved === true, restored === true, merchant !== undefined].filter(Boolean).length
+  environment,
+}: AdoptArguments): { kind: Adoption } | { kind: 'merchant' | 'environment'; name: string } {
+  const named = [moved === true, restored === true, merchant !== undefined, environment !== undefined].filter(
+    Boolean,
+  ).length
   if (named !== 1) {
     throw new Fault(
       'usage',
-      'Say which it is: --moved (this is the newest state and every other copy is dead), --restored (an older state was put back) or --merchant NAME (the same account at a new address). Nothing was changed.',
+      'Say which it is: --moved (this is the newest state and every other copy is dead), --restored (an older state was put back) --merchant NAME (the same account at a new address) or --environment NAME (the label of that merchant was wrong). Nothing was changed.',
     )
   }
   if (merchant !== undefined) return { kind: 'merchant', name: merchant }
+  if (environment !== undefined) return { kind: 'environment', name: environment }
   return { kind: moved === true ? 'moved' : 'restored' }
 }
 
@@ -209,4 +220,23 @@ async function adoptMerchant(
   terminal.say(
     `Merchant ${name} is ${shortUsername(username)} at ${url} from now on; it was ${shortUsername(before?.username ?? '')} at ${before?.url}. What is PENDING goes there, and all that was recorded still counts as sent to it.`,
   )
+}
+
+/** Puts right under which label an account is used, while nothing was sent for it. */
+async function adoptEnvironment(
+  app: App,
+  ledger: Ledger,
+  name: string,
+  reason: string,
+  terminal: Terminal,
+): Promise<void> {
+  const { environment } = merchantOf(app.config, name)
+  if (environment === null)
+    throw new Fault(
+      'usage',
+      `Merchant "${name}" has no environment in the configuration: write live or test there first. Nothing was changed.`,
+    )
+  await ledger.relabelAccount(name, environment, reason, app.actor, app.clock.nowMs())
+  terminal.object({ adopted: 'environment', merchant: name, environment })
+  terminal.say(`The account of merchant ${name} is ${environment} from now on.`)
 }

@@ -12,7 +12,7 @@ import { maskCardData } from '../domain/card-secrets.ts'
 import type { DraftRow } from '../domain/draft.ts'
 import { Fault } from '../domain/fault.ts'
 import type { AccountId } from '../domain/ids.ts'
-import { NO_MERCHANT } from '../domain/merchant.ts'
+import { NO_MERCHANT, whyOtherEnvironment } from '../domain/merchant.ts'
 import type { InstructionFile } from '../domain/submission.ts'
 import { askingWords, commandText, readingWords } from '../present/command-line.ts'
 import { EXIT } from '../present/exit-codes.ts'
@@ -31,6 +31,7 @@ import {
   toJsonRefusals,
   toJsonReview,
 } from '../present/review.ts'
+import { environmentLines } from '../present/text.ts'
 import { openDetails } from './details.ts'
 import {
   type FileArguments,
@@ -95,12 +96,13 @@ export async function check(
     const ok = reviewed.refusals.length === 0
     await rejects.write(opened, reviewed)
     await details.write(opened, reviewed)
-    terminal.data(...reviewLines(reviewed.review))
+    terminal.data(...environmentLines(request.merchant), ...reviewLines(reviewed.review))
     terminal.say(...heldByDoubtLines(reviewed.review))
     terminal.data(...refusalLines(reviewed, allErrorsOf(path)))
     terminal.object({
       file: maskCardData(path),
       file_sha256: opened.file.sha256,
+      ...(request.merchant.environment === null ? {} : { environment: request.merchant.environment }),
       ok,
       columns: opened.columns,
       read: toJsonReading(opened),
@@ -212,6 +214,8 @@ async function knownAccount(
   const known = accounts.find(
     ({ name, url, username }) => name === merchant.name || (url === merchant.url && username === merchant.username),
   )
+  const why = known === undefined ? null : whyOtherEnvironment(merchant, known.environment)
+  if (why !== null) throw new Fault('config', why)
   // A known name or address goes through the one check there is, which then writes nothing.
   return known === undefined ? (0 as AccountId) : accountOf(ledger, merchant, app.clock)
 }

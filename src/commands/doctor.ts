@@ -12,7 +12,7 @@ import { isWitnessed } from '../app/witness.ts'
 import type { App } from '../app.ts'
 import { stoppedBy } from '../domain/alarm.ts'
 import { Fault } from '../domain/fault.ts'
-import type { Merchant } from '../domain/merchant.ts'
+import { DEFAULT_MERCHANT, type Merchant } from '../domain/merchant.ts'
 import type { TlsSeen } from '../domain/tls.ts'
 import { spell } from '../domain/words.ts'
 import type { WorkerView } from '../domain/worker.ts'
@@ -54,6 +54,7 @@ export async function doctor(app: App, given: DoctorArguments, terminal: Termina
   const findings = [
     checkMerchants(app),
     checkSettings(app),
+    ...checkEnvironments(app),
     checkFiles(app),
     ...ofLedger,
     ...(deep ? await checkRecord(app, earlier, terminal) : []),
@@ -153,6 +154,14 @@ function checkSettings({ config: { unknown } }: App): Finding {
   if (unknown.length === 0) return { what, ok: true, says: 'every TRANCHE_… variable is known', exit: EXIT.approved }
   const says = `${unknown.join(', ')} ${unknown.length === 1 ? 'is no setting' : 'are no settings'}: nothing reads ${unknown.length === 1 ? 'it' : 'them'}. docs/CONFIGURATION.md lists every setting`
   return { what, ok: true, warns: true, says, exit: EXIT.approved }
+}
+
+/** Test keys in a live installation, and live keys in a trial, are told apart by nothing else. */
+function checkEnvironments({ config: { merchants } }: App): Finding[] {
+  const unlabelled = [...merchants.values()].flatMap(({ name, environment }) => (environment === null ? [name] : []))
+  if (unlabelled.length === 0) return []
+  const says = `${unlabelled.join(', ')}: nothing says whether ${unlabelled.length === 1 ? 'this merchant is' : 'these merchants are'} live or test. Write environment: live or environment: test (${DEFAULT_MERCHANT} of the environment: TRANCHE_ENVIRONMENT)`
+  return [{ what: 'environment', ok: true, warns: true, says, exit: EXIT.approved }]
 }
 
 /** Reading is a caution, because a container has no other users; writing is a fault anywhere. */

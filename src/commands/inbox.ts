@@ -1,6 +1,6 @@
 // tranche inbox DIR: takes the files that are put into a folder, and puts the results beside them. It sends nothing itself.
 
-import { accountOf } from '../app/accounts.ts'
+import { sendingAccountOf } from '../app/accounts.ts'
 import { assertPolicyAgreed } from '../app/approvals.ts'
 import { handingIn, type InboxFolder, prepareInboxFolder, prepareInboxWork } from '../app/inbox.ts'
 import { type OpenedFile, openInstructionFile } from '../app/instruction-file.ts'
@@ -190,7 +190,7 @@ async function createInboxWork(
   tell: (event: InboxEvent) => void,
 ): ReturnType<typeof prepareInboxWork> {
   const { merchant } = request
-  const accountId = await accountOf(ledger, merchant, app.clock)
+  const accountId = await sendingAccountOf(app, ledger, merchant, terminal.say)
   const toSubmit = () => request.toSubmit(accountId, false)
   const { fingerprint } = toSubmit()
   const submission = await prepareSubmission(ledger)

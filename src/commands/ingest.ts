@@ -1,7 +1,7 @@
 // tranche ingest: started by `tranche serve` alone, which asks it over a channel to read one file: to check it, or to record it for a
 // key or a session. It finds out by itself whose that is, as the server does: who has none can record nothing in anybody's name.
 
-import { accountOf } from '../app/accounts.ts'
+import { sendingAccountOf } from '../app/accounts.ts'
 import { assertPolicyAgreed } from '../app/approvals.ts'
 import { openInstructionFile } from '../app/instruction-file.ts'
 import { findKey, keyActor } from '../app/keys.ts'
@@ -93,7 +93,10 @@ async function submitFor(app: App, asked: IngestAsked, terminal: Terminal): Prom
     try {
       const actor = await actorOf(ledger, asked, request.merchant.name, app.clock.nowMs())
       await assertPolicyAgreed(app, ledger)
-      const toSubmit = request.toSubmit(await accountOf(ledger, request.merchant, app.clock), false)
+      const toSubmit = request.toSubmit(
+        await sendingAccountOf(app, ledger, request.merchant, (text) => app.log.warn({}, text)),
+        false,
+      )
       const submission = await prepareSubmission(ledger)
       const onReviewed = async ({ review, draft }: Reviewed) => {
         await assertAsTold(asked.told, review, request.merchant.name, ledger)

@@ -48,6 +48,6 @@ export async function confirmRest(batch: BatchView, sending: Sending): Promise<v
 
 async function destinationOf({ ledger, accountId, merchant }: Sending): Promise<Destination> {
   const account = (await ledger.accounts()).find((known) => known.accountId === accountId)
-  const { name, url, username } = merchant
-  return { name, url, username, ratePerSecond: account?.ratePerSecond ?? merchant.ratePerSecond }
+  const { name, url, username, environment } = merchant
+  return { name, url, username, environment, ratePerSecond: account?.ratePerSecond ?? merchant.ratePerSecond }
 }

@@ -1,6 +1,6 @@
 // tranche run FILE --out RESULTS: submits, works it off in this process, writes the results. Run again, it resumes.
 
-import { accountOf } from '../app/accounts.ts'
+import { sendingAccountOf } from '../app/accounts.ts'
 import { assertPolicyAgreed } from '../app/approvals.ts'
 import { assertTlsHolds } from '../app/gateway.ts'
 import { type OpenedFile, openInstructionFile } from '../app/instruction-file.ts'
@@ -128,7 +128,7 @@ async function runOn(
   try {
     if (cards.isNeeded) prepareProcess(app.io)
     await assertPolicyAgreed(app, ledger)
-    const toSubmit = request.toSubmit(await accountOf(ledger, request.merchant, app.clock), sandbox)
+    const toSubmit = request.toSubmit(await sendingAccountOf(app, ledger, request.merchant, terminal.say), sandbox)
     const { out, exceptions = null, report = null, isStdout } = given
     const results = { out, inputPath: path, bom: given.bom ?? false, exceptions, report, isPassedOn: isStdout }
     await checkRoom([given.out, given.exceptions], opened.rows, opened.file.columns.length)

@@ -13,7 +13,7 @@ import { toJsonBatch } from '../present/batch.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import { reasonLines } from '../present/reasons.ts'
 import { whyText } from '../present/standing.ts'
-import { durationText, plural } from '../present/text.ts'
+import { durationText, environmentText, plural } from '../present/text.ts'
 import { totalLines } from '../present/totals.ts'
 import { openProgress } from './follow.ts'
 import { stoppable } from './signals.ts'
@@ -89,7 +89,7 @@ function describe(batch: BatchView, { state }: Standing): string[] {
       ? 'messages'
       : `${batch.fileName}${batch.runKey === null ? '' : `, run key ${batch.runKey}`}`
   const lines = [
-    `From ${from}, recorded ${isoOf(batch.createdAtMs)} by ${batch.createdBy}, merchant ${batch.merchant}`,
+    `From ${from}, recorded ${isoOf(batch.createdAtMs)} by ${batch.createdBy}, merchant ${batch.merchant}${batch.environment === null ? '' : `, ${environmentText(batch.environment)}`}`,
     ...totalLines(batch),
   ]
   if (state === 'paused') lines.push(`When you have looked: tranche resume ${batch.batchId} --reason TEXT`)

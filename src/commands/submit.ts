@@ -1,6 +1,6 @@
 // tranche submit FILE: records it and prints the batch id; a worker does the rest.
 
-import { accountOf } from '../app/accounts.ts'
+import { sendingAccountOf } from '../app/accounts.ts'
 import { assertPolicyAgreed } from '../app/approvals.ts'
 import { openInstructionFile } from '../app/instruction-file.ts'
 import { assertLedger, openLedger } from '../app/ledger.ts'
@@ -55,7 +55,7 @@ export async function submit(app: App, path: string, given: FileArguments, termi
     await assertPolicyAgreed(app, ledger)
     terminal.say(...noteLines(opened))
     terminal.note(...columnLines(opened))
-    const accountId = await accountOf(ledger, request.merchant, app.clock)
+    const accountId = await sendingAccountOf(app, ledger, request.merchant, terminal.say)
     const toSubmit = request.toSubmit(accountId, false)
     const submission = await prepareSubmission(ledger)
     const submitted = await submission.submit(opened.file, toSubmit, app.actor, {

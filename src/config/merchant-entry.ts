@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path'
 import type { z } from 'zod'
-import { MERCHANT_DEFAULTS, type Merchant, type Traffic } from '../domain/merchant.ts'
+import { ENVIRONMENTS, MERCHANT_DEFAULTS, type Merchant, type Traffic } from '../domain/merchant.ts'
 import { type Currency, parseCurrency } from '../domain/money.ts'
 import { folded, REASON_CATEGORIES } from '../domain/reason-categories.ts'
 import { Secret } from '../domain/secret.ts'
@@ -53,6 +53,7 @@ export async function entrySchema(directory: string, exposed: ExposedFile[]) {
     ca_file: file,
     client_cert_file: file,
     client_key_file: file,
+    environment: z.enum(ENVIRONMENTS).optional(),
     own_account: z.boolean().optional(),
     rate: z.number().positive().max(999_999).optional(),
     in_flight: whole(IN_FLIGHT),
@@ -101,6 +102,7 @@ export function fromEntry(name: string, entry: Entry, traffic: Traffic, trust: M
     // One of the two is there, or `usernameProblems` has said so.
     username: entry.username ?? entry.username_file ?? '',
     password: new Secret(entry.password_file),
+    environment: entry.environment ?? MERCHANT_DEFAULTS.environment,
     trust,
     ratePerSecond: entry.rate ?? traffic.ratePerSecond,
     inFlightMax: entry.in_flight ?? traffic.inFlightMax,

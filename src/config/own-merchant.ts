@@ -1,6 +1,6 @@
 // The merchant that the environment describes, and the limits that it sets for every merchant.
 
-import { DEFAULT_MERCHANT, MERCHANT_DEFAULTS, type Merchant, type Traffic } from '../domain/merchant.ts'
+import { DEFAULT_MERCHANT, ENVIRONMENTS, MERCHANT_DEFAULTS, type Merchant, type Traffic } from '../domain/merchant.ts'
 import { Secret } from '../domain/secret.ts'
 import type { SettingName } from '../domain/settings.ts'
 import { parseAddress } from './address.ts'
@@ -55,6 +55,7 @@ export function ownMerchant(settings: Settings, traffic: Traffic): Merchant | nu
   if (problem !== null) settings.note(passwordName, problem)
   const trust = trustFrom(OWN_TRUST, settings.text, settings.note, settings.exposed)
   if (url === undefined || username === undefined || password === undefined) return null
+  const environment = settings.choice('TRANCHE_ENVIRONMENT', ENVIRONMENTS, MERCHANT_DEFAULTS.environment)
   const names = { name: DEFAULT_MERCHANT, url, username, password: new Secret(password) }
-  return Object.freeze({ ...MERCHANT_DEFAULTS, ...names, ...traffic, trust })
+  return Object.freeze({ ...MERCHANT_DEFAULTS, ...names, ...traffic, environment, trust })
 }

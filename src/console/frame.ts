@@ -147,7 +147,10 @@ function bandOf({ app, isSandbox }: ConsoleDoor): Html {
     merchants.length === 1 && only !== undefined
       ? `${only.name} · ${new URL(only.url).host}`
       : plural(merchants.length, 'merchant')
-  return html`<p class="band live">LIVE · ${where}</p>`
+  // A merchant without a label may be live.
+  const labels = [...new Set(merchants.map(({ environment }) => environment ?? 'live'))].sort()
+  if (labels.join() === 'test') return html`<p class="band sandbox">TEST – no money moves · ${where}</p>`
+  return html`<p class="band live">${labels.map((label) => label.toUpperCase()).join(' and ') || 'LIVE'} · ${where}</p>`
 }
 
 /** By any id. What was looked for is in no log. */

@@ -54,6 +54,7 @@ export const STEERING_ACTS = [
   'rate',
   'adopt',
   'adopt-account',
+  'environment',
   'late-answer',
   'await-approval',
   'approve',

@@ -4,6 +4,7 @@ import type { Approval } from './approval.ts'
 import type { AccountId, BatchId } from './ids.ts'
 import type { Operation } from './instruction.ts'
 import type { Fingerprint } from './interpretation.ts'
+import type { Environment } from './merchant.ts'
 import type { Currency } from './money.ts'
 import type { State } from './states.ts'
 import type { GatewayHealth } from './window.ts'
@@ -37,6 +38,8 @@ export interface BatchView {
   readonly source: 'file' | 'queue'
   readonly accountId: AccountId
   readonly merchant: string
+  /** Of its account; null: nobody has said. */
+  readonly environment: Environment | null
   readonly fileName: string | null
   readonly fileSha256: string | null
   readonly runKey: string | null

@@ -6,7 +6,11 @@ import type { Connection } from './outcome.ts'
 import type { ReasonRule } from './reason-categories.ts'
 import { Secret } from './secret.ts'
 import { defaultOf } from './settings.ts'
-import { words } from './words.ts'
+import { type Text, words } from './words.ts'
+
+/** Which world an account belongs to: money moves in `live` alone. */
+export const ENVIRONMENTS = ['live', 'test'] as const
+export type Environment = (typeof ENVIRONMENTS)[number]
 
 export interface Merchant {
   readonly name: string
@@ -14,6 +18,8 @@ export interface Merchant {
   readonly url: string
   readonly username: string
   readonly password: Secret
+  /** null: it is not said. */
+  readonly environment: Environment | null
   /** It is an account of its own, although another merchant has its username and password under another address. */
   readonly ownAccount: boolean
   /** null: no limit of ours. */
@@ -52,6 +58,7 @@ export const DEFAULT_MERCHANT = 'default'
 
 /** What a merchant is like where nothing else is said. */
 export const MERCHANT_DEFAULTS: Omit<Merchant, 'name' | 'url' | 'username' | 'password'> = Object.freeze({
+  environment: null,
   ownAccount: false,
   trust: Object.freeze({ ca: null, clientCert: null, clientKey: null }),
   ratePerSecond: null,
@@ -78,6 +85,15 @@ export const NO_MERCHANT: Merchant = Object.freeze({
   username: '',
   password: new Secret(''),
 })
+
+/** Why an account that was used as `known` is not used by this merchant; null: nothing speaks against it. */
+export function whyOtherEnvironment(
+  { name, environment }: Pick<Merchant, 'name' | 'environment'>,
+  known: Environment | null,
+): Text | null {
+  if (environment === null || known === null || environment === known) return null
+  return words`Merchant "${name}" is ${known} in this ledger and ${environment} in the configuration. Nothing was sent. Look at its address and its environment. If the ledger is wrong, and nothing was sent for it yet: ${{ act: 'adopt-environment', merchant: name }}.`
+}
 
 /** The merchant of that name, or a fault that says which there are. */
 export function merchantOf({ merchants }: { merchants: ReadonlyMap<string, Merchant> }, name: string): Merchant {

@@ -33,6 +33,12 @@ const SETTINGS = [
   },
   { name: 'TRANCHE_GATEWAY_CLIENT_KEY_FILE', unit: 'path', meaning: 'PEM: the key of that certificate' },
   {
+    name: 'TRANCHE_ENVIRONMENT',
+    fallback: 'not said',
+    meaning:
+      '`live` or `test`: which world the account of the merchant `default` belongs to. Shown wherever money is; an account that was used as one refuses the other',
+  },
+  {
     name: 'TRANCHE_DATA_DIR',
     fallback: '`$XDG_STATE_HOME/tranche`, else `~/.local/state/tranche`',
     unit: 'path',

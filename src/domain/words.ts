@@ -44,6 +44,7 @@ export type Act =
   | { readonly act: 'adopt'; readonly as: 'moved' | 'restored' }
   /** The approval policy of the configuration. */
   | { readonly act: 'adopt-policy' }
+  | { readonly act: 'adopt-environment'; readonly merchant: string }
   | { readonly act: 'adopt-merchant'; readonly merchant: string }
   | { readonly act: 'approve-batch'; readonly batchId: string }
   | { readonly act: 'cancel-batch'; readonly batchId: string }

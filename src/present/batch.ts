@@ -41,6 +41,7 @@ export function toJsonBatch(
     file_sha256: batch.fileSha256,
     run_key: batch.runKey,
     merchant: batch.merchant,
+    ...(batch.environment === null ? {} : { environment: batch.environment }),
     recorded_at: isoOf(batch.createdAtMs),
     recorded_by: batch.createdBy,
     blocked: batch.blocked,

@@ -100,6 +100,8 @@ function actText(act: Exclude<Act, { readonly act: 'run-again' }>): string {
       return `adopt --${act.as} --reason TEXT`
     case 'adopt-policy':
       return 'policy adopt --reason TEXT'
+    case 'adopt-environment':
+      return `adopt --environment ${act.merchant} --reason TEXT`
     case 'adopt-merchant':
       return `adopt --merchant ${act.merchant} --reason TEXT`
     case 'approve-batch':

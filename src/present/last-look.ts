@@ -6,9 +6,9 @@ import type { Merchant } from '../domain/merchant.ts'
 import { shortUsername } from '../domain/username.ts'
 import { recordedBeforeLines } from './correction.ts'
 import { heldByDoubtLines, totalLines } from './review.ts'
-import { amountText, durationText, plural, toTable } from './text.ts'
+import { amountText, durationText, environmentText, plural, toTable } from './text.ts'
 
-export interface Destination extends Pick<Merchant, 'name' | 'url' | 'username'> {
+export interface Destination extends Pick<Merchant, 'name' | 'url' | 'username' | 'environment'> {
   /** null: there is no limit. */
   readonly ratePerSecond: number | null
 }
@@ -38,10 +38,10 @@ export function restLines({ totals }: Pick<BatchView, 'totals'>, rows: number, d
   return ['To be sent:', ...toTable(table, [1, 2]), destinationText(rows, destination)]
 }
 
-function destinationText(rows: number, { name, url, username, ratePerSecond }: Destination): string {
+function destinationText(rows: number, { name, url, username, ratePerSecond, environment }: Destination): string {
   const lasts =
     ratePerSecond === null
       ? 'as fast as the gateway answers'
       : `in ${durationText(Math.ceil(rows / ratePerSecond))} or more, at ${ratePerSecond} a second`
-  return `To ${url} as ${shortUsername(username)} (merchant ${name}), ${lasts}.`
+  return `To ${url} as ${shortUsername(username)} (merchant ${name}${environment === null ? '' : `, ${environmentText(environment)}`}), ${lasts}.`
 }

@@ -7,7 +7,7 @@ import type { WrittenResults } from '../domain/written-results.ts'
 import { exitCodeOf } from './exit-codes.ts'
 import { reasonLines } from './reasons.ts'
 import { leftOpenLines, stuckText } from './standing.ts'
-import { plural } from './text.ts'
+import { environmentLines, plural } from './text.ts'
 import { tieOutLines, toJsonTieOut } from './tie-out.ts'
 import { countsOf, toJsonBatchTotals, totalLines } from './totals.ts'
 
@@ -17,8 +17,15 @@ export function outcomeLines(
   tops: readonly TopReason[],
   isPassedOn = false,
 ): string[] {
-  if (written === null) return [...totalLines(batch), ...reasonLines(batch, tops)]
-  return [...totalLines(batch), ...tieOutLines(written), ...reasonLines(batch, tops), ...fileLines(written, isPassedOn)]
+  const of = environmentLines({ name: batch.merchant, environment: batch.environment })
+  if (written === null) return [...of, ...totalLines(batch), ...reasonLines(batch, tops)]
+  return [
+    ...of,
+    ...totalLines(batch),
+    ...tieOutLines(written),
+    ...reasonLines(batch, tops),
+    ...fileLines(written, isPassedOn),
+  ]
 }
 
 /** `isPassedOn`: the results went to stdout, and no file of them is kept. */

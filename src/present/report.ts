@@ -49,7 +49,7 @@ export function reportPage(facts: ReportPage): string {
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
-<title>${batch.sandbox ? 'SANDBOX: ' : ''}${name}: what became of it</title>
+<title>${batch.sandbox ? 'SANDBOX: ' : batch.environment === 'test' ? 'TEST: ' : ''}${name}: what became of it</title>
 ${REPORT_STYLE}
 </head>
 <body>
@@ -91,10 +91,12 @@ const none = html``
 
 function bannersOf({ batch, doubts }: ReportFacts): Html {
   const open = countIn(batch, 'READY') + countIn(batch, 'SENDING')
-  return html`${batch.sandbox ? SANDBOX : none}${open > 0 ? unfinishedBanner(batch, open) : none}${doubts.count > 0 ? doubtBanner(doubts.count) : none}`
+  return html`${batch.sandbox ? SANDBOX : batch.environment === 'test' ? TEST : none}${open > 0 ? unfinishedBanner(batch, open) : none}${doubts.count > 0 ? doubtBanner(doubts.count) : none}`
 }
 
 const SANDBOX = html`<p class="banner sandbox"><strong>SANDBOX</strong>A rehearsal on a private gateway. No money moved, and nothing in here is a record of any.</p>`
+
+const TEST = html`<p class="banner sandbox"><strong>TEST</strong>The account is configured as a test account. No money moved.</p>`
 
 function unfinishedBanner(batch: BatchView, open: number): Html {
   const hold = isPaused(batch)
@@ -279,6 +281,7 @@ function recordOf({ batch, written, account, by }: ReportPage): Html {
     ['SHA-256 of the file', batch.fileSha256, 'mono'],
     ['Run key', batch.runKey],
     ['Gateway account', batch.sandbox ? 'a private sandbox' : `merchant ${batch.merchant}`],
+    ['Environment', batch.environment],
     ['Gateway', batch.sandbox || account === null ? null : `${shortUsername(account.username)} at ${account.url}`],
     ['Kind', isVault ? 'cards of the customer vault' : null],
     ['Recorded', `${timeText(batch.createdAtMs)} by ${batch.createdBy}`],

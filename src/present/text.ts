@@ -1,5 +1,6 @@
 // How counts, amounts and tables are written, wherever they are shown.
 
+import type { Environment, Merchant } from '../domain/merchant.ts'
 import { type Currency, formatAmount } from '../domain/money.ts'
 import { visible } from '../domain/visible.ts'
 
@@ -9,6 +10,16 @@ export function plural(count: number, one: string, many = `${one}s`): string {
 
 export function amountText(amountMinor: bigint, currency: Currency | ''): string {
   return currency === '' ? '' : formatAmount({ amountMinor, currency })
+}
+
+/** As it is shown wherever money is. */
+export function environmentText(environment: Environment): string {
+  return environment === 'live' ? 'LIVE' : 'TEST – no money moves'
+}
+
+/** None where nobody has said. */
+export function environmentLines({ name, environment }: Pick<Merchant, 'name' | 'environment'>): string[] {
+  return environment === null ? [] : [`Merchant ${name}: ${environmentText(environment)}`]
 }
 
 export function capital(text: string): string {

@@ -4,6 +4,7 @@ import type { BatchView } from '../domain/batch.ts'
 import { type Decimal, formatDecimal, plus } from '../domain/decimal.ts'
 import { OPERATIONS, type Operation } from '../domain/instruction.ts'
 import { toUpperAscii } from '../domain/keyword.ts'
+import type { Environment } from '../domain/merchant.ts'
 import { type Currency, formatAmount, sameAmount } from '../domain/money.ts'
 import type { ReconciliationRow } from '../domain/reconciliation.ts'
 import { type ResultStatus, resultStatusOf, STATES } from '../domain/states.ts'
@@ -202,15 +203,17 @@ export interface SummaryOf {
   readonly readAtMs: number
   /** Of the chain over the record, at that moment: kept outside the ledger, it proves later what was recorded up to then. */
   readonly auditHead: string
+  /** Of the account; null: nobody has said. */
+  readonly environment: Environment | null
 }
 
 /**
- * The summary's records under its header, the total of all rows last; of an extract, then what it is an extract of. Beside
+ * The summary's records under its header, the total of all rows last; then what it is an extract of, and the label of the account. Beside
  * each line stands what the ledger says of all rows of its operation and currency; an extract ties out to nothing.
  */
 export function toSummaryRecords(
   lines: readonly SummaryLine[],
-  { batchMark, readAtMs, auditHead }: SummaryOf,
+  { batchMark, readAtMs, auditHead, environment }: SummaryOf,
   tied: TieOut,
   extract: Extract | null = null,
 ): string[][] {
@@ -219,6 +222,20 @@ export function toSummaryRecords(
   const front = [batchMark, toTimestamp(readAtMs)]
   const ties = extract !== null ? EXTRACT : tied.isTrue ? 'yes' : 'no'
   const end = [ties, auditHead]
+  const told = (what: string, said: string, ofRows: string) => [
+    ...front,
+    what,
+    '',
+    said,
+    ofRows,
+    '',
+    '',
+    '',
+    '',
+    '',
+    '',
+    ...end,
+  ]
   return [
     ...lines.map((line) => {
       const whole = tied.ofBatch(line.operation, line.currency)
@@ -238,9 +255,8 @@ export function toSummaryRecords(
       ]
     }),
     [...front, 'TOTAL', '', '', String(rows), '', '', String(answered), '', String(tied.rows), '', ...end],
-    ...(extract === null
-      ? []
-      : [[...front, 'EXTRACT', '', extract.what, String(extract.ofRows), '', '', '', '', '', '', ...end]]),
+    ...(extract === null ? [] : [told('EXTRACT', extract.what, String(extract.ofRows))]),
+    ...(environment === null ? [] : [told('ENVIRONMENT', environment, '')]),
   ]
 }
 

@@ -66,7 +66,12 @@ export async function writeResults(reading: BatchReading, request: ResultsReques
     const summary = tally.lines()
     const tied = tieOut(summary, reading.batch)
     assert(extract !== null || tied.isTrue, `the rows of ${batchId} do not add up to what the ledger says of it`)
-    const of = { batchMark: layout.batchMark, readAtMs: reading.atMs, auditHead: reading.auditHead }
+    const of = {
+      batchMark: layout.batchMark,
+      readAtMs: reading.atMs,
+      auditHead: reading.auditHead,
+      environment: reading.batch.environment,
+    }
     const records = [[...SUMMARY_COLUMNS], ...toSummaryRecords(summary, of, tied, extract)]
     for (const file of [results, aside]) await file?.finish(records)
     await (await staged.open(summaryPath)).appendFile(toCsvText(records, request.bom))

@@ -4,6 +4,7 @@ import * as z from 'zod'
 import { BATCH_STATES } from '../domain/batch-status.ts'
 import { holdsCardData } from '../domain/card-secrets.ts'
 import { EVENT_TYPES } from '../domain/event.ts'
+import { ENVIRONMENTS } from '../domain/merchant.ts'
 import { REFUSAL_CODES } from '../domain/refusal-code.ts'
 import { STATES } from '../domain/states.ts'
 import { holdsControls } from '../domain/visible.ts'
@@ -67,6 +68,7 @@ export const BATCH = z
     file_sha256: z.string().nullable(),
     run_key: z.string().nullable(),
     merchant: z.string(),
+    environment: z.enum(ENVIRONMENTS).optional().describe('Of the account. Absent: nobody has said.'),
     recorded_at: when,
     recorded_by: z.string(),
     blocked: whole,

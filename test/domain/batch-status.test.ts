@@ -22,7 +22,7 @@ const batchOf = (over: Partial<BatchView> = {}): BatchView => ({
   ...{ batchId: '261121-abcde' as BatchId, source: 'file', accountId: 1 as AccountId, merchant: 'shop' },
   ...{ fileName: 'r.csv', fileSha256: null, runKey: null, fingerprint: '', sandbox: false, createdAtMs: NOW },
   ...{ createdBy: 'ann@desk', purgedAtMs: null, needsFile: false },
-  ...{ hold: 'none', holdReason: null, approval: null, accountStopped: null, accountHeld: null },
+  ...{ hold: 'none', holdReason: null, approval: null, accountStopped: null, accountHeld: null, environment: null },
   ...{ accountWaitsUntilMs: null, gatewayHealth: null },
   ...{ rows: 3, counts: { READY: 3 }, totals: [], moneyWarnings: 0, duplicateMoneyWarnings: 0, duplicateOf: {} },
   duplicatesChanged: 0,

@@ -25,6 +25,7 @@ const account = (over: Partial<AccountView> = {}): AccountView => ({
     stopped: null,
     held: null,
     ratePerSecond: null,
+    environment: null,
     ...over,
   },
 })

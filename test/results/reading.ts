@@ -102,6 +102,7 @@ const BATCH: BatchView = {
   hold: 'none',
   holdReason: null,
   approval: null,
+  environment: null,
   accountStopped: null,
   accountHeld: null,
   accountWaitsUntilMs: null,

@@ -92,7 +92,7 @@ const recordsOf = (
   const lines = linesOf(rows)
   return toSummaryRecords(
     lines,
-    { batchMark: 'b-7', readAtMs: AT_MS, auditHead: '9:ab' },
+    { batchMark: 'b-7', readAtMs: AT_MS, auditHead: '9:ab', environment: null },
     tieOut(lines, batch),
     extract,
   ).map((record) => record.join('|'))
@@ -185,7 +185,11 @@ test('whatever the rows, counts and requested amounts tie out to them', () => {
       expect(lines.reduce((count, line) => count + line.count, 0)).toBe(list.length)
       const { batch } = readingOf([], list)
       expect(
-        toSummaryRecords(lines, { batchMark: 'b', readAtMs: AT_MS, auditHead: '' }, tieOut(lines, batch)).at(-1)?.[5],
+        toSummaryRecords(
+          lines,
+          { batchMark: 'b', readAtMs: AT_MS, auditHead: '', environment: null },
+          tieOut(lines, batch),
+        ).at(-1)?.[5],
       ).toBe(String(list.length))
       expect(tieOut(lines, batch).isTrue).toBe(true)
       expect(sum(lines.map((line) => minor(line.requestedAmount)))).toBe(sum(list.map((row) => row.amountMinor ?? 0n)))

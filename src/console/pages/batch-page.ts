@@ -9,7 +9,7 @@ import { type Html, html } from '../../present/html.ts'
 import { outcomeBar } from '../../present/outcome-bar.ts'
 import { reasonLines } from '../../present/reasons.ts'
 import { whyWords } from '../../present/standing.ts'
-import { amountText, plural } from '../../present/text.ts'
+import { amountText, environmentText, plural } from '../../present/text.ts'
 import type { ConsoleDoor, Pages } from '../door.ts'
 import { showScreen } from '../frame.ts'
 import { facts, idText, moment, NOTHING, note, stateText, table } from '../parts.ts'
@@ -141,7 +141,8 @@ function warningsOf({ batchId, moneyWarnings, lateAnswers }: BatchView): Html {
 }
 
 function factsOf(batch: BatchView): Html {
-  const { batchId, source, fileName, fileSha256, runKey, merchant, createdAtMs, createdBy, fingerprint } = batch
+  const { batchId, source, fileName, fileSha256, runKey, merchant, environment, createdAtMs, createdBy, fingerprint } =
+    batch
   const reading = fingerprint === '' ? '' : readingText(fingerprint)
   return html`<h2>Record</h2>${facts([
     ['Batch', idText(batchId)],
@@ -150,6 +151,7 @@ function factsOf(batch: BatchView): Html {
     ['Read with', reading === '' ? null : html`${reading}`],
     ['Run key', runKey === null ? null : html`${runKey}`],
     ['Merchant', html`${merchant}`],
+    ['Environment', environment === null ? null : html`${environmentText(environment)}`],
     ['Recorded', html`${moment(createdAtMs)} by ${createdBy}`],
   ])}`
 }

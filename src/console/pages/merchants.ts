@@ -17,7 +17,7 @@ import type { OnceLedger } from '../../ports/ledger/requests.ts'
 import { type Html, html } from '../../present/html.ts'
 import { rateText } from '../../present/rates.ts'
 import { whyWords } from '../../present/standing.ts'
-import { plural } from '../../present/text.ts'
+import { environmentText, plural } from '../../present/text.ts'
 import { redirectDone } from '../done.ts'
 import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
 import { fieldsOf, reasonIn } from '../forms.ts'
@@ -245,6 +245,7 @@ function factsOf({ app }: ConsoleDoor, seen: Seen, one: MerchantView, minutes: r
   return facts([
     ['Gateway', url === null ? html`not known` : html`${url}`],
     ['User', username === null ? null : html`${shortUsername(username)}`],
+    ['Environment', one.environment === null ? null : html`${environmentText(one.environment)}`],
     ['Rate set here', html`${dialText(one)}`],
     ['Rate configured', html`${configuredText(one)}`],
     ['Last whole minute', lastMinuteText(minutes)],

@@ -35,6 +35,7 @@ const TABLES = `
     condition TEXT,
     doubt_rest BIGINT NOT NULL DEFAULT 0,
     held_reason TEXT,
+    environment TEXT,
     UNIQUE (url, username)
   );
 

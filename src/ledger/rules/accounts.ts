@@ -2,6 +2,7 @@
 
 import { Fault } from '../../domain/fault.ts'
 import type { AccountId } from '../../domain/ids.ts'
+import { type Environment, whyOtherEnvironment } from '../../domain/merchant.ts'
 import { shortUsername } from '../../domain/username.ts'
 import { words } from '../../domain/words.ts'
 
@@ -44,6 +45,35 @@ export function accountToAdopt(to: Account, known: readonly KnownAccount[]): Kno
   return new Fault(
     'usage',
     `Merchant "${to.name}" is ${addressText(to)} in this ledger already: there is nothing to adopt.`,
+  )
+}
+
+/** What the ledger knows of an account's world. */
+export interface KnownLabel {
+  readonly name: string
+  /** null: nobody has said. */
+  readonly environment: Environment | null
+}
+
+/** Whether the account may be used under this label. The first one is taken. */
+export function judgeLabel(asked: Environment, known: KnownLabel): 'taken' | 'same' | Fault {
+  if (known.environment === null) return 'taken'
+  const why = whyOtherEnvironment({ name: known.name, environment: asked }, known.environment)
+  return why === null ? 'same' : new Fault('config', why)
+}
+
+/** Why a person may not put the label right; null: they may. `hasSent`: something was or may have been sent for it. */
+export function whyNotRelabelled(
+  asked: Environment,
+  { name, environment }: KnownLabel,
+  hasSent: boolean,
+): Fault | null {
+  if (environment === asked)
+    return new Fault('usage', `Merchant "${name}" is ${asked} in this ledger already: there is nothing to adopt.`)
+  if (environment === null || !hasSent) return null
+  return new Fault(
+    'usage',
+    `Something was sent for merchant "${name}" as ${environment}: what was one cannot become the other. Nothing was changed. Give the ${asked} account a name of its own, or use another TRANCHE_DATA_DIR.`,
   )
 }
 

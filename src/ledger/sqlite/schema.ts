@@ -27,6 +27,7 @@ export const SCHEMA = `
     condition TEXT, -- JSON: what the worker last said of the way to this account
     doubt_rest INTEGER NOT NULL DEFAULT 0, -- how long a request in doubt rests, as the worker that sent it said
     held_reason TEXT, -- too many doubts: nothing is claimed until a person has looked
+    environment TEXT, -- live or test; null: nobody has said
     UNIQUE (url, username)
   ) STRICT;
 

@@ -2,6 +2,7 @@
 
 import type { Actor } from '../../domain/actor.ts'
 import type { AccountId, BatchId } from '../../domain/ids.ts'
+import type { Environment } from '../../domain/merchant.ts'
 
 export interface AccountControls {
   /** Of the merchant. */
@@ -21,6 +22,12 @@ export interface ControlLedger {
   resumeAccount(accountId: AccountId, reason: string, actor: Actor, nowMs: number): Promise<void>
   /** The account of that name has another address or user from now on. While no worker sends. */
   adoptAccount(name: string, url: string, username: string, reason: string, actor: Actor, nowMs: number): Promise<void>
+  /**
+   * Says which world the account is of. `taken`: it had no label, and has this one from now on. Faults where it has the other one.
+   */
+  labelAccount(accountId: AccountId, environment: Environment, actor: Actor, nowMs: number): Promise<'taken' | 'same'>
+  /** The account of that name has another label from now on. While no worker sends, and nothing was sent for it. */
+  relabelAccount(name: string, environment: Environment, reason: string, actor: Actor, nowMs: number): Promise<void>
   /** Requests per second, instead of the configured rate; null: as configured. `why`: in a person's words, where they gave any. */
   setRate(accountId: AccountId, ratePerSecond: number | null, actor: Actor, nowMs: number, why?: string): Promise<void>
   /** The state that people asked for; the worker reads it at every tick. */

@@ -4,6 +4,7 @@ import type { BatchView } from '../../domain/batch.ts'
 import type { LedgerFigures, OutcomeFigures } from '../../domain/figures.ts'
 import type { FoundInstruction } from '../../domain/found.ts'
 import type { AccountId, BatchId } from '../../domain/ids.ts'
+import type { Environment } from '../../domain/merchant.ts'
 import type { KeptRefusal, RefusalsAsked } from '../../domain/message.ts'
 import type { Pages } from '../../domain/pages.ts'
 import type { Edition, HistoryMove, ReasonTotal, ReconciliationRow } from '../../domain/reconciliation.ts'
@@ -41,6 +42,8 @@ export interface AccountView {
   readonly held: string | null
   /** As a person turned the rate dial; null: as configured. */
   readonly ratePerSecond: number | null
+  /** The label under which it was used first; null: it has none. */
+  readonly environment: Environment | null
 }
 
 /** What became of batches and rows. Changes nothing but what is known of written results. */

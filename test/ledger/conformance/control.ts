@@ -1,10 +1,13 @@
 // What a person orders: pause, resume and cancel, and the rate of an account.
 
 import { describe, expect, test } from 'vitest'
+import { Fault } from '../../../src/domain/fault.ts'
+import type { Environment } from '../../../src/domain/merchant.ts'
 import type { Ledger } from '../../../src/ports/ledger/ledger.ts'
 import {
   CLERK,
   claimNamed,
+  listOf,
   NOW,
   openAccount,
   refund,
@@ -14,7 +17,7 @@ import {
   submit,
   work,
 } from '../../fixtures/ledgers.ts'
-import { accountId, ledger, place } from '../../fixtures/use-ledger.ts'
+import { accountId, ledger, place, succeed } from '../../fixtures/use-ledger.ts'
 
 export function describeControl(): void {
   describe('cancel', () => {
@@ -136,6 +139,69 @@ export function describeControl(): void {
         ['shop', 'https://old.example'],
         ['club', 'https://club.example'],
       ])
+    })
+  })
+
+  describe('the environment of an account', () => {
+    const label = (environment: Environment, of = accountId) => ledger.labelAccount(of, environment, CLERK, NOW)
+    const relabel = async (environment: Environment, name = 'default') => {
+      const before = ledger
+      await succeed().accounts() // a ledger in memory stays while somebody has it open
+      await before.close() // on PostgreSQL it is a worker, and an account gets no other label while one is at work
+      await ledger.relabelAccount(name, environment, 'a slip', CLERK, NOW)
+    }
+    const logged = async () => (await listOf(ledger.log(null))).filter(({ what }) => what === 'environment')
+    const known = async () => (await place.open().accounts()).map(({ environment }) => environment)
+
+    test('is the first one that it was used under, for each account by itself; another one is refused', async () => {
+      const second = await openAccount(ledger, 'second')
+      expect(await known()).toEqual([null, null])
+      expect(await label('live')).toBe('taken')
+      expect(await label('live')).toBe('same')
+      await expect(label('test')).rejects.toMatchObject({
+        code: 'config',
+        message: expect.stringContaining('is live in this ledger and test in the configuration. Nothing was sent.'),
+      })
+      expect(await label('test', second)).toBe('taken')
+      expect(await known()).toEqual(['live', 'test'])
+      expect((await logged()).map(({ what, reason }) => [what, reason])).toEqual([
+        ['environment', 'live'],
+        ['environment', 'test'],
+      ])
+    })
+
+    test('is shown with a batch', async () => {
+      const batchId = await submit(ledger, accountId, [refund('A')])
+      expect((await ledger.batch(batchId))?.environment).toBeNull()
+      await label('test')
+      expect((await ledger.batch(batchId))?.environment).toBe('test')
+    })
+
+    test('is put right while nothing was sent, with a reason', async () => {
+      await label('test')
+      await submit(ledger, accountId, [refund('A')])
+      await expect(relabel('test')).rejects.toMatchObject({ code: 'usage' })
+      await expect(relabel('live', 'nobody')).rejects.toMatchObject({ code: 'usage' })
+      await relabel('live')
+      expect(await label('live')).toBe('same')
+      expect((await logged()).at(-1)).toMatchObject({
+        ...{ what: 'environment', reason: 'test → live: a slip', actor: CLERK },
+      })
+    })
+
+    test.each(['APPROVED', 'IN_DOUBT', 'DECLINED'] as const)('is never put right after a row was %s', async (state) => {
+      await label('test')
+      const batchId = await submit(ledger, accountId, [refund('A')])
+      await work(ledger, batchId, 'A', state)
+      await expect(relabel('live')).rejects.toMatchObject({ code: 'usage' })
+      expect(await known()).toEqual(['test'])
+    })
+
+    test('is not put right while a row is being sent', async () => {
+      await label('test')
+      const batchId = await submit(ledger, accountId, [refund('A')])
+      await claimNamed(ledger, batchId, 'A')
+      await expect(ledger.relabelAccount('default', 'live', 'a slip', CLERK, NOW)).rejects.toBeInstanceOf(Fault)
     })
   })
 }

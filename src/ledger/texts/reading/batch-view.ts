@@ -3,6 +3,7 @@
 import type { Approval } from '../../../domain/approval.ts'
 import type { BatchTotal, BatchView, Hold, OpenOriginals } from '../../../domain/batch.ts'
 import type { AccountId, BatchId } from '../../../domain/ids.ts'
+import type { Environment } from '../../../domain/merchant.ts'
 import type { State } from '../../../domain/states.ts'
 import { approversOf } from '../approving/sheet.ts'
 import { HOLDING_UP, IS_BLOCKED, ORDERS_HELD, ORDERS_IN_DOUBT, WITHIN_CANARY } from '../orders.ts'
@@ -14,6 +15,7 @@ interface BatchColumns {
   readonly source: 'file' | 'queue'
   readonly account_id: AccountId
   readonly merchant: string
+  readonly environment: Environment | null
   readonly file_name: string | null
   readonly file_sha256: string | null
   readonly run_key: string | null
@@ -42,7 +44,7 @@ interface BatchColumns {
 }
 
 const COLUMNS = `
-    SELECT b.*, a.name AS merchant, a.stopped_reason, a.held_reason, a.wait_until, a.condition
+    SELECT b.*, a.name AS merchant, a.environment, a.stopped_reason, a.held_reason, a.wait_until, a.condition
     FROM batch b JOIN account a ON a.id = b.account_id WHERE b.id = :batchId`
 
 export function* columnsOf(batchId: BatchId): Script<BatchColumns> {
@@ -63,6 +65,7 @@ export function* viewOf(batchId: BatchId): Script<BatchView> {
     source: batch.source,
     accountId: batch.account_id,
     merchant: batch.merchant,
+    environment: batch.environment,
     fileName: batch.file_name,
     fileSha256: batch.file_sha256,
     runKey: batch.run_key,

@@ -3,9 +3,11 @@
 import type { Actor } from '../../../domain/actor.ts'
 import type { Hold } from '../../../domain/batch.ts'
 import { Fault } from '../../../domain/fault.ts'
-import type { BatchId } from '../../../domain/ids.ts'
+import type { AccountId, BatchId } from '../../../domain/ids.ts'
+import type { Environment } from '../../../domain/merchant.ts'
 import type { AccountControls, ControlLedger } from '../../../ports/ledger/control.ts'
-import { accountToAdopt, addressText } from '../../rules/accounts.ts'
+import { accountToAdopt, addressText, judgeLabel, type KnownLabel, whyNotRelabelled } from '../../rules/accounts.ts'
+import { ORDER_MOVED_IN } from '../../rules/order-book.ts'
 import {
   ACCOUNT_RESTARTED,
   BATCH_RESTARTED,
@@ -15,9 +17,10 @@ import {
 } from '../../rules/pausing.ts'
 import { accountsLike } from '../accounts.ts'
 import { voidApprovals } from '../approving/waiting.ts'
+import { listOf } from '../conditions.ts'
 import { type Engine, FAULTING } from '../engine.ts'
 import { recordAct } from '../record/acts.ts'
-import { change, one, type Script } from '../script.ts'
+import { change, exists, one, type Script } from '../script.ts'
 import { cancelRows } from './cancelling.ts'
 import type { Looks } from './looks.ts'
 
@@ -27,6 +30,12 @@ export function controlOn(engine: Engine, { assertNewest, whyUnsure, whyAtWork }
     const fault = await engine.write(function* () {
       const unsure = to === 'cancelled' ? yield* whyUnsure() : null
       return unsure ?? (yield* steer(batchId, to, reason, actor, nowMs))
+    }, FAULTING)
+    if (fault !== null) throw fault
+  }
+  const whileNobodyWorks = async (script: () => Script<Fault | null>) => {
+    const fault = await engine.write(function* () {
+      return (yield* whyAtWork()) ?? (yield* script())
     }, FAULTING)
     if (fault !== null) throw fault
   }
@@ -51,13 +60,15 @@ export function controlOn(engine: Engine, { assertNewest, whyUnsure, whyAtWork }
         const reason = why === undefined ? to : `${to}: ${why}`
         yield* recordAct({ what: 'rate', atMs: nowMs, actor, accountId, reason })
       }, FAULTING),
-    async adoptAccount(name, url, username, reason, actor, nowMs) {
-      const asked = { name, url, username }
-      const fault = await engine.write(function* () {
-        return (yield* whyAtWork()) ?? (yield* adoptAccount(asked, reason, actor, nowMs))
-      }, FAULTING)
-      if (fault !== null) throw fault
+    adoptAccount: (name, url, username, reason, actor, nowMs) =>
+      whileNobodyWorks(() => adoptAccount({ name, url, username }, reason, actor, nowMs)),
+    async labelAccount(accountId, environment, actor, nowMs) {
+      const judged = await engine.write(() => labelAccount(accountId, environment, actor, nowMs), FAULTING)
+      if (judged instanceof Fault) throw judged
+      return judged
     },
+    relabelAccount: (name, environment, reason, actor, nowMs) =>
+      whileNobodyWorks(() => relabelAccount(name, environment, reason, actor, nowMs)),
     controls: async (accountId) =>
       (await engine.read(() =>
         one<AccountControls>('SELECT name, resumes, rate AS "ratePerSecond" FROM account WHERE id = :accountId', {
@@ -123,5 +134,51 @@ function* adoptAccount(
   const told = `${addressText(moved)} → ${addressText(to)}: ${reason}`
   yield* voidApprovals(moved.id, nowMs)
   yield* recordAct({ what: 'adopt-account', atMs: nowMs, actor, accountId: moved.id, reason: told })
+  return null
+}
+
+type FoundLabel = KnownLabel & { readonly id: AccountId }
+
+const LABEL = 'SELECT id, name, environment FROM account WHERE id = :accountId'
+const LABEL_OF = 'SELECT id, name, environment FROM account WHERE name = :name'
+const SET_LABEL = 'UPDATE account SET environment = :environment WHERE id = :id'
+
+function* labelAccount(
+  accountId: AccountId,
+  environment: Environment,
+  actor: Actor,
+  nowMs: number,
+): Script<'taken' | 'same' | Fault> {
+  const known = (yield* one<FoundLabel>(LABEL, { accountId }))!
+  const judged = judgeLabel(environment, known)
+  if (judged !== 'taken') return judged
+  yield* change(SET_LABEL, { environment, id: accountId })
+  yield* recordAct({ what: 'environment', atMs: nowMs, actor, accountId, reason: environment })
+  return judged
+}
+
+const HAS_SENT = `
+    SELECT 1 FROM instruction WHERE account_id = :id AND (sent_at IS NOT NULL OR state IN (${listOf(ORDER_MOVED_IN)})) LIMIT 1`
+
+function* relabelAccount(
+  name: string,
+  environment: Environment,
+  reason: string,
+  actor: Actor,
+  nowMs: number,
+): Script<Fault | null> {
+  const known = yield* one<FoundLabel>(LABEL_OF, { name })
+  if (known === undefined)
+    return new Fault(
+      'usage',
+      `This ledger knows no merchant "${name}": there is nothing to adopt. Nothing was changed.`,
+    )
+  const { id } = known
+  const fault = whyNotRelabelled(environment, known, yield* exists(HAS_SENT, { id }))
+  if (fault !== null) return fault
+  yield* change(SET_LABEL, { environment, id })
+  const told = `${known.environment ?? 'no label'} → ${environment}: ${reason}`
+  yield* voidApprovals(id, nowMs)
+  yield* recordAct({ what: 'environment', atMs: nowMs, actor, accountId: id, reason: told })
   return null
 }
