@@ -34,7 +34,7 @@ function likeText(lookalike: Lookalike, where: string, changed: string | null): 
   if (lookalike.besideVoid)
     return lookalike.operation === 'CANCEL'
       ? `voids an order that ${like.reference} (${where}) captures or refunds`
-      : `captures or refunds an order that ${like.reference} (${where}) voids`
+      : `${lookalike.operation === 'CAUTH' ? 'captures' : 'refunds'} an order that ${like.reference} (${where}) voids`
   if (refundedBefore === null) return `has the same operation, amount and target as ${like.reference} (${where})`
   const { amountMinor, currency } = refundedBefore
   const refunded = like.batchId === null ? 'already refunded' : 'refunded before'

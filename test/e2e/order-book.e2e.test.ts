@@ -59,7 +59,7 @@ test('a void and a capture of one order in one file are a question with a number
   const both = [row('V-1', 'CANCEL'), row('C-1', 'CAUTH', '10.00')]
   const asked = await run('both.csv', both)
   expect(asked.code).toBe(7)
-  expect(asked.stderr).toContain('C-1 captures or refunds an order that V-1 (row 1 of this file) voids')
+  expect(asked.stderr).toContain('C-1 captures an order that V-1 (row 1 of this file) voids')
   expect(asked.stderr).toContain('--allow-lookalikes 1')
   expect((await run('void.csv', [row('V-1', 'CANCEL')])).code).toBe(0)
   const late = await run('late.csv', [row('C-1', 'CAUTH', '10.00')])

@@ -216,15 +216,28 @@ function* nextMisfits(last: Judged, rules: OrderRules): Script<{ misfits: readon
 
 /** Makes every row of the draft that contradicts what is recorded of its order a fault, and notes those that must be asked about. */
 export function* meetOrders({ accountId, captureTolerance }: DraftHeader): Script<void> {
+  yield* eachMisfit(accountId, { captureTolerance }, ({ row, verdict }) =>
+    verdict.kind === 'wrong' ? noteFault(row, verdict) : noteQuestion(row, verdict),
+  )
+}
+
+/** What `act` gives is done. Resolves to false as soon as it says so. */
+function* eachMisfit(
+  accountId: AccountId,
+  rules: OrderRules,
+  act: (misfit: Misfit) => Script<void> | boolean,
+): Script<boolean> {
   yield* gatherOrders(accountId)
   for (let last: Judged | null = NONE_YET; last !== null; ) {
-    const next: { misfits: readonly Misfit[]; last: Judged | null } = yield* nextMisfits(last, { captureTolerance })
-    for (const { row, verdict } of next.misfits) {
-      if (verdict.kind === 'wrong') yield* noteFault(row, verdict)
-      else yield* noteQuestion(row, verdict)
+    const next: { misfits: readonly Misfit[]; last: Judged | null } = yield* nextMisfits(last, rules)
+    for (const misfit of next.misfits) {
+      const acting = act(misfit)
+      if (acting === false) return false
+      if (acting !== true) yield* acting
     }
     last = next.last
   }
+  return true
 }
 
 function* noteFault(row: Drafted, { column, problem, remedy }: OrderFault): Script<void> {
@@ -299,13 +312,11 @@ export function* markQuestions(): Script<void> {
 
 /** Once more, after rows of these orders have arrived that the review did not see: whether it would still say the same. */
 export function* stillFits({ accountId, captureTolerance }: DraftHeader): Script<boolean> {
-  yield* gatherOrders(accountId)
-  for (let last: Judged | null = NONE_YET; last !== null; ) {
-    const next: { misfits: readonly Misfit[]; last: Judged | null } = yield* nextMisfits(last, { captureTolerance })
-    if (next.misfits.some(({ row, verdict }) => verdict.kind === 'wrong' || Number(row.isAsked) === 0)) return false
-    last = next.last
-  }
-  return true
+  return yield* eachMisfit(
+    accountId,
+    { captureTolerance },
+    ({ row, verdict }) => verdict.kind === 'asked' && Number(row.isAsked) === 1,
+  )
 }
 
 // One row
