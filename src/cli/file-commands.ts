@@ -102,6 +102,7 @@ export function addInboxCommand(program: Command, act: Act): void {
     '--expect-count',
     '--expect-total',
     '--allow-lookalikes',
+    '--allow-execute-at',
     '--retry',
     '--category',
     '--rejects',

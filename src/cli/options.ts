@@ -65,7 +65,10 @@ export function withFileOptions(command: Command): Command {
 export function withTableOptions(command: Command): Command {
   return command
     .optionsGroup(READING)
-    .option('--timezone <zone>', 'time zone of execute_at values without an offset, such as Europe/Berlin')
+    .option(
+      '--timezone <zone>',
+      'time zone of execute_at and expires_at values without an offset, such as Europe/Berlin',
+    )
     .option('--map <COLUMN=FIELD>', 'read a column as this field, or skip it (FIELD ignore); may be repeated', collect)
     .option(
       '--not-a-card <COLUMN>',
@@ -89,6 +92,10 @@ export function withTableOptions(command: Command): Command {
     )
     .option('--allow-lookalikes <n>', 'the number of look-alikes that check shows, when every one is meant')
     .option(
+      '--allow-execute-at <n>',
+      'the number of rows that check shows with an execute_at more than a day ago or more than 400 days ahead',
+    )
+    .option(
       '--lookalike-days <days>',
       'how long a row that was sent under another run key counts as a look-alike (default 20, or the merchant’s)',
     )
@@ -99,6 +106,11 @@ export function withTableOptions(command: Command): Command {
     .option(
       '--category <reasons>',
       'with --retry declined: charges declined for these are asked for once more, under a new reference: funds,technical,other',
+    )
+    .optionsGroup(RUNNING)
+    .option(
+      '--expires-after <duration>',
+      'cancel rows that are not sent so long after the file was handed in, or after their execute_at (15m, 2h, 3d); expires_at of a row goes before',
     )
     .optionsGroup(EXPECTED)
     .option('--expect-count <n>', 'refuse the file unless it has exactly this many rows')

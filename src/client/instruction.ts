@@ -83,6 +83,8 @@ export interface Batch {
   readonly run_key?: string
   /** How many instructions are meant although they look like others. */
   readonly allow_lookalikes?: number
+  /** How many instructions are meant although their `execute_at` is more than a day ago or more than 400 days ahead. */
+  readonly allow_execute_at?: number
   /** Up to 1,000. */
   readonly instructions: readonly [BatchInstruction, ...BatchInstruction[]]
 }

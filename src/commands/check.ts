@@ -21,6 +21,7 @@ import {
   carriedLines,
   columnLines,
   heldByDoubtLines,
+  lateLines,
   noteLines,
   refusalLines,
   reviewLines,
@@ -97,7 +98,7 @@ export async function check(
     await rejects.write(opened, reviewed)
     await details.write(opened, reviewed)
     terminal.data(...environmentLines(request.merchant), ...reviewLines(reviewed.review))
-    terminal.say(...heldByDoubtLines(reviewed.review))
+    terminal.say(...heldByDoubtLines(reviewed.review), ...lateLines(reviewed.review))
     terminal.data(...refusalLines(reviewed, allErrorsOf(path)))
     terminal.object({
       file: maskCardData(path),

@@ -3,12 +3,12 @@
 import { Fault } from '../domain/fault.ts'
 import type { Terminal } from './terminal.ts'
 
-/** `90s`, `15m`, `2h`; plain digits are seconds. */
+/** `90s`, `15m`, `2h`, `3d`; plain digits are seconds. */
 export function parseDurationMs(text: string, option: string): number {
-  const match = /^(\d{1,6})(s|m|h)?$/.exec(text)
+  const match = /^(\d{1,6})(s|m|h|d)?$/.exec(text)
   if (match === null)
-    throw new Fault('usage', `${option} ${text}: write a duration such as 90s, 15m or 2h. Nothing was sent.`)
-  const unitMs = { s: 1_000, m: 60_000, h: 3_600_000 }[(match[2] ?? 's') as 's' | 'm' | 'h']
+    throw new Fault('usage', `${option} ${text}: write a duration such as 90s, 15m, 2h or 3d. Nothing was sent.`)
+  const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }[(match[2] ?? 's') as 's' | 'm' | 'h' | 'd']
   return Number(match[1]) * unitMs
 }
 

@@ -14,6 +14,7 @@ import { DEFAULT_MERCHANT, type Merchant, merchantOf } from '../domain/merchant.
 import { type Money, parseAmount, parseCurrency } from '../domain/money.ts'
 import { PASSING, parsePassing, type ReattemptAsked } from '../domain/reattempt.ts'
 import type { SubmitRequest } from '../domain/submission.ts'
+import { parseDurationMs } from './durations.ts'
 
 /** As the command line has them. */
 export interface FileArguments {
@@ -37,6 +38,8 @@ export interface FileArguments {
   readonly expectCount?: string
   readonly expectTotal?: readonly string[]
   readonly allowLookalikes?: string
+  readonly allowExecuteAt?: string
+  readonly expiresAfter?: string
   readonly lookalikeDays?: string
   readonly retry?: string
   readonly category?: string
@@ -119,9 +122,14 @@ export function requestFor(app: App, merchant: Merchant, given: FileArguments, c
     expectTotals: parseTotals(given.expectTotal ?? []),
     allowLookalikes:
       parseOption(given.allowLookalikes, '--allow-lookalikes', 'the number that check shows', parseWhole) ?? 0,
+    allowExecuteAt:
+      parseOption(given.allowExecuteAt, '--allow-execute-at', 'the number that check shows', parseWhole) ?? 0,
     lookalikeDays:
       parseOption(given.lookalikeDays, '--lookalike-days', 'a number of days', parseWhole) ?? merchant.lookalikeDays,
     captureTolerance: merchant.captureTolerance,
+    authorizationDays: merchant.authorizationDays,
+    refundDays: merchant.refundDays,
+    expiresAfterMs: given.expiresAfter === undefined ? null : parseExpiresAfterMs(given.expiresAfter),
     ...parseRetry(given, merchant),
     canaryRows: parseOption(given.canary, '--canary', 'a number of rows, 1 or more', parsePositive) ?? null,
     maxDeclinedPercent:
@@ -139,6 +147,12 @@ export function requestFor(app: App, merchant: Merchant, given: FileArguments, c
       ...checks,
     }),
   }
+}
+
+function parseExpiresAfterMs(text: string): number {
+  const ms = parseDurationMs(text, '--expires-after')
+  if (ms > 0) return ms
+  throw new Fault('usage', `--expires-after ${text}: nothing would be sent. Nothing was recorded and nothing was sent.`)
 }
 
 /** `COLUMN=FIELD`; the name of a column may have = in it, that of a field has none. No field, or `ignore`: empty. */

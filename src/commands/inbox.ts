@@ -82,6 +82,7 @@ const FOR_ONE_FILE = {
   '--expect-count': 'expectCount',
   '--expect-total': 'expectTotal',
   '--allow-lookalikes': 'allowLookalikes',
+  '--allow-execute-at': 'allowExecuteAt',
   '--retry': 'retry',
   '--category': 'category',
   '--rejects': 'rejects',

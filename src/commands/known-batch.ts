@@ -51,10 +51,11 @@ export function otherwiseFault(known: Exclude<Known, { kind: 'known' }>, asked: 
 }
 
 function brakedOtherwiseFault({ batchId, brakes, open }: BrakedOtherwise, asked: SubmitRequest): Fault {
-  const { canaryRows, maxDeclinedPercent } = asked
+  const { canaryRows, maxDeclinedPercent, expiresAfterMs } = asked
   const options = optionText([
     ['--canary', brakes.includes('canary') ? String(canaryRows) : undefined],
     ['--max-declined', brakes.includes('max-declined') ? String(maxDeclinedPercent) : undefined],
+    ['--expires-after', brakes.includes('expires-after') ? `${(expiresAfterMs ?? 0) / 1000}s` : undefined],
   ])
   const next =
     open === 0

@@ -22,6 +22,7 @@ import {
   allErrorsOf,
   columnLines,
   heldByDoubtLines,
+  lateLines,
   noteLines,
   refusalLines,
   reviewLines,
@@ -72,8 +73,9 @@ export async function submit(app: App, path: string, given: FileArguments, termi
     switch (submitted.kind) {
       case 'refused':
         return await refuse(submitted.reviewed, path, rejects, terminal)
-      case 'recorded':
-        terminal.say(...reviewLines(submitted.review), ...heldByDoubtLines(submitted.review))
+      case 'recorded': {
+        const { review } = submitted
+        terminal.say(...reviewLines(review), ...heldByDoubtLines(review), ...lateLines(review))
         terminal.object({
           batch: submitted.batchId,
           file_sha256: sha256,
@@ -81,6 +83,7 @@ export async function submit(app: App, path: string, given: FileArguments, termi
           ...rejects.toJson(),
         })
         break
+      }
       default:
         if (goOnWith(submitted, toSubmit, path, rejects, terminal) === null) return EXIT.refused
         terminal.say(`This file is batch ${submitted.batchId} already. Nothing was recorded again.`)

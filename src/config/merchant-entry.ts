@@ -22,6 +22,7 @@ const OUTCOMES = /^[A-Za-z0-9._-]{1,64}$/
 const LOOKALIKE_DAYS: Range = { min: 0, max: 366 }
 /** Per cent. */
 const CAPTURE_TOLERANCE: Range = { min: 0, max: 100 }
+const ORDER_DAYS: Range = { min: 1, max: 3_650 }
 const REASON_RULES_MAX = 1000
 
 /** Each field checks itself, so that all mistakes of an entry are found in one go. `zod` is loaded here, as needed. */
@@ -67,6 +68,8 @@ export async function entrySchema(directory: string, exposed: ExposedFile[]) {
     decimal: z.enum(DECIMALS).optional(),
     lookalike_days: whole(LOOKALIKE_DAYS),
     capture_tolerance: whole(CAPTURE_TOLERANCE),
+    authorization_days: whole(ORDER_DAYS),
+    refund_days: whole(ORDER_DAYS),
     message_batches: z.enum(MESSAGE_BATCHES).optional(),
     outcomes: z.string().regex(OUTCOMES, 'is not 1 to 64 letters, digits, ".", "_" or "-"').optional(),
     reason_categories: z
@@ -116,6 +119,8 @@ export function fromEntry(name: string, entry: Entry, traffic: Traffic, trust: M
     decimal: entry.decimal ?? MERCHANT_DEFAULTS.decimal,
     lookalikeDays: entry.lookalike_days ?? MERCHANT_DEFAULTS.lookalikeDays,
     captureTolerance: entry.capture_tolerance ?? MERCHANT_DEFAULTS.captureTolerance,
+    authorizationDays: entry.authorization_days ?? MERCHANT_DEFAULTS.authorizationDays,
+    refundDays: entry.refund_days ?? MERCHANT_DEFAULTS.refundDays,
     messageBatches: entry.message_batches ?? MERCHANT_DEFAULTS.messageBatches,
     outcomes: entry.outcomes ?? MERCHANT_DEFAULTS.outcomes,
     reasonRules: Object.freeze(entry.reason_categories ?? MERCHANT_DEFAULTS.reasonRules),

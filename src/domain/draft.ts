@@ -77,6 +77,9 @@ export interface DraftHeader {
   readonly lookalikeDays: number
   /** Per cent by which the captures of an order may exceed its authorization. */
   readonly captureTolerance: number
+  /** Captures later after their authorization, and refunds later after their sale, are told. Absent or null: they are not. */
+  readonly authorizationDays?: number | null
+  readonly refundDays?: number | null
   /** Rows that name no `expires_at` expire so long after they were handed in, or after their `execute_at`. Absent or null: they do not. */
   readonly expiresAfterMs?: number | null
   readonly nowMs: number
@@ -146,6 +149,21 @@ export interface DraftReview {
   readonly extents: readonly Extent[]
   /** Faults, not rows: a row may have several. */
   readonly faults: number
+  /** Accepted rows whose `execute_at` is so far from when the file was handed in that a person is asked about it. */
+  readonly farDates: { readonly rows: number; readonly first: FarDate | null }
+  /** Accepted captures that would leave after their authorization ended, and refunds of old sales, where the record knows these. */
+  readonly late: { readonly captures: Late; readonly refunds: Late }
+}
+
+export interface FarDate {
+  readonly line: number
+  readonly executeAtMs: number
+}
+
+export interface Late {
+  readonly rows: number
+  /** As the merchant is configured; null: it is not, and none are counted. */
+  readonly days: number | null
 }
 
 /** The first row with the smallest amount of its operation and currency, and the first with the largest. */

@@ -42,6 +42,10 @@ export interface Merchant {
   readonly lookalikeDays: number
   /** Per cent by which the captures of an order may exceed its authorization. */
   readonly captureTolerance: number
+  /** For how many days an authorization may be captured: later captures are told. */
+  readonly authorizationDays: number
+  /** Refunds of older sales are told; null: none are. */
+  readonly refundDays: number | null
   /** How long the batch is open that takes messages which name none. */
   readonly messageBatches: 'daily' | 'hourly'
   /** A service that is told of every outcome of this merchant, by the name of its queue; null: only who asks is told. */
@@ -72,6 +76,8 @@ export const MERCHANT_DEFAULTS: Omit<Merchant, 'name' | 'url' | 'username' | 'pa
   decimal: null,
   lookalikeDays: 20,
   captureTolerance: 0,
+  authorizationDays: 7,
+  refundDays: null,
   messageBatches: 'daily',
   outcomes: null,
   reasonRules: Object.freeze([]),

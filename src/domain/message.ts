@@ -48,6 +48,7 @@ export type ParsedBatch =
       readonly name: string
       readonly runKey: string | null
       readonly allowLookalikes: number
+      readonly allowExecuteAt: number
       /** The same for the same content, in whatever order its fields come. */
       readonly sha256: string
       readonly rows: readonly DraftRow[]

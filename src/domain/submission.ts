@@ -5,6 +5,7 @@ import type {
   Draft,
   DraftReview,
   DraftRow,
+  FarDate,
   FaultCause,
   Lookalike,
   QueuedBatch,
@@ -68,7 +69,12 @@ export interface SubmitRequest {
   readonly onlyNew?: boolean
   readonly lookalikeDays: number
   readonly captureTolerance: number
+  /** See `DraftHeader`. */
+  readonly authorizationDays?: number | null
+  readonly refundDays?: number | null
   readonly allowLookalikes: number
+  /** How many rows are meant although their `execute_at` is far from now. Absent: none. */
+  readonly allowExecuteAt?: number
   readonly skipInvalid: boolean
   readonly expectCount: number | null
   readonly expectTotals: readonly Money[]
@@ -87,6 +93,7 @@ export type Refusal =
   /** Most rows are those of earlier files: the file is one of them, mended. */
   | { readonly kind: 'correction'; readonly correction: Correction; readonly rows: number; readonly newRows: number }
   | LookalikesRefused
+  | FarDatesRefused
   | Undeclared
 
 /** What the file holds is not what was declared of it. */
@@ -104,6 +111,13 @@ export interface LookalikesRefused extends LookalikeCounts {
   readonly allowed: number
   /** Rows that would be sent. */
   readonly accepted: number
+}
+
+/** Rows with an `execute_at` more than a day ago, or more than 400 days ahead. */
+export interface FarDatesRefused extends FarDate {
+  readonly kind: 'execute-at'
+  readonly found: number
+  readonly allowed: number
 }
 
 /** A sale that was approved longer ago may be another month's; whether it is, time alone does not tell. */
@@ -153,7 +167,16 @@ export function refusalsOf(review: DraftReview, likes: LookalikeCounts, request:
       ...likes,
     })
   }
-  return [...refusals, ...undeclaredIn(review, request)]
+  return [...refusals, ...farDatesIn(review, request), ...undeclaredIn(review, request)]
+}
+
+function farDatesIn(
+  { farDates: { rows, first } }: DraftReview,
+  { allowExecuteAt = 0 }: SubmitRequest,
+): FarDatesRefused[] {
+  return first === null || rows === allowExecuteAt
+    ? []
+    : [{ kind: 'execute-at', found: rows, allowed: allowExecuteAt, ...first }]
 }
 
 /** What a file, or the batch that it became, holds: every row as read, whatever became of it. */

@@ -48,6 +48,14 @@ const SCHEMA = z
       .max(LIMITS.batchInstructions)
       .default(0)
       .describe('How many instructions are meant although they look like others: the number that the refusal names.'),
+    allow_execute_at: z
+      .int()
+      .min(0)
+      .max(LIMITS.batchInstructions)
+      .default(0)
+      .describe(
+        'How many instructions are meant although their execute_at is far away: the number that the refusal names.',
+      ),
     instructions: z.array(INSTRUCTION).min(1).max(LIMITS.batchInstructions),
   })
   .meta({
@@ -66,7 +74,8 @@ export function parseBatch(value: unknown, accountKeyOf: (merchant: string) => s
   if (searched !== null) return refusedBatch([searched.reason], searched.withheld)
   const checked = SCHEMA.safeParse(value)
   if (!checked.success) return refusedBatch(checked.error.issues.map(toReason))
-  const { instructions, allow_lookalikes: allowLookalikes, schema_version: _, ...said } = checked.data
+  const { instructions, schema_version: _, ...given } = checked.data
+  const { allow_lookalikes: allowLookalikes, allow_execute_at: allowExecuteAt, ...said } = given
   const account = accountOf(said, accountKeyOf)
   const reasons = [...account.reasons]
   const rows = instructions.map((own, at) => {
@@ -81,7 +90,7 @@ export function parseBatch(value: unknown, accountKeyOf: (merchant: string) => s
     merchant: said.merchant,
     name: said.batch,
     runKey: account.runKey,
-    allowLookalikes,
+    ...{ allowLookalikes, allowExecuteAt },
     // As checked, its fields have one order.
     sha256: createHash('sha256')
       .update(`batch of a service\n${JSON.stringify({ ...said, instructions })}`)

@@ -28,6 +28,8 @@ interface Given {
   readonly expectCount?: Text
   readonly expectTotal?: Texts
   readonly allowLookalikes?: Text
+  readonly allowExecuteAt?: Text
+  readonly expiresAfter?: Text
   readonly lookalikeDays?: Text
   readonly skipInvalid?: boolean | undefined
   readonly onlyNew?: boolean | undefined
@@ -61,7 +63,9 @@ export function askingWords(given: Given): string[] {
       ['--expect-count', given.expectCount],
       ...(given.expectTotal ?? []).map((said): [string, string] => ['--expect-total', said]),
       ['--allow-lookalikes', given.allowLookalikes],
+      ['--allow-execute-at', given.allowExecuteAt],
       ['--lookalike-days', given.lookalikeDays],
+      ['--expires-after', given.expiresAfter],
     ]),
     ...(given.skipInvalid === true ? ['--skip-invalid'] : []),
     ...(given.onlyNew === true ? ['--only-new'] : []),

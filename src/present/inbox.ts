@@ -13,6 +13,7 @@ import {
   type HowRead,
   heldByDoubtLines,
   howReadLines,
+  lateLines,
   refusalLines,
   reviewLines,
   structuralFaultLine,
@@ -34,7 +35,7 @@ export function recordedReport(
   const { batchId } = batch
   const what =
     submitted.kind === 'recorded'
-      ? [...reviewLines(submitted.review), ...heldByDoubtLines(submitted.review)]
+      ? [...reviewLines(submitted.review), ...heldByDoubtLines(submitted.review), ...lateLines(submitted.review)]
       : [
           'The same file was this batch already: nothing was recorded again, and nothing of it is sent twice.',
           ...totalLines(batch),

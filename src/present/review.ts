@@ -1,9 +1,10 @@
 // What a file holds and why it is refused, in words and as an object.
 
+import { isoOf } from '../domain/batch-status.ts'
 import { maskCardData } from '../domain/card-secrets.ts'
 import type { DraftReview, Extent, FaultCause, RowFault } from '../domain/draft.ts'
 import type { Currency } from '../domain/money.ts'
-import type { FileRefusal, Refusal, Reviewed, Undeclared } from '../domain/submission.ts'
+import type { FarDatesRefused, FileRefusal, Refusal, Reviewed, Undeclared } from '../domain/submission.ts'
 import { correctionRefusal, recordedBeforeLines, toJsonCorrection } from './correction.ts'
 import { lookalikeLine, lookalikesRefusal, toJsonLookalike } from './lookalikes.ts'
 import { toJsonAgain } from './resubmission.ts'
@@ -99,6 +100,22 @@ export function heldByDoubtLines({ heldByDoubt }: DraftReview): string[] {
   ]
 }
 
+/** Rows that may be too late for their order. They are sent all the same. */
+export function lateLines({ late: { captures, refunds } }: DraftReview): string[] {
+  return [
+    ...(captures.rows === 0
+      ? []
+      : [
+          `Note: ${plural(captures.rows, 'capture')} would leave after ${captures.rows === 1 ? 'its' : 'their'} authorization ended (${plural(captures.days ?? 0, 'day')})`,
+        ]),
+    ...(refunds.rows === 0
+      ? []
+      : [
+          `Note: ${plural(refunds.rows, 'refund is of a sale', 'refunds are of sales')} older than ${plural(refunds.days ?? 0, 'day')}`,
+        ]),
+  ]
+}
+
 /** What a person holds against the list that the file was made from: sums, and the amounts that stand out. */
 export function totalLines({ totals, extents }: Pick<DraftReview, 'totals' | 'extents'>): string[] {
   const rows = totals.map(({ operation, currency, count, amountMinor }) => {
@@ -188,9 +205,16 @@ function refusalLine(refusal: Refusal): string {
       return correctionRefusal(refusal.correction, refusal.rows, refusal.newRows)
     case 'lookalikes':
       return lookalikesRefusal(refusal)
+    case 'execute-at':
+      return farDatesRefusal(refusal)
     default:
       return undeclaredLine(refusal)
   }
+}
+
+function farDatesRefusal({ found, line, executeAtMs }: FarDatesRefused): string {
+  const them = found === 1 ? 'it is' : 'every one of them is'
+  return `${plural(found, 'row has', 'rows have')} an execute_at more than a day ago, which would be sent at once, or more than 400 days ahead (the first in line ${line}: ${isoOf(executeAtMs)}). Correct the year or the day. Only if ${them} meant, add --allow-execute-at ${found}.`
 }
 
 export function undeclaredLine(refusal: Undeclared): string {
@@ -233,6 +257,8 @@ export function toJsonReview(review: DraftReview): object {
     totals: toJsonTotals(review.totals),
     again: toJsonAgain(review.again),
     correction: toJsonCorrection(review.correction),
+    late_captures: review.late.captures.rows,
+    old_refunds: review.late.refunds.rows,
     cancelled_before: review.cancelledBefore.map(({ batchId, rows }) => ({ batch: batchId, rows })),
   }
 }
@@ -277,6 +303,10 @@ function toJsonRefusal(refusal: Refusal): object {
   const message = refusalLine(refusal)
   if (refusal.kind === 'correction')
     return { kind: refusal.kind, known: refusal.correction.rows, new: refusal.newRows, message }
+  if (refusal.kind === 'execute-at') {
+    const { kind, found, allowed, line, executeAtMs } = refusal
+    return { kind, found, allowed, line, execute_at: isoOf(executeAtMs), message }
+  }
   if (refusal.kind !== 'lookalikes') return { ...refusal, message }
   return { kind: refusal.kind, found: refusal.found, allowed: refusal.allowed, message }
 }

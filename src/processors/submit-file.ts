@@ -61,6 +61,8 @@ export async function reviewFile(
     onlyNew: request.onlyNew ?? false,
     lookalikeDays: request.lookalikeDays,
     captureTolerance: request.captureTolerance,
+    authorizationDays: request.authorizationDays ?? null,
+    refundDays: request.refundDays ?? null,
     lookalikesAllowed: request.allowLookalikes,
     nowMs: request.nowMs,
     canaryRows: request.canaryRows,

@@ -1,6 +1,7 @@
 // Takes a batch of another service in: by the way of a file, so that what holds for a file holds for it.
 
 import type { Actor } from '../domain/actor.ts'
+import { isoOf } from '../domain/batch-status.ts'
 import type { Lookalike } from '../domain/draft.ts'
 import { assert, Fault } from '../domain/fault.ts'
 import { MESSAGE_FIELDS } from '../domain/instruction.ts'
@@ -63,7 +64,7 @@ export async function takeBatch(
   const request: SubmitRequest = {
     ...{ accountId, runKey: batch.runKey, fingerprint: '', sandbox: false, retry: [], lookalikeDays, captureTolerance },
     ...{ allowLookalikes: batch.allowLookalikes, skipInvalid: false, expectCount: null, expectTotals: [] },
-    ...{ canaryRows: null, maxDeclinedPercent: null, nowMs },
+    ...{ allowExecuteAt: batch.allowExecuteAt, canaryRows: null, maxDeclinedPercent: null, nowMs },
   }
   const file = fileOf(batch, queuedAtMs, xtlOrderIdOf)
   return turns(() => record(file, request, { ledger, actor, rows: batch.rows.length, ifRefused, lookBefore }))
@@ -165,6 +166,11 @@ function reasonsBy(refusal: Refusal, lookalikes: readonly Lookalike[]): string[]
       return [
         ...lookalikes.map(lookalikeText),
         `${refusal.found} instructions look like others; if they are meant as well, set allow_lookalikes to ${refusal.found}`,
+      ]
+    case 'execute-at':
+      return [
+        `instructions.${refusal.line - 1}.execute_at: ${isoOf(refusal.executeAtMs)} is more than a day ago or more than 400 days ahead`,
+        `${refusal.found} instructions have such an execute_at; if they are meant, set allow_execute_at to ${refusal.found}`,
       ]
     case 'count':
     case 'total':

@@ -127,13 +127,14 @@ async function tryToTake(
     assert(batches !== null, 'a batch was understood where none is taken')
     return takeBatch(parsed, account, { ifRefused, queuedAtMs, nowMs }, batches)
   }
-  const { instruction, runKey, allowLookalikeOf, batchName, replyTo, cells } = parsed
+  const { instruction, runKey, allowLookalikeOf, accept, batchName, replyTo, cells } = parsed
   const { accountId, lookalikeDays, captureTolerance } = account
   const answer = await ledger.recordMessage({
     accountId,
     instruction,
     runKey,
     allowLookalikeOf,
+    accept,
     lookalikeDays,
     captureTolerance,
     into: batchName === null ? account.into : { name: batchName },

@@ -24,6 +24,8 @@ function wordsOf({ kind, rows, found, expected, difference, unread, known }: Fou
       return `${known} of its rows are rows of earlier files: it is one of them, mended. Check it again with only_new to send the rows that no earlier file holds.`
     case 'lookalikes':
       return `${found} of its rows look like another one, and would be executed beside it. Look at them (lookalikes of the check). Only if every one is meant: allow_lookalikes ${found}.`
+    case 'execute-at':
+      return `${found} of its rows have an execute_at more than a day ago, or more than 400 days ahead. Correct it. Only if every one is meant: allow_execute_at ${found}.`
     case 'count':
       return `It has ${found} rows, and ${expected} were expected. Look whether it is the right file, and whole.`
     case 'total':

@@ -27,6 +27,8 @@ const REVIEW: DraftReview = {
   again: { repeated: [], retried: [], changed: 0, notAsked: [] },
   correction: null,
   cancelledBefore: [],
+  farDates: { rows: 0, first: null },
+  late: { captures: { rows: 0, days: null }, refunds: { rows: 0, days: null } },
   totals: [],
   totalsRead: [total(EUR, 3, 4128055n)],
   extents: [],
@@ -50,6 +52,21 @@ const NO_LOOKALIKES: LookalikeCounts = { recorded: 0, changed: 0, lost: 0, longA
 
 const refusals = (review: Partial<DraftReview>, request: Partial<SubmitRequest>) =>
   refusalsOf({ ...REVIEW, ...review }, NO_LOOKALIKES, { ...REQUEST, ...request })
+
+describe('a far execute_at', () => {
+  const first = { line: 3, executeAtMs: 5 }
+  const farDates = { rows: 2, first }
+
+  test.each([undefined, 0, 1, 3])('is refused with %s allowed of two', (allowExecuteAt) => {
+    const asked = { kind: 'execute-at', found: 2, allowed: allowExecuteAt ?? 0, ...first }
+    expect(refusals({ farDates }, allowExecuteAt === undefined ? {} : { allowExecuteAt })).toEqual([asked])
+  })
+
+  test('is let through with its number, and a number where there is none is no matter', () => {
+    expect(refusals({ farDates }, { allowExecuteAt: 2 })).toEqual([])
+    expect(refusals({}, { allowExecuteAt: 2 })).toEqual([])
+  })
+})
 
 describe('the declared number of rows', () => {
   test('counts every row as read: bad ones and those recorded before', () => {

@@ -269,7 +269,7 @@ test('a row that waits for a person ends a run with 6, although another is due n
   const { batch: held } = (await office.tranche('status', '--json')).last.batches[0]
   await office.tranche('pause', held, '--reason', 'wait')
   const another = { ...refunds(1)[0]!, reference: 'R-1-again', amount: '0.50' }
-  const nextYear = { ...refunds(1, 2)[0]!, execute_at: `${new Date().getFullYear() + 1}-12-01T09:00:00Z` }
+  const nextYear = { ...refunds(1, 2)[0]!, execute_at: new Date(Date.now() + 365 * 86_400_000).toISOString() }
   const input = await office.put('both.csv', toCsv([another, nextYear]))
   const ran = await office.tranche('run', input, '--out', office.path('out.csv'), '--json')
   expect([ran.code, ran.last.reason], ran.stderr).toEqual([6, expect.stringContaining('1 row waits behind')])

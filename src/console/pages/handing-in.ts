@@ -93,12 +93,21 @@ function answeredIn(fields: Fields, found: CheckFound, told: ToldToSend): Record
       422,
       `The number that you typed is not how many rows would be left out. ${NOTHING_SENT} Compare.`,
     )
+  const far = farDatesIn(found)
+  if (far !== null && typed('execute_at') !== String(far))
+    throw new PageError(
+      422,
+      `The number that you typed is not how many rows have such an execute_at. ${NOTHING_SENT} Look at each of them.`,
+    )
   if (!told.approval && !isTotalTyped(typed('total'), toSend(found)))
     throw new PageError(
       422,
       `You typed “${typed('total')}”. That is not the total that would be sent. ${NOTHING_SENT} Compare the page with your own list.`,
     )
-  return asks(found, 'bad-rows') ? { skipInvalid: true } : {}
+  return {
+    ...(asks(found, 'bad-rows') ? { skipInvalid: true } : {}),
+    ...(far === null ? {} : { allowExecuteAt: String(far) }),
+  }
 }
 
 function assertAlikeTyped(fields: Fields, found: CheckFound): void {
@@ -182,7 +191,7 @@ export async function handInForm(
   const typed = typedIn(request, action)
   const asked = form(request, door, {
     action,
-    fields: html`${leftOutField(found, typed)}${pairs === null ? alikeField(found, typed) : pairsForm(pairs, typed)}${told.approval ? waitsText() : totalField(found)}`,
+    fields: html`${leftOutField(found, typed)}${farDatesField(found, typed)}${pairs === null ? alikeField(found, typed) : pairsForm(pairs, typed)}${told.approval ? waitsText() : totalField(found)}`,
     button: told.approval ? `Hand in for approval: ${what}` : `Hand in ${what}`,
   })
   return { shown: html`<h2>Hand in</h2>${asked}`, hasPairs: pairs !== null, isHandedIn: false }
@@ -218,6 +227,18 @@ function leftOutField(found: CheckFound, typed: Fields): Html {
   if (!asks(found, 'bad-rows')) return NOTHING
   const label = `Leave out ${plural(found.invalid, 'row')}: type ${found.invalid}`
   return numberField('left_out', label, 'Recorded as bad, and not sent.', typed)
+}
+
+function farDatesField(found: CheckFound, typed: Fields): Html {
+  const far = farDatesIn(found)
+  if (far === null) return NOTHING
+  const label = `${plural(far, 'row')} with such an execute_at ${far === 1 ? 'is' : 'are'} meant: type ${far}`
+  return numberField('execute_at', label, 'A moment that has passed is sent at once.', typed)
+}
+
+function farDatesIn({ refusals }: CheckFound): number | null {
+  const asked = refusals.find(({ kind }) => kind === 'execute-at')
+  return asked === undefined ? null : Number(asked.found)
 }
 
 function alikeField({ lookalikes }: CheckFound, typed: Fields): Html {

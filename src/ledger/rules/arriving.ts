@@ -2,6 +2,7 @@
 
 import type { BatchId } from '../../domain/ids.ts'
 import type { IntakeAnswer, MessageBatch } from '../../domain/message.ts'
+import type { Acceptable } from '../../domain/refusal-code.ts'
 import type { State } from '../../domain/states.ts'
 
 /**
@@ -28,6 +29,11 @@ export function answerForKnown(known: RecordedRow, content: string): IntakeAnswe
     kind: 'refused',
     reason: `reference: is recorded with other content (row ${rowNo} of batch ${batchId}, ${state})`,
   }
+}
+
+/** A question that its producer may answer with yes. */
+export function questionText(code: Acceptable, problem: string): string {
+  return `${code}: ${problem}. If it is meant, hand it in again with accept: ["${code}"]`
 }
 
 /** Why an instruction cannot be counted with the others of its batch; null: it can. */

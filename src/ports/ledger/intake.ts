@@ -4,6 +4,7 @@ import type { Draft, DraftHeader } from '../../domain/draft.ts'
 import type { AccountId, BatchId } from '../../domain/ids.ts'
 import type { Instruction } from '../../domain/instruction.ts'
 import type { IntakeAnswer, MessageBatch } from '../../domain/message.ts'
+import type { Acceptable } from '../../domain/refusal-code.ts'
 import type { Brake, UnfinishedBatch } from '../../domain/submission.ts'
 
 /** A message of another service, checked and understood. */
@@ -13,6 +14,8 @@ export interface IntakeMessage {
   readonly runKey: string | null
   /** The reference of the instruction that it may look like; null: of none. */
   readonly allowLookalikeOf: string | null
+  /** Questions that its producer has answered with yes. */
+  readonly accept: readonly Acceptable[]
   readonly lookalikeDays: number
   readonly captureTolerance: number
   /** Which batch takes it. */

@@ -90,7 +90,17 @@ function toJson({ id, state, file, merchant, startedAtMs, expiresAtMs, result, p
 }
 
 function reviewIn(found: Readonly<Record<string, unknown>>): object {
-  const names = ['rows', 'accepted', 'duplicate', 'invalid', 'lookalikes', 'held_by_doubt', 'faults_total']
+  const names = [
+    'rows',
+    'accepted',
+    'duplicate',
+    'invalid',
+    'lookalikes',
+    'held_by_doubt',
+    'late_captures',
+    'old_refunds',
+    'faults_total',
+  ]
   const sums = ['totals', 'totals_read', 'amounts_unread', 'extents', 'again', 'correction', 'cancelled_before']
   return Object.fromEntries([...names, ...sums].map((name) => [name, found[name] ?? null]))
 }

@@ -22,6 +22,19 @@ const ASKED = z.strictObject({
     .max(999_999_999)
     .optional()
     .describe('As many as the check has, when every one is meant.'),
+  allow_execute_at: z
+    .int()
+    .min(0)
+    .max(999_999_999)
+    .optional()
+    .describe('As many as the refusal names, when every far execute_at is meant.'),
+  expires_after: z
+    .string()
+    .regex(/^\d{1,6}[smhd]$/)
+    .optional()
+    .describe(
+      'Such as 15m, 2h or 3d: rows that are not sent so long after they were handed in, or after their execute_at, are cancelled.',
+    ),
   run_key: z.string().min(1).max(100).optional().describe('That of the check; another one makes other references.'),
   canary: z.int().min(1).max(999_999_999).optional(),
   max_declined: z.int().min(0).max(99).optional(),
@@ -58,6 +71,7 @@ export function addSubmitting(server: Server, door: Door): void {
 function givenFor({ result }: Check, asked: Asked): Record<string, unknown> {
   const given = result?.given as Readonly<Record<string, unknown>>
   const { canary, allow_lookalikes: lookalikes, max_declined: declined } = asked
+  const { allow_execute_at: executeAt, expires_after: expiresAfter } = asked
   if (asked.run_key !== undefined && asked.run_key !== given.runKey)
     throw refused('The check was made under another run key: check the file again under this one.')
   // Without any total the money of the file would be taken as it comes.
@@ -72,6 +86,8 @@ function givenFor({ result }: Check, asked: Asked): Record<string, unknown> {
     ...(canary === undefined ? {} : { canary: String(canary) }),
     ...(declined === undefined ? {} : { maxDeclined: String(declined) }),
     ...(lookalikes === undefined ? {} : { allowLookalikes: String(lookalikes) }),
+    ...(executeAt === undefined ? {} : { allowExecuteAt: String(executeAt) }),
+    ...(expiresAfter === undefined ? {} : { expiresAfter }),
   }
 }
 

@@ -186,6 +186,7 @@ export function describeDrafts(): void {
           instruction: refund('R-650'),
           runKey: null,
           allowLookalikeOf: null,
+          accept: [],
           lookalikeDays: 20,
           captureTolerance: 0,
           into: 'day',

@@ -18,6 +18,7 @@ import { describeForeseeing } from './foreseeing.ts'
 import { describeChanged } from './intake-changed.ts'
 import { describeCheckedRows } from './intake-checked-rows.ts'
 import { describeCorrections } from './intake-corrections.ts'
+import { describeDates } from './intake-dates.ts'
 import { describeDrafts } from './intake-drafts.ts'
 import { describeFaults } from './intake-faults.ts'
 import { describeLookalikes } from './intake-lookalikes.ts'
@@ -51,6 +52,7 @@ export function describeIntake(name: string, newPlace: NewPlace): void {
   describe(name, () => {
     useLedger(newPlace)
     describeDrafts()
+    describeDates()
     describeFaults()
     describeCheckedRows()
     describeLookalikes()

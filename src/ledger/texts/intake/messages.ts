@@ -14,9 +14,11 @@ import {
   beyondCounting,
   closedText,
   namedSource,
+  questionText,
   type RecordedRow,
   sourceOf,
 } from '../../rules/arriving.ts'
+import { judgeDates } from '../../rules/dates.ts'
 import { type Likeness, likenessText, lookalikeRefusal } from '../../rules/lookalikes.ts'
 import type { OrderVerdict } from '../../rules/order-book.ts'
 import { BY_MESSAGES, type Needed, neededFor, noteWaiting } from '../approving/needed.ts'
@@ -194,7 +196,18 @@ function* verdictOnOrder(
 /** What in the record speaks against the message; null: nothing. */
 function* objectionTo(message: IntakeMessage, row: InstructionColumns, verdict: OrderVerdict): Script<string | null> {
   if (verdict !== 'fits' && verdict.kind === 'wrong') return `${verdict.code}: ${verdict.problem}; ${verdict.remedy}`
+  const dates = objectionToDates(message)
+  if (dates !== null) return dates
   return yield* xtlTaken(arrivingOf(message, row), row.xtl_order_id, row.operation)
+}
+
+/** By when its producer made it: what only waited in the queue is in time. */
+function objectionToDates({ instruction, accept, queuedAtMs, nowMs }: IntakeMessage): string | null {
+  const verdict = judgeDates(instruction, queuedAtMs ?? nowMs, accept.includes('execute_at'))
+  if (verdict === 'fits') return null
+  return verdict.kind === 'wrong'
+    ? `${verdict.column}: ${verdict.problem}; ${verdict.remedy}`
+    : questionText(verdict.code, verdict.problem)
 }
 
 /** Which instruction that is already here the message looks like; null: none. */

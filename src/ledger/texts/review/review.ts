@@ -14,6 +14,7 @@ import {
   meetEarlierFiles,
   runCancelled,
 } from './corrections.ts'
+import { farDates, lateForOrder, refuseExpired } from './dates.ts'
 import { DRAFT_FAULT, IS_LIKE, RETRIED, retriedBy } from './draft-rows.ts'
 import { countFaults } from './faults.ts'
 import { countAgain, countUnidentified, identifyLines, meetLines, refuseExecuted } from './fed-back.ts'
@@ -36,6 +37,8 @@ export function* review(header: DraftHeader): Script<Omit<DraftReview, 'amountsU
     correction: yield* correctionOf(header),
     cancelledBefore: yield* cancelledBefore(),
     faults: yield* countFaults(),
+    farDates: yield* farDates(header),
+    late: yield* lateForOrder(header),
   }
 }
 
@@ -52,6 +55,7 @@ function* compare(header: DraftHeader): Script<void> {
   if (header.fedBack) yield* meetLines(header)
   yield* meetEarlierFiles(header)
   yield* refuseExecuted(header)
+  yield* refuseExpired(header)
   yield* refuseFaulty() // rows that cannot be sent do nothing to their order
   yield* refuseXtlRepeats()
   yield* refuseFaulty()
