@@ -10,6 +10,14 @@ export const REFUSAL_CODES = [
   ...ACCEPTABLE,
 ] as const
 
-export function isRefusalCode(word: string): boolean {
-  return REFUSAL_CODES.some((code) => code === word)
+/** How a question is answered, as its refusal says it. */
+export function answerTo(code: Acceptable): string {
+  return `accept: ["${code}"]`
+}
+
+/** The code of a reason that begins with `word`; null: that is a field. A question may have the name of one. */
+export function codeOf(word: string, detail: string): (typeof REFUSAL_CODES)[number] | null {
+  const question = ACCEPTABLE.find((code) => code === word)
+  if (question !== undefined && !detail.includes(answerTo(question))) return null
+  return REFUSAL_CODES.find((code) => code === word) ?? null
 }

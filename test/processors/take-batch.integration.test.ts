@@ -63,6 +63,29 @@ const reasonsOf = async (payload: unknown) => {
   return taken.reasons
 }
 
+describe('the dates of a batch', () => {
+  const FAR = '2062-06-01T09:00:00Z'
+
+  test('hold for its instructions that name none, and those that are far are allowed by their number', async () => {
+    const instructions = [instruction(1), instruction(2, { execute_at: '2026-05-04T10:00:00Z' }), instruction(3)]
+    const far = batch({ execute_at: FAR, instructions })
+    expect(await reasonsOf(far)).toEqual([
+      `instructions.0.execute_at: 2062-06-01T09:00:00.000Z is more than a day ago or more than 400 days ahead`,
+      '2 instructions have such an execute_at; if they are meant, set allow_execute_at to 2',
+    ])
+    expect((await take({ ...far, batch: 'meant', allow_execute_at: 2 })).kind).toBe('recorded')
+  })
+
+  test('make an instruction bad that has expired when its producer made it, and not one that waited', async () => {
+    const expired = batch({ expires_at: '2026-05-04T09:00:00Z' })
+    expect(await reasonsOf(expired)).toContainEqual(
+      expect.stringMatching(/^instructions\.0\.expires_at: is past already/),
+    )
+    const waited = { jobName: 'batch', payload: expired, sourceId: 'waited', queuedAtMs: NOW - 1 }
+    expect((await takeMessage(waited, parts)).kind).toBe('recorded')
+  })
+})
+
 describe('a batch that was refused', () => {
   const hand = (over: Partial<MessageParts> = {}) =>
     takeMessage({ jobName: 'batch', payload: batch(), sourceId: 'tranche-intake/same/1' }, { ...parts, ...over })

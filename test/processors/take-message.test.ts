@@ -9,7 +9,7 @@ import type { Log } from '../../src/ports/log.ts'
 import { createTurns } from '../../src/processors/take-batch.ts'
 import { type MessageParts, takeMessage } from '../../src/processors/take-message.ts'
 import { ManualClock } from '../fixtures/clock.ts'
-import { CLERK, NOW, openAccount } from '../fixtures/ledgers.ts'
+import { CLERK, DAY_MS, NOW, openAccount } from '../fixtures/ledgers.ts'
 
 const CARD = '4111111111111111'
 const REFUND = {
@@ -65,6 +65,18 @@ beforeEach(async () => {
 
 const take = (payload: unknown, over: Partial<MessageParts> = {}, jobName = 'instruction') =>
   takeMessage({ jobName, payload, sourceId: 'queue/1' }, { ...parts, ...over })
+
+test('a message that names dates of another year is refused, and one that only waited in the queue is taken', async () => {
+  const years = { ...REFUND, execute_at: new Date(NOW - 330 * DAY_MS).toISOString() }
+  expect(await take(years)).toMatchObject({ kind: 'refused', reasons: [expect.stringMatching(/^execute_at: /)] })
+  const waited = {
+    ...REFUND,
+    execute_at: new Date(NOW - 5 * DAY_MS).toISOString(),
+    expires_at: new Date(NOW).toISOString(),
+  }
+  const made = { jobName: 'instruction', payload: waited, sourceId: 'queue/2', queuedAtMs: NOW - 5 * DAY_MS }
+  expect(await takeMessage(made, parts)).toMatchObject({ kind: 'accepted', state: 'READY' })
+})
 
 const handed = (payload: unknown, sourceId: string) => ({ jobName: 'instruction', payload, sourceId })
 

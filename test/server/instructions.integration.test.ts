@@ -84,6 +84,33 @@ test('what contradicts the record has a code, and a look-alike is let through by
   expect(other.said.errors).toMatchObject([{ field: 'reference' }])
 })
 
+test.each([
+  ['an execute_at of another year', { execute_at: '2062-06-01T09:00:00Z' }, 'execute_at', 'more than 400 days ahead'],
+  ['an expires_at that is past', { expires_at: '2026-01-01T09:00:00Z' }, 'expires_at', 'is past already'],
+  [
+    'an expires_at that is not after execute_at',
+    { execute_at: '2026-12-01T09:00:00Z', expires_at: '2026-12-01T09:00:00Z' },
+    'expires_at',
+    'could never be sent',
+  ],
+])('%s is refused, by the name of its field', async (_what, moments, field, detail) => {
+  const refused = await post(refund('A', moments), 'one')
+  expect(refused.said).toMatchObject({
+    code: 'instruction_refused',
+    errors: [{ pointer: `/${field}`, field, detail: expect.stringContaining(detail) }],
+  })
+  expect(await served.ledger.batches()).toEqual([])
+})
+
+test('an execute_at that is asked about is taken once its producer says that it is meant', async () => {
+  const far = { execute_at: '2062-06-01T09:00:00Z' }
+  const asked = await post(refund('A', far), 'one')
+  expect(asked.said.errors).toMatchObject([{ code: 'execute_at', field: 'execute_at' }])
+  const unread = await post(refund('A', { execute_at: 'soon' }), 'two')
+  expect(unread.said.errors).toEqual([expect.not.objectContaining({ code: 'execute_at' })])
+  expect((await post(refund('A', { ...far, accept: ['execute_at'] }), 'three')).statusCode).toBe(201)
+})
+
 test('one at a time under a key: the others are told to come again', async () => {
   const answers = await Promise.all(Array.from({ length: 8 }, () => post(refund('A'), 'one')))
   const codes = answers.map(({ statusCode }) => statusCode)

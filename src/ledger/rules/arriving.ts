@@ -2,7 +2,7 @@
 
 import type { BatchId } from '../../domain/ids.ts'
 import type { IntakeAnswer, MessageBatch } from '../../domain/message.ts'
-import type { Acceptable } from '../../domain/refusal-code.ts'
+import { type Acceptable, answerTo } from '../../domain/refusal-code.ts'
 import type { State } from '../../domain/states.ts'
 
 /**
@@ -33,7 +33,7 @@ export function answerForKnown(known: RecordedRow, content: string): IntakeAnswe
 
 /** A question that its producer may answer with yes. */
 export function questionText(code: Acceptable, problem: string): string {
-  return `${code}: ${problem}. If it is meant, hand it in again with accept: ["${code}"]`
+  return `${code}: ${problem}. If it is meant, hand it in again with ${answerTo(code)}`
 }
 
 /** Why an instruction cannot be counted with the others of its batch; null: it can. */

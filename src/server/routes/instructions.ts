@@ -6,8 +6,9 @@ import { stoppedBy } from '../../domain/alarm.ts'
 import { type ApiKey, seesMerchant } from '../../domain/api-key.ts'
 import type { FoundInstruction } from '../../domain/found.ts'
 import { toIdentifier } from '../../domain/identifier.ts'
+import { MESSAGE_FIELDS } from '../../domain/instruction.ts'
 import type { HistoryMove } from '../../domain/reconciliation.ts'
-import { isRefusalCode } from '../../domain/refusal-code.ts'
+import { codeOf } from '../../domain/refusal-code.ts'
 import type { Ledger } from '../../ports/ledger/ledger.ts'
 import { toJsonFound } from '../../present/found.ts'
 import { toJsonMove } from '../../present/history.ts'
@@ -75,7 +76,9 @@ function visibleStart(reference: unknown): string {
 function partOf(reason: string): ProblemPart {
   const [, name, detail] = /^([a-z][a-z0-9_]*): (.+)$/s.exec(reason) ?? []
   if (name === undefined || detail === undefined) return { detail: reason }
-  return isRefusalCode(name) ? { code: name, detail } : { pointer: `/${name}`, field: name, detail }
+  const code = codeOf(name, detail)
+  const isField = code === null || MESSAGE_FIELDS.some((field) => field === code)
+  return { ...(isField && { pointer: `/${name}`, field: name }), ...(code !== null && { code }), detail }
 }
 
 /** As the row stands now. */
