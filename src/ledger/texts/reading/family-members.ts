@@ -31,6 +31,8 @@ export function lastOf(account: string, key: string): string {
 export const MEMBER_TABLES = [
   `CREATE TEMP TABLE family_member (batch_id @text PRIMARY KEY, rows @whole, bad @whole, first_id @whole, is_state @whole NOT NULL)`,
   `CREATE TEMP TABLE family_key (key @text, batch_id @text, is_bad @whole NOT NULL, PRIMARY KEY (key, batch_id)) @without_rowid`,
+  `CREATE TEMP TABLE family_slot (id @whole, batch_id @text, key @text, is_bad @whole, is_sent @whole, kind @text, nth @whole)`,
+  `CREATE TEMP TABLE family_sent (row_id BIGINT PRIMARY KEY, key @text NOT NULL)`,
 ]
 
 /**
@@ -151,25 +153,40 @@ const sound = (cells: string, mask: string) => `(
   FROM json_each(${cells}) c)`
 
 /**
- * References of bad rows that a later file has under another one, as where they are made from the bytes of the file: with the same
- * cells but for those that were at fault, mended or not. Rejects bring the first reference back: unless it is the
- * newest file (:batchId) that has the other one, no file that has the first may be later.
+ * Fills `family_slot`: bad rows have another key in every file where references are made from its bytes, so they are known by their cells.
+ * Rows of one kind have the same columns and the same cells, but for those that are at fault in one of them; in each batch they are
+ * numbered, the sound ones first, and the same number of the same kind is the same row. A bad row counts where its key comes first: what is
+ * fed back, or comes with the rejects, may be few of the rows of a kind.
  */
-export const MENDED = `
+export const FILL_SLOTS = `
+  INSERT INTO family_slot (id, batch_id, key, is_bad, is_sent, kind, nth)
   WITH bad AS MATERIALIZED (
-    SELECT r.id, r.reference, r.batch_id, r.cells, w.columns, (
-      SELECT coalesce(CAST(@json_list(c.key) AS TEXT), '[]') FROM json_each(w.columns) c WHERE @position('; ' || r.reason, '; ' || trim(c.value) || ': ') > 0) AS mask
-    FROM family_member m JOIN instruction r ON r.batch_id = m.batch_id JOIN batch w ON w.id = r.batch_id
-    WHERE r.state = 'INVALID' AND r.reason IS NOT NULL),
-  lost AS MATERIALIZED (
-    SELECT l.*, row_number() OVER (PARTITION BY l.batch_id, l.mask, l.sound ORDER BY l.id) AS nth,
-      max(l.id) OVER (PARTITION BY l.reference) AS last_id
-    FROM (SELECT b.*, ${sound('b.cells', 'b.mask')} AS sound FROM bad b) AS l),
-  fresh AS MATERIALIZED (
-    SELECT n.id, n.batch_id, n.reference, w.columns, q.mask, ${sound('n.cells', 'q.mask')} AS sound
-    FROM family_member m JOIN instruction n ON n.batch_id = m.batch_id JOIN batch w ON w.id = n.batch_id
-    JOIN (SELECT DISTINCT columns, mask FROM lost) AS q ON q.columns = w.columns
-    WHERE n.state <> 'DUPLICATE')
-  SELECT l.reference FROM lost l WHERE l.nth <= (
-    SELECT count(*) FROM fresh f WHERE f.columns = l.columns AND f.mask = l.mask AND f.sound = l.sound AND f.batch_id <> l.batch_id
-      AND f.reference <> l.reference AND f.id > CASE f.batch_id WHEN :batchId THEN l.id ELSE l.last_id END)`
+    SELECT b.id, ${keyOf('b')} AS key, b.cells, w.columns, (
+      SELECT coalesce(CAST(@json_list(c.key) AS TEXT), '[]') FROM json_each(w.columns) c WHERE @position('; ' || b.reason, '; ' || trim(c.value) || ': ') > 0) AS mask
+    FROM family_member m JOIN instruction b ON b.batch_id = m.batch_id JOIN batch w ON w.id = b.batch_id
+    WHERE b.state = 'INVALID' AND b.reason IS NOT NULL),
+  kinds AS MATERIALIZED (SELECT DISTINCT l.columns || l.mask || ${sound('l.cells', 'l.mask')} AS kind FROM bad l),
+  alike AS MATERIALIZED (
+    SELECT i.id, i.batch_id, b.account_id, ${keyOf('b')} AS key, CASE WHEN b.state = 'INVALID' THEN 1 ELSE 0 END AS is_bad,
+      q.columns || q.mask || ${sound('i.cells', 'q.mask')} AS kind
+    FROM (SELECT DISTINCT columns, mask FROM bad) AS q JOIN family_member m ON TRUE JOIN batch w ON w.id = m.batch_id AND w.columns = q.columns
+    JOIN instruction i ON i.batch_id = m.batch_id ${BASE})
+  SELECT s.id, s.batch_id, s.key, s.is_bad, CASE WHEN ${lastOf('s.account_id', 's.key')} IS NULL THEN 0 ELSE 1 END, s.kind, s.nth
+  FROM (
+    SELECT a.*, row_number() OVER (PARTITION BY a.batch_id, a.kind ORDER BY a.is_bad, a.id) AS nth
+    FROM alike a WHERE a.kind IN (SELECT kind FROM kinds)) AS s
+  WHERE s.is_bad = 0 OR s.id IN (SELECT min(id) FROM bad GROUP BY key)`
+
+const SAME_ROW = (a: string, b: string) => `${b}.kind = ${a}.kind AND ${b}.nth = ${a}.nth AND ${b}.key <> ${a}.key`
+
+/** Keys of bad rows that stand for a row which is told under another key: in the newest file (:batchId), sent, or bad later. */
+export const TOLD_ELSEWHERE = `
+  SELECT l.key FROM family_slot l JOIN family_slot f ON ${SAME_ROW('l', 'f')}
+  WHERE l.is_bad = 1 AND (f.batch_id = :batchId OR f.is_sent = 1 OR f.id > l.id)`
+
+/** Bad rows of the newest file (:batchId), and the key that was sent of the same row: as where it was mended among the rejects. */
+export const FILL_SENT = `
+  INSERT INTO family_sent (row_id, key)
+  SELECT n.id, max(f.key) FROM family_slot n JOIN family_slot f ON ${SAME_ROW('n', 'f')}
+  WHERE n.batch_id = :batchId AND n.is_sent = 0 AND f.is_sent = 1 AND f.key NOT IN (SELECT key FROM family_key WHERE batch_id = :batchId)
+  GROUP BY 1`
