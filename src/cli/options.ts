@@ -1,7 +1,7 @@
 // The options that several commands share.
 
 import { type Command, Option } from 'commander'
-import { UNATTENDED_HOURS } from '../commands/durations.ts'
+import { ASKED_TO_WAIT_MINUTES, UNATTENDED_HOURS } from '../commands/durations.ts'
 
 export const JSON_HELP =
   'write JSON to stdout: one object, or one per line for long commands, the last {"event":"result",…}'
@@ -29,7 +29,7 @@ export function withCommonOptions(command: Command): Command {
 /** The commands that take files: what they say beside results can be left unsaid, but never a fault or a doubt. */
 const TELL_MUCH = ['check', 'run', 'submit', 'inbox', 'create', 'update', 'delete']
 
-export const GIVE_UP_HELP = `when no row was settled for this long (90s, 15m, 2h), leave the rest PENDING (default: ${UNATTENDED_HOURS}h without a terminal, otherwise never)`
+export const GIVE_UP_HELP = `when no row was settled for this long (90s, 15m, 2h), leave the rest PENDING (default: ${ASKED_TO_WAIT_MINUTES}m where the gateway only asks to wait, otherwise ${UNATTENDED_HOURS}h without a terminal, and never with one)`
 
 export const YES_HELP = 'do not ask for confirmation on a terminal'
 

@@ -1,6 +1,7 @@
 // Durations as a person writes them, and how long a command waits for rows that do not move.
 
 import { Fault } from '../domain/fault.ts'
+import type { GiveUpAfter } from '../domain/patience.ts'
 import type { Terminal } from './terminal.ts'
 
 /** `90s`, `15m`, `2h`, `3d`; plain digits are seconds. */
@@ -14,12 +15,13 @@ export function parseDurationMs(text: string, option: string): number {
 
 /** Without a terminal, an endless wait goes unnoticed. Longer than any Retry-After that is honoured. */
 export const UNATTENDED_HOURS = 2
+/** A gateway that answers nothing but 429 does not fail: waiting at it for longer only puts off the results of the other rows. */
+export const ASKED_TO_WAIT_MINUTES = 10
 
-/** null: no limit, as `0` and `never` say, and as a person at a terminal may decide with Ctrl-C. */
-export function parseGiveUpAfterMs(
-  given: string | undefined,
-  { isAttended }: Pick<Terminal, 'isAttended'>,
-): number | null {
-  if (given === undefined) return isAttended ? null : UNATTENDED_HOURS * 3_600_000
-  return (given === 'never' ? 0 : parseDurationMs(given, '--give-up-after')) || null
+/** No limit is what `0` and `never` say, and what a person at a terminal may decide with Ctrl-C. */
+export function parseGiveUpAfter(given: string | undefined, { isAttended }: Pick<Terminal, 'isAttended'>): GiveUpAfter {
+  if (given === undefined)
+    return { ms: isAttended ? null : UNATTENDED_HOURS * 3_600_000, askedToWaitMs: ASKED_TO_WAIT_MINUTES * 60_000 }
+  const ms = (given === 'never' ? 0 : parseDurationMs(given, '--give-up-after')) || null
+  return { ms, askedToWaitMs: ms }
 }

@@ -28,7 +28,7 @@ import { endingLines, outcomeLines, toJsonOutcome } from '../present/outcome.ts'
 import { columnLines, noteLines } from '../present/review.ts'
 import { workerLines } from '../present/workers.ts'
 import { check, refuseWhole } from './check.ts'
-import { parseDurationMs, parseGiveUpAfterMs } from './durations.ts'
+import { parseDurationMs, parseGiveUpAfter } from './durations.ts'
 import {
   type FileArguments,
   type FileRequest,
@@ -62,7 +62,7 @@ export interface RunArguments extends FileArguments {
 }
 
 /** How long it waits: null, for ever. */
-type Patience = Pick<Following, 'giveUpAfterMs' | 'waitForApprovalMs'>
+type Patience = Pick<Following, 'giveUpAfter' | 'waitForApprovalMs'>
 
 /** With the file that its results go to. */
 type RunGiven = RunArguments & Pick<ResultsTarget, 'out' | 'isStdout' | 'deliver'>
@@ -79,7 +79,7 @@ async function runTo(app: App, path: string, asked: RunGiven, terminal: Terminal
   const given = await withFormat(app, asked)
   const { giveUpAfter, waitApproval } = given
   const patience: Patience = {
-    giveUpAfterMs: parseGiveUpAfterMs(giveUpAfter, terminal),
+    giveUpAfter: parseGiveUpAfter(giveUpAfter, terminal),
     waitForApprovalMs: waitApproval === undefined ? 0 : parseDurationMs(waitApproval, '--wait-approval'),
   }
   if (given.sandbox !== true)

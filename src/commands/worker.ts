@@ -11,7 +11,7 @@ import type { BatchView } from '../domain/batch.ts'
 import { countIn, type Ending, endingOf, givenUp, settledIn } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
 import type { BatchId } from '../domain/ids.ts'
-import { createPatience } from '../domain/patience.ts'
+import { createPatience, type GiveUpAfter } from '../domain/patience.ts'
 import { livingWorkers, workerId } from '../domain/worker.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { EXIT, exitCodeOf } from '../present/exit-codes.ts'
@@ -19,7 +19,7 @@ import { endingLines } from '../present/outcome.ts'
 import { plural } from '../present/text.ts'
 import { countsOf } from '../present/totals.ts'
 import { workerLines } from '../present/workers.ts'
-import { parseGiveUpAfterMs } from './durations.ts'
+import { parseGiveUpAfter } from './durations.ts'
 import { logEnding, viewOf } from './follow.ts'
 import { answersByMs, awaiting, openInterruption } from './signals.ts'
 import type { Terminal } from './terminal.ts'
@@ -27,12 +27,6 @@ import type { Terminal } from './terminal.ts'
 export interface WorkerArguments {
   readonly untilIdle?: boolean
   readonly giveUpAfter?: string
-}
-
-/** `--until-idle`: when it ends by itself. */
-interface Until {
-  /** null: never. */
-  readonly giveUpAfterMs: number | null
 }
 
 const LOOK_EVERY_MS = 500
@@ -60,15 +54,15 @@ export async function worker(app: App, given: WorkerArguments, terminal: Termina
     const working = { lock, signal: interruption.signal, until, touched }
     const end = await workUntil(app, ledger, working, terminal).finally(lock.release)
     if (interruption.signal.aborted) return stopped(until !== null, terminal)
-    return await leave(ledger, touched, end === 'gave-up' ? until : null, app, terminal)
+    return await leave(ledger, touched, end, app, terminal)
   } finally {
     interruption.close()
     await ledger.close()
   }
 }
 
-function untilOf({ untilIdle, giveUpAfter }: WorkerArguments, terminal: Terminal): Until | null {
-  if (untilIdle === true) return { giveUpAfterMs: parseGiveUpAfterMs(giveUpAfter, terminal) }
+function untilOf({ untilIdle, giveUpAfter }: WorkerArguments, terminal: Terminal): GiveUpAfter | null {
+  if (untilIdle === true) return parseGiveUpAfter(giveUpAfter, terminal)
   if (giveUpAfter === undefined) return null
   throw new Fault('usage', '--give-up-after needs --until-idle: any other worker works until it is told to stop.')
 }
@@ -85,7 +79,8 @@ function heldFault(holder: { pid: number; host: string; command: string } | null
 interface Working {
   readonly lock: SendingLock
   readonly signal: AbortSignal
-  readonly until: Until | null
+  /** `--until-idle`: when it waits no longer; null: it works until it is told to stop. */
+  readonly until: GiveUpAfter | null
   readonly touched: Set<BatchId>
 }
 
@@ -153,18 +148,21 @@ async function logEndings(app: App, ledger: Ledger, unlogged: Set<BatchId>): Pro
   }
 }
 
-type End = 'idle' | 'gave-up'
+type End = 'idle' | { readonly gaveUpAfterMs: number }
 
 /** Nothing can move within a minute without a person, or no row was settled for too long; null while neither is so. */
-function createEndWatch(ledger: Ledger, app: App, { giveUpAfterMs }: Until): () => Promise<End | null> {
+function createEndWatch(ledger: Ledger, app: App, until: GiveUpAfter): () => Promise<End | null> {
   const { clock } = app
-  const patience = createPatience(giveUpAfterMs, clock.monotonicMs())
+  const patience = createPatience(until, clock.monotonicMs())
   return async () => {
     const open = await ledger.batches('open')
-    if (open.every((batch) => !isServed(app, batch) || endingOf(batch, clock.nowMs()) !== null)) return 'idle'
+    const moving = open.filter((batch) => isServed(app, batch) && endingOf(batch, clock.nowMs()) === null)
+    if (moving.length === 0) return 'idle'
     const settled = open.reduce((total, batch) => total + settledIn(batch), 0)
-    const look = { settled, sending: sum(open, 'SENDING'), nowMs: clock.monotonicMs() }
-    return patience.isOver(look) ? 'gave-up' : null
+    const asksToWait = moving.every(({ gatewayHealth }) => gatewayHealth?.asksToWait === true)
+    const look = { settled, sending: sum(open, 'SENDING'), asksToWait, nowMs: clock.monotonicMs() }
+    const gaveUpAfterMs = patience.overAfterMs(look)
+    return gaveUpAfterMs === null ? null : { gaveUpAfterMs }
   }
 }
 
@@ -189,17 +187,17 @@ function stopped(untilIdle: boolean, terminal: Terminal): number {
   return exit
 }
 
-/** `gaveUp`: it waited no longer. Lists what is left, and the worst of what was worked on is the exit code. */
+/** Lists what is left, and the worst of what was worked on is the exit code. */
 async function leave(
   ledger: Ledger,
   touched: ReadonlySet<BatchId>,
-  gaveUp: Until | null,
+  end: End | null,
   app: App,
   terminal: Terminal,
 ): Promise<number> {
   let worst: number = EXIT.approved
   for (const batch of await ledger.batches()) {
-    const ending = endingFor(app, batch, gaveUp)
+    const ending = endingFor(app, batch, end)
     if (ending === null || !(touched.has(batch.batchId) || isOpen(batch))) continue
     const code = exitCodeOf(batch, ending)
     worst = Math.max(worst, code)
@@ -220,10 +218,10 @@ function said(batch: BatchView): string {
     .join(', ')
 }
 
-function endingFor(app: App, batch: BatchView, gaveUp: Until | null): Ending | null {
+function endingFor(app: App, batch: BatchView, end: End | null): Ending | null {
   const served = isServed(app, batch)
   const ending = endingOf(batch, app.clock.nowMs(), served)
-  if (served) return ending ?? (gaveUp === null ? null : givenUp(batch, gaveUp.giveUpAfterMs))
+  if (served) return ending ?? (end === null || end === 'idle' ? null : givenUp(batch, end.gaveUpAfterMs))
   if (batch.needsFile) return ending
   return { kind: 'stuck', state: 'waiting', why: [{ code: 'not-configured', merchant: batch.merchant }] }
 }

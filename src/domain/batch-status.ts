@@ -214,8 +214,8 @@ export function endingOf(batch: BatchView, nowMs: number, isServed = true): Endi
 }
 
 /** Of a batch that moves no more, though nothing but time holds it up: the command that waits for it gives up. */
-export function givenUp({ gatewayHealth }: Pick<BatchView, 'gatewayHealth'>, afterMs: number | null): Ending {
-  const seconds = Math.round((afterMs ?? 0) / 1000)
+export function givenUp({ gatewayHealth }: Pick<BatchView, 'gatewayHealth'>, afterMs: number): Ending {
+  const seconds = Math.round(afterMs / 1000)
   const why: Why = { code: 'no-progress', seconds, trouble: gatewayHealth?.why ?? null }
   return { kind: 'stuck', state: 'waiting', why: [why] }
 }

@@ -1,25 +1,39 @@
 // How long a command waits for rows that do not move. Pure; times are the caller's monotonic milliseconds.
 
+/** Counts from the last row that was settled; null: no limit. */
+export interface GiveUpAfter {
+  readonly ms: number | null
+  /** Where the gateway answers, and only asks to wait. */
+  readonly askedToWaitMs: number | null
+}
+
+export interface Look {
+  readonly settled: number
+  readonly sending: number
+  /** Whether the gateway's latest answer for what is left was a request to wait (429). */
+  readonly asksToWait: boolean
+  readonly nowMs: number
+}
+
 export interface Patience {
-  /** Whether no row was settled for too long. Told of every look. */
-  isOver(look: { readonly settled: number; readonly sending: number; readonly nowMs: number }): boolean
+  /** The limit that has passed without a settled row; null: none has. Told of every look. */
+  overAfterMs(look: Look): number | null
 }
 
 /** Longer than the deadline of any request: an answer that is awaited for longer comes no more, its process stands still. */
 const LONGEST_REQUEST_MS = 15 * 60_000
 
-/** `giveUpAfterMs`: counts from the last row that was settled; null: no limit. */
-export function createPatience(giveUpAfterMs: number | null, startMs: number): Patience {
+export function createPatience(giveUpAfter: GiveUpAfter, startMs: number): Patience {
   let settledBefore = -1
   let movedAtMs = startMs
   return {
-    isOver({ settled, sending, nowMs }) {
+    overAfterMs({ settled, sending, asksToWait, nowMs }) {
       if (settled !== settledBefore) movedAtMs = nowMs
       settledBefore = settled
-      if (giveUpAfterMs === null) return false
-      const stillMs = nowMs - movedAtMs
+      const limitMs = asksToWait ? giveUpAfter.askedToWaitMs : giveUpAfter.ms
+      if (limitMs === null) return null
       // An answer that is awaited belongs in the results.
-      return stillMs > (sending > 0 ? Math.max(giveUpAfterMs, LONGEST_REQUEST_MS) : giveUpAfterMs)
+      return nowMs - movedAtMs > (sending > 0 ? Math.max(limitMs, LONGEST_REQUEST_MS) : limitMs) ? limitMs : null
     },
   }
 }

@@ -12,6 +12,8 @@ export interface GatewayHealth {
   readonly sinceMs: number
   /** What went wrong last, in words. */
   readonly why: string
+  /** Whether that was a request to wait (429), which proves that nothing was executed. */
+  readonly asksToWait: boolean
   /** Consecutive failures since the last true answer; 0: answers come again and the window is opening. */
   readonly failures: number
   /** Requests that may be open at a time now. */

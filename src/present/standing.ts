@@ -73,7 +73,7 @@ function wordsOf(why: Why): Text {
     case 'late-answers':
       return words`${plural(why.answers, 'answer')} came after the row had been settled otherwise: see result_warning; when you have looked: ${{ act: 'resume-batch', batchId: why.batchId }}`
     case 'no-progress':
-      return words`no row was settled for ${durationText(why.seconds)}${why.trouble === null ? '' : ` (${why.trouble})`}, so this command stopped waiting${{ set: 'give-up-after', to: null, lead: ', as asked by ' }}. What is left stays PENDING; a worker goes on with it${OR_AGAIN('command', '; or ')}`
+      return words`no row was settled for ${durationText(why.seconds)}${why.trouble === null ? '' : ` (${why.trouble})`}, so this command stopped waiting${{ set: 'give-up-after', to: null, lead: '; the limit is set with ' }}. What is left stays PENDING; a worker goes on with it${OR_AGAIN('command', '; or ')}`
     case 'waits-for-batch':
       return words`they wait for earlier rows of the same orders in batch ${why.batchId}, which this run does not work off. ${atTerminal`Finish that one first (${{ act: 'start-worker', untilIdle: true }})`}, or cancel it`
   }

@@ -4,7 +4,7 @@ import type { BatchView } from '../domain/batch.ts'
 import { countIn, type Ending, endingOf, givenUp, settledIn } from '../domain/batch-status.ts'
 import { assert } from '../domain/fault.ts'
 import type { BatchId } from '../domain/ids.ts'
-import { createPatience } from '../domain/patience.ts'
+import { createPatience, type GiveUpAfter } from '../domain/patience.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { QueryLedger } from '../ports/ledger/queries.ts'
 
@@ -19,8 +19,8 @@ export interface Following {
   readonly ledger: Pick<QueryLedger, 'batch' | 'waitsFor'>
   readonly clock: Clock
   readonly signal: AbortSignal
-  /** Counts from the last row that was settled, of this batch or of the one before it; null: never. */
-  readonly giveUpAfterMs: number | null
+  /** Counts from the last row that was settled, of this batch or of the one before it. */
+  readonly giveUpAfter: GiveUpAfter
   /** How long it waits for people to approve the batch. */
   readonly waitForApprovalMs: number
   /** Runs between looks. Resolves to whether no other batch is worked off meanwhile. */
@@ -34,8 +34,8 @@ export interface Following {
 
 /** Resolves to null where the signal aborted first. */
 export async function followBatch(batchId: BatchId, following: Following): Promise<Followed | null> {
-  const { ledger, clock, signal, giveUpAfterMs, waitForApprovalMs, step, settledAhead, isServed, onLook } = following
-  const patience = createPatience(giveUpAfterMs, clock.monotonicMs())
+  const { ledger, clock, signal, giveUpAfter, waitForApprovalMs, step, settledAhead, isServed, onLook } = following
+  const patience = createPatience(giveUpAfter, clock.monotonicMs())
   const approvalUntilMs = clock.monotonicMs() + waitForApprovalMs
   let alone = false
   while (!signal.aborted) {
@@ -51,8 +51,11 @@ export async function followBatch(batchId: BatchId, following: Following): Promi
       continue
     }
     const settled = settledIn(batch) + (alone ? 0 : await settledAhead())
-    const look = { settled, sending: countIn(batch, 'SENDING'), nowMs: clock.monotonicMs() }
-    if (patience.isOver(look)) return { batch, ending: givenUp(batch, giveUpAfterMs) }
+    const overAfterMs = patience.overAfterMs({
+      ...{ settled, sending: countIn(batch, 'SENDING'), nowMs: clock.monotonicMs() },
+      asksToWait: batch.gatewayHealth?.asksToWait === true,
+    })
+    if (overAfterMs !== null) return { batch, ending: givenUp(batch, overAfterMs) }
     alone = await step()
     const other = alone && countIn(batch, 'SENDING') === 0 ? await ledger.waitsFor(batchId, clock.nowMs()) : null
     if (other !== null) {

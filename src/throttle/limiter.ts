@@ -76,7 +76,7 @@ export function createLimiter({ inFlightMax, ratePerSecond, clock }: LimiterOpti
   let rateNow = ratePerSecond
   let refusals = createRefusals()
   /** The first failure since the window was last fully open, and the latest one's words. */
-  let failing: { readonly sinceMs: number; readonly why: string } | null = null
+  let failing: Pick<GatewayHealth, 'sinceMs' | 'why' | 'asksToWait'> | null = null
 
   const inFlightMaxNow = () => share?.inFlightMax ?? inFlightMax
   const openMost = () => Math.min(window.size, inFlightMaxNow())
@@ -112,7 +112,8 @@ export function createLimiter({ inFlightMax, ratePerSecond, clock }: LimiterOpti
     record(result, retryAfterMs, why = null) {
       window = afterSignal(window, result, { nowMs: clock.monotonicMs(), inFlightMax: inFlightMaxNow(), retryAfterMs })
       if (result === 'failure' || result === 'throttled') {
-        failing = { sinceMs: failing?.sinceMs ?? clock.nowMs(), why: why ?? 'no reason was given' }
+        const sinceMs = failing?.sinceMs ?? clock.nowMs()
+        failing = { sinceMs, why: why ?? 'no reason was given', asksToWait: result === 'throttled' }
       } else if (result === 'true-answer' && window.size >= inFlightMaxNow()) failing = null
       permits.admit()
     },

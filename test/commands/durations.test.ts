@@ -2,20 +2,22 @@
 
 import { expect, test } from 'vitest'
 import { GIVE_UP_HELP } from '../../src/cli/options.ts'
-import { parseDurationMs, parseGiveUpAfterMs } from '../../src/commands/durations.ts'
+import { parseDurationMs, parseGiveUpAfter } from '../../src/commands/durations.ts'
 import { Fault } from '../../src/domain/fault.ts'
 
 const attended = { isAttended: true }
 const unattended = { isAttended: false }
 
-test('a command waits two hours without a terminal, and for ever at one', () => {
-  expect(parseGiveUpAfterMs(undefined, unattended)).toBe(7_200_000)
-  expect(parseGiveUpAfterMs(undefined, attended)).toBeNull()
-  expect(GIVE_UP_HELP).toContain('(default: 2h without a terminal, otherwise never)')
+test('a command waits ten minutes where the gateway only asks to wait, else two hours without a terminal and for ever at one', () => {
+  expect(parseGiveUpAfter(undefined, unattended)).toEqual({ ms: 7_200_000, askedToWaitMs: 600_000 })
+  expect(parseGiveUpAfter(undefined, attended)).toEqual({ ms: null, askedToWaitMs: 600_000 })
+  expect(GIVE_UP_HELP).toContain(
+    '(default: 10m where the gateway only asks to wait, otherwise 2h without a terminal, and never with one)',
+  )
 })
 
 test.each(['0', '0m', 'never'])('%s switches it off', (given) => {
-  expect(parseGiveUpAfterMs(given, unattended)).toBeNull()
+  expect(parseGiveUpAfter(given, unattended)).toEqual({ ms: null, askedToWaitMs: null })
 })
 
 test.each([
@@ -24,7 +26,8 @@ test.each([
   ['15m', 900_000],
   ['2h', 7_200_000],
 ])('%s is so long, with a terminal and without', (given, ms) => {
-  expect([attended, unattended].map((terminal) => parseGiveUpAfterMs(given, terminal))).toEqual([ms, ms])
+  const limits = { ms, askedToWaitMs: ms }
+  expect([attended, unattended].map((terminal) => parseGiveUpAfter(given, terminal))).toEqual([limits, limits])
 })
 
 test.each(['', 'soon', '-1', '1.5h', '1d'])('%j is no duration', (given) => {

@@ -32,7 +32,7 @@ async function saidOver(looks: readonly (readonly [afterMs: number, batch: Batch
 
 const asked = batchView({
   ...{ counts: { APPROVED: 2, READY: 1 }, accountWaitsUntilMs: NOW + 60_000 },
-  gatewayHealth: { sinceMs: NOW, why, failures: 0, openMost: 1, backoffUntilMs: NOW + 1_000 },
+  gatewayHealth: { sinceMs: NOW, why, asksToWait: true, failures: 0, openMost: 1, backoffUntilMs: NOW + 1_000 },
 })
 
 test('a wait is told once, with reason and until when, then every five seconds, and its end', async () => {

@@ -106,7 +106,14 @@ test('while its gateway fails, the page says how many requests may be open', asy
   const { ledger, accounts } = served
   await submit(ledger, accounts.shop, [refund('A')], headerOf(accounts.shop))
   expect((await olga.get(at)).body).not.toContain('<dt>Window</dt>')
-  const health = { sinceMs: Date.now(), why: 'HTTP 503', failures: 4, openMost: 1, backoffUntilMs: null }
+  const health = {
+    sinceMs: Date.now(),
+    why: 'HTTP 503',
+    asksToWait: false,
+    failures: 4,
+    openMost: 1,
+    backoffUntilMs: null,
+  }
   await ledger.recordHealth(accounts.shop, health)
   expect((await olga.get(at)).body).toContain('<dt>Window</dt><dd>1 request at a time, while the gateway fails</dd>')
 })

@@ -14,7 +14,7 @@ import { whyText, whyWords } from '../../src/present/standing.ts'
 import { httpWays } from '../../src/server/faults.ts'
 
 const BATCH = '261121-abcde' as BatchId
-const health = { sinceMs: 0, why: 'refused', failures: 3, openMost: 1, backoffUntilMs: 10_000 }
+const health = { sinceMs: 0, why: 'refused', asksToWait: false, failures: 3, openMost: 1, backoffUntilMs: 10_000 }
 
 /** One of each: a new code does not compile before it stands here. */
 const EACH: { readonly [Code in Why['code']]: Extract<Why, { readonly code: Code }> } = {

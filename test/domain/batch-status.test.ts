@@ -32,7 +32,7 @@ const batchOf = (over: Partial<BatchView> = {}): BatchView => ({
   ...over,
 })
 
-const outage = { sinceMs: NOW - 60_000, why: 'connection refused', failures: 9, openMost: 1 }
+const outage = { sinceMs: NOW - 60_000, why: 'connection refused', asksToWait: false, failures: 9, openMost: 1 }
 
 test('a batch whose next row is due within a minute is running, and says when', () => {
   const at = NOW + 11_000

@@ -6,11 +6,14 @@ import { createPatience } from '../../src/domain/patience.ts'
 const MIN = 60_000
 const START = 5_000.375
 
+type Seen = readonly [settled: number, sending: number, asksToWait?: boolean]
+
 /** The minute at which it is over, where each look is a minute behind the last. */
-function overAt(giveUpAfterMs: number | null, looks: readonly (readonly [settled: number, sending: number])[]) {
-  const patience = createPatience(giveUpAfterMs, START)
-  const at = looks.findIndex(([settled, sending], minute) =>
-    patience.isOver({ settled, sending, nowMs: START + minute * MIN }),
+function overAt(ms: number | null, looks: readonly Seen[], askedToWaitMs: number | null = null) {
+  const patience = createPatience({ ms, askedToWaitMs }, START)
+  const at = looks.findIndex(
+    ([settled, sending, asksToWait = false], minute) =>
+      patience.overAfterMs({ settled, sending, asksToWait, nowMs: START + minute * MIN }) !== null,
   )
   return at < 0 ? null : at
 }
@@ -29,6 +32,13 @@ test('begins again with every row that is settled', () => {
 test('waits for an answer, but not for longer than any request may take', () => {
   expect(overAt(2 * MIN, [...still(10, 0, 3), ...still(5)])).toBe(10)
   expect(overAt(2 * MIN, still(20, 0, 3))).toBe(16)
+})
+
+test('has a limit of its own where the gateway only asks to wait, counted from the last settled row as well', () => {
+  const asked = Array<Seen>(30).fill([7, 0, true])
+  expect(overAt(60 * MIN, asked, 10 * MIN)).toBe(11)
+  expect(overAt(60 * MIN, [...still(5, 6), ...asked], 10 * MIN)).toBe(16)
+  expect(overAt(10 * MIN, asked)).toBeNull()
 })
 
 test('never is over where it was told to wait for ever', () => {

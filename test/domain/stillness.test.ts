@@ -7,7 +7,13 @@ import { batchView } from '../fixtures/batches.ts'
 
 const NOW = Date.UTC(2026, 10, 21, 9)
 const SOON = NOW + 10_000
-const told = { sinceMs: NOW - 1, why: 'the gateway asked to wait (HTTP 429)', openMost: 1, failures: 0 }
+const told = {
+  sinceMs: NOW - 1,
+  why: 'the gateway asked to wait (HTTP 429)',
+  asksToWait: true,
+  openMost: 1,
+  failures: 0,
+}
 
 const still = (over: Partial<BatchView>, rate: number | null = null) => stillnessOf(batchView(over), NOW, rate)
 

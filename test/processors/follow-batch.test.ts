@@ -10,6 +10,8 @@ import { ManualClock } from '../fixtures/clock.ts'
 const BATCH = batchView().batchId
 const OTHER = '261120-zzzzz' as BatchId
 
+const A_SECOND = { ms: 1_000, askedToWaitMs: null }
+
 const batchOf = (counts: BatchView['counts']): BatchView => batchView({ counts })
 
 /** Shows one look after another, the last one for ever. */
@@ -25,7 +27,7 @@ function following(looks: readonly BatchView['counts'][], over: Partial<Followin
     ...{
       clock,
       signal: new AbortController().signal,
-      giveUpAfterMs: null,
+      giveUpAfter: { ms: null, askedToWaitMs: null },
       waitForApprovalMs: 0,
       step: async () => true,
     },
@@ -43,14 +45,35 @@ test('ends with the batch, and shows every look on the way', async () => {
 })
 
 test('gives up where no row was settled for so long, and none is being sent', async () => {
-  const { seen, followed } = following([{ READY: 3 }, { READY: 2, APPROVED: 1 }], { giveUpAfterMs: 1_000 })
+  const { seen, followed } = following([{ READY: 3 }, { READY: 2, APPROVED: 1 }], { giveUpAfter: A_SECOND })
   expect(await followed).toMatchObject({ ending: { kind: 'stuck', why: [{ code: 'no-progress', seconds: 1 }] } })
   expect(seen.length).toBeGreaterThan(5)
 })
 
+test('where the gateway only asks to wait, gives up after the limit for that, and the rows that are left stay READY', async () => {
+  const health = {
+    sinceMs: 0,
+    why: 'the gateway asked to wait (HTTP 429)',
+    failures: 0,
+    openMost: 1,
+    backoffUntilMs: 500,
+  }
+  const ends = (asksToWait: boolean, giveUpAfter: Following['giveUpAfter']) => {
+    const batch = batchView({ counts: { APPROVED: 2, READY: 1 }, gatewayHealth: { ...health, asksToWait } })
+    const ledger = { batch: async () => batch, waitsFor: async () => null }
+    return following([], { ledger, giveUpAfter }).followed
+  }
+  const limits = { ms: 7_200_000, askedToWaitMs: 600_000 }
+  expect(await ends(true, limits)).toMatchObject({
+    batch: { counts: { APPROVED: 2, READY: 1 } },
+    ending: { kind: 'stuck', why: [{ code: 'no-progress', seconds: 600, trouble: health.why }] },
+  })
+  expect(await ends(false, limits)).toMatchObject({ ending: { why: [{ code: 'no-progress', seconds: 7_200 }] } })
+})
+
 test('does not give up while an answer is awaited', async () => {
   const sending = Array.from({ length: 20 }, () => ({ SENDING: 3 }))
-  const { followed } = following([...sending, { APPROVED: 3 }], { giveUpAfterMs: 1_000 })
+  const { followed } = following([...sending, { APPROVED: 3 }], { giveUpAfter: A_SECOND })
   expect(await followed).toMatchObject({ ending: { kind: 'finished' } })
 })
 
@@ -59,14 +82,14 @@ test('time in which the run before it moves is no time without progress, and its
   const counts = () => (looks < 34 ? { READY: 3 } : { APPROVED: 3 })
   const ledger = { batch: async () => batchOf(counts()), waitsFor: async () => null }
   const step = async () => ++looks > 30
-  const { followed } = following([], { ledger, step, settledAhead: async () => looks, giveUpAfterMs: 1_000 })
+  const { followed } = following([], { ledger, step, settledAhead: async () => looks, giveUpAfter: A_SECOND })
   expect(await followed).toMatchObject({ ending: { kind: 'finished' } })
   expect(looks).toBe(34)
 })
 
 test('gives up behind a run that does not move either', async () => {
   const { followed } = following([{ READY: 3 }], {
-    ...{ step: async () => false, settledAhead: async () => 7, giveUpAfterMs: 1_000 },
+    ...{ step: async () => false, settledAhead: async () => 7, giveUpAfter: A_SECOND },
   })
   expect(await followed).toMatchObject({ ending: { kind: 'stuck', why: [{ code: 'no-progress' }] } })
 })

@@ -32,6 +32,7 @@ const account = (over: Partial<AccountView> = {}): AccountView => ({
 const health = (sinceMs: number): GatewayHealth => ({
   sinceMs,
   why: 'refused',
+  asksToWait: false,
   failures: 3,
   openMost: 1,
   backoffUntilMs: null,

@@ -413,7 +413,7 @@ describe('how the road is', () => {
 
   test('that a dead worker left is forgotten at the first beat', async () => {
     const batchId = await batchOf('A', 1)
-    const left = { sinceMs: 1, why: 'long ago', failures: 5, openMost: 1, backoffUntilMs: 2 }
+    const left = { sinceMs: 1, why: 'long ago', asksToWait: false, failures: 5, openMost: 1, backoffUntilMs: 2 }
     await ledger.recordHealth(accountId, left)
     expect(await conditionOf(batchId)).toEqual(left)
     await start()

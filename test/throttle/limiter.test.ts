@@ -351,7 +351,7 @@ describe('the condition of the road', () => {
     limiter.record('failure', null, 'connection reset')
     limiter.record('failure', null, 'connection reset')
     expect(limiter.health()).toEqual({
-      ...{ sinceMs, why: 'connection reset', failures: 3, openMost: 1 },
+      ...{ sinceMs, why: 'connection reset', asksToWait: false, failures: 3, openMost: 1 },
       backoffUntilMs: clock.nowMs() + 1_000,
     })
     clock.jump(1_000)
@@ -374,7 +374,9 @@ describe('the condition of the road', () => {
   test('tells until when the gateway asked to wait, and ends with a reset', () => {
     const limiter = createLimiter({ inFlightMax: 4, ratePerSecond: null, clock })
     limiter.record('throttled', 30_000, 'too many requests')
-    expect(limiter.health()).toMatchObject({ why: 'too many requests', backoffUntilMs: clock.nowMs() + 30_000 })
+    expect(limiter.health()).toMatchObject({
+      ...{ why: 'too many requests', asksToWait: true, backoffUntilMs: clock.nowMs() + 30_000 },
+    })
     limiter.reset()
     expect(limiter.health()).toBeNull()
   })

@@ -83,7 +83,14 @@ export function describeSweep(): void {
   describe('recordHealth', () => {
     test('shows how the gateway does with every batch of the account, until it is well', async () => {
       const batchId = await batchOf('A')
-      const health = { sinceMs: NOW, why: 'connection refused', failures: 3, openMost: 1, backoffUntilMs: NOW + 5_000 }
+      const health = {
+        sinceMs: NOW,
+        why: 'connection refused',
+        asksToWait: false,
+        failures: 3,
+        openMost: 1,
+        backoffUntilMs: NOW + 5_000,
+      }
       await ledger.recordHealth(accountId, health)
       expect(await place.open().batch(batchId)).toMatchObject({ gatewayHealth: health })
       await ledger.recordHealth(accountId, null)

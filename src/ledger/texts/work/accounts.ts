@@ -38,6 +38,7 @@ export function keepingAccountsOn(engine: Engine): Pick<WorkLedger, 'keepDoubtRe
 interface StoredHealth {
   readonly sinceMs: number
   readonly why: string
+  readonly asksToWait: boolean
   readonly troubles: number
   readonly openMost: number
   readonly restUntilMs: number | null
