@@ -449,6 +449,8 @@ describe('TRANCHE_CONFIG', () => {
     currency: eur
     decimal: ","
     lookalike_days: 7
+    authorization_days: 10
+    refund_days: 180
     reason_categories:
       - {match: kontolimit, category: funds}
       - {match: "(51)", category: funds}
@@ -473,6 +475,8 @@ describe('TRANCHE_CONFIG', () => {
       currency: 'EUR',
       decimal: ',',
       lookalikeDays: 7,
+      authorizationDays: 10,
+      refundDays: 180,
       reasonRules: [
         { match: 'kontolimit', category: 'funds' },
         { match: '(51)', category: 'funds' },
@@ -480,6 +484,7 @@ describe('TRANCHE_CONFIG', () => {
     })
     expect(merchantOf(config, 'acme').password.reveal()).toBe('hush')
     expect(merchantOf(config, 'beta')).toMatchObject({ username: 'beta', ratePerSecond: 10, lookalikeDays: 20 })
+    expect(merchantOf(config, 'beta')).toMatchObject({ authorizationDays: 7, refundDays: null })
   })
 
   test('names the authority of each gateway, and every mistake in that', async () => {

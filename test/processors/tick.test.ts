@@ -109,6 +109,23 @@ const batchOf = (word: string, rows: number, over: Parameters<typeof refund>[1] 
     Array.from({ length: rows }, (_, i) => refund(`${word}-${i}`, over)),
   )
 
+describe('what has expired', () => {
+  test.each([
+    ['its batch is paused', (batchId: BatchId) => ledger.pause(batchId, 'lunch', CLERK, NOW)],
+    ['its account is stopped', () => ledger.stopAccount(accountId, 'no such user', NOW)],
+    ['no lane takes it', async () => {}],
+  ])('is cancelled at the next beat where %s', async (why, keep) => {
+    const batchId = await batchOf('A', 1, { expiresAtMs: NOW + 1_000 })
+    await keep(batchId)
+    await start(why === 'no lane takes it' ? { lanes: new Map() } : {})
+    await clock.advance(999)
+    expect((await ledger.batch(batchId))?.counts).toEqual({ READY: 1 })
+    await clock.advance(BEAT_MS)
+    expect((await ledger.batch(batchId))?.counts).toEqual({ CANCELLED: 1 })
+    expect(offers.taken()).toEqual([])
+  })
+})
+
 describe('what is due', () => {
   test('is offered at every beat, in as many places as it fills, four at most where few requests may be open', async () => {
     const one = await batchOf('A', 1)

@@ -38,7 +38,7 @@ export interface Recorded {
 export const RECORDED: Readonly<Record<keyof Recorded, string>> = {
   rows: `
     SELECT id, batch_id AS "batchId", account_id AS "accountId", row_no AS "rowNo", state, reference, content, operation, order_key AS "orderKey",
-      attempt, transaction_id AS "transactionId", supersedes, duplicate_of AS "duplicateOf", warning, money_warning AS "moneyWarning"
+      attempt, transaction_id AS "transactionId", expires_at AS "expiresAtMs", supersedes, duplicate_of AS "duplicateOf", warning, money_warning AS "moneyWarning"
     FROM instruction WHERE batch_id IN (SELECT id FROM batch WHERE stage = 'open') ORDER BY id`,
   moves: `
     SELECT row_id AS "rowId", attempt, from_state AS "fromState", to_state AS "toState", cause FROM move ORDER BY id`,
@@ -63,6 +63,7 @@ export interface RecordedRow {
   readonly orderKey: string | null
   readonly attempt: number
   readonly transactionId: string | null
+  readonly expiresAtMs: number | null
   readonly supersedes: number | null
   readonly duplicateOf: number | null
   readonly warning: string | null
@@ -86,6 +87,7 @@ export async function compareBooks(books: Books, ledger: Ledger, nowMs: number):
     ...rate(books),
     ...oneOfAnOrder(rows, moves),
     ...afterVoids(books, rows),
+    ...afterExpiry(books, rows),
     ...rows.flatMap((row) => rowAgainstGateway(row, executedAs.get(row.id) ?? [], moves, books)),
     ...everythingEnded(rows),
     ...attempts(rows, moves),
@@ -161,6 +163,16 @@ function afterVoids({ truth }: Books, rows: readonly RecordedRow[]): string[] {
     if (row.operation === 'CANCEL' && !truth.misjudged.has(`${accountId}/${row.reference}`)) voided.set(order, row)
     if (before === undefined || row.operation === 'CANCEL') return []
     return [`${nameOf(row)} was executed as ${row.operation} after ${nameOf(before)} had voided its order`]
+  })
+}
+
+/** Nothing leaves once its row has expired. */
+function afterExpiry({ truth }: Books, rows: readonly RecordedRow[]): string[] {
+  const rowOf = new Map(rows.map((row) => [row.id, row]))
+  return truth.starts.flatMap(({ rowId, wallMs }) => {
+    const row = rowOf.get(rowId)
+    if (row === undefined || row.expiresAtMs === null || wallMs < row.expiresAtMs) return []
+    return [`${nameOf(row)} left ${wallMs - row.expiresAtMs} ms after it had expired`]
   })
 }
 

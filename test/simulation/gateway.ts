@@ -61,6 +61,8 @@ const STALE_MS = 5_000
 /** One request whose first byte left. */
 export interface Start {
   readonly atMs: number
+  /** By the wall clock. */
+  readonly wallMs: number
   readonly life: string
   readonly accountId: AccountId
   readonly rowId: number
@@ -264,7 +266,7 @@ export class GatewayTruth {
   #onFirstByte(life: Life, accountId: AccountId, { reference }: Instruction): HeldRow | undefined {
     const held = this.#holder.held(accountId, reference)
     const { nowMs: atMs, wallMs } = this.#world
-    this.starts.push({ atMs, life: life.name, accountId, rowId: held?.id ?? 0, reference })
+    this.starts.push({ atMs, wallMs, life: life.name, accountId, rowId: held?.id ?? 0, reference })
     life.say(() => `${reference}: the first byte leaves; the ledger has it as ${held?.state}, attempt ${held?.attempt}`)
     if (!this.#strict) return held
     if (held?.state !== 'SENDING')

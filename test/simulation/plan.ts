@@ -193,7 +193,7 @@ export function drawInstruction(random: Random, reference: string, orders: numbe
   const isSale = operation === 'CAPTURE' || operation === 'AUTH'
   const order = random.whole(1, orders)
   const hasAmount = operation !== 'CANCEL' || random.chance(0.3)
-  return {
+  const drawn: Instruction = {
     reference,
     operation,
     money: hasAmount
@@ -212,6 +212,13 @@ export function drawInstruction(random: Random, reference: string, orders: numbe
     executeAtMs: random.chance(0.1) ? BEGINNING_MS + random.whole(0, 8_000) : null,
     expiresAtMs: null,
   }
+  return { ...drawn, expiresAtMs: expiryOf(drawn) }
+}
+
+/** Of one row in four, by its amount: a draw of its own would change all that is drawn after it. */
+function expiryOf({ money, executeAtMs }: Instruction): number | null {
+  const amount = Number(money?.amountMinor ?? 1)
+  return amount % 4 === 0 ? Math.max(executeAtMs ?? 0, BEGINNING_MS) + 1 + (amount % 9_973) : null
 }
 
 /** A sale by card, or a change of the vault: of few records, so that some rows wait for each other. */
