@@ -6,6 +6,7 @@ import type { Merchant } from '../domain/merchant.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import type { AccountLane } from '../processors/execute-slice.ts'
 import { sendingAccountOf } from './accounts.ts'
+import { openRenewable } from './credentials.ts'
 import { assertTlsHolds, gatewayOptionsOf } from './gateway.ts'
 
 const REPEATED =
@@ -30,7 +31,9 @@ export async function openLanes(app: App, ledger: Ledger, only: BatchId | null):
     const limiter = createLimiter({ inFlightMax, ratePerSecond, clock: app.clock })
     const onRepeated = () => app.log.error({ merchant: merchant.name }, REPEATED)
     lanes.set(await sendingAccountOf(app, ledger, merchant, (text) => app.log.warn({}, text)), {
-      gateway: openGateway({ ...gatewayOptionsOf(app, merchant), departure: limiter.departure, onRepeated }),
+      ...openRenewable(merchant, ledger.ledgerId, (renewed) =>
+        openGateway({ ...gatewayOptionsOf(app, renewed), departure: limiter.departure, onRepeated }),
+      ),
       limiter,
       configured: { ratePerSecond, inFlightMax },
       timeoutMs,

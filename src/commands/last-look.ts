@@ -33,11 +33,11 @@ export async function confirmNew(review: DraftReview, sending: Sending): Promise
   return true
 }
 
-/** Of a batch that was recorded before and is not worked off. One that is held sends nothing, whatever is answered. */
+/** Of a batch that was recorded before and is not worked off. One that is held sends nothing, whatever is answered; one of a stopped account goes on where its credentials changed. */
 export async function confirmRest(batch: BatchView, sending: Sending): Promise<void> {
   const { terminal, yes } = sending
   const left = countIn(batch, 'READY')
-  if (left === 0 || isPaused(batch) || batch.accountStopped !== null || yes || !mayAsk(terminal)) return
+  if (left === 0 || isPaused(batch) || yes || !mayAsk(terminal)) return
   terminal.say(...restLines(batch, left, await destinationOf(sending)))
   await confirm(terminal, {
     ...{ yes, ...(sending.signal === undefined ? {} : { signal: sending.signal }) },

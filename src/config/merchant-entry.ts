@@ -46,10 +46,12 @@ export async function entrySchema(directory: string, exposed: ExposedFile[]) {
       .optional(),
     username_file: secretFile.optional(),
     password_file: read((path, complain) => {
-      const password = readSecretFile(resolve(directory, path), complain, exposed)
-      const problem = password === undefined ? null : passwordProblem(password)
+      const passwordFile = resolve(directory, path)
+      const password = readSecretFile(passwordFile, complain, exposed)
+      if (password === undefined) return undefined
+      const problem = passwordProblem(password)
       if (problem !== null) complain(problem)
-      return problem === null ? password : undefined
+      return problem === null ? { passwordFile, password: new Secret(password) } : undefined
     }),
     ca_file: file,
     client_cert_file: file,
@@ -104,7 +106,7 @@ export function fromEntry(name: string, entry: Entry, traffic: Traffic, trust: M
     url: entry.url,
     // One of the two is there, or `usernameProblems` has said so.
     username: entry.username ?? entry.username_file ?? '',
-    password: new Secret(entry.password_file),
+    ...entry.password_file,
     environment: entry.environment ?? MERCHANT_DEFAULTS.environment,
     trust,
     ratePerSecond: entry.rate ?? traffic.ratePerSecond,

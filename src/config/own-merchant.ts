@@ -46,7 +46,7 @@ export function ownMerchant(settings: Settings, traffic: Traffic): Merchant | nu
     if (settings.has(name) || (fileName !== undefined && settings.has(fileName))) continue
     settings.note(name, fileName === undefined ? 'is missing' : `is missing (or ${fileName})`)
   }
-  const [[urlName], [usernameName], [passwordName]] = OWN_SETTINGS
+  const [[urlName], [usernameName], [passwordName, passwordFileName]] = OWN_SETTINGS
   const address = settings.text(urlName)
   const url = address === undefined ? undefined : parseAddress(address, (what) => settings.note(urlName, what))
   const username = settings.secret(usernameName)
@@ -57,5 +57,6 @@ export function ownMerchant(settings: Settings, traffic: Traffic): Merchant | nu
   if (url === undefined || username === undefined || password === undefined) return null
   const environment = settings.choice('TRANCHE_ENVIRONMENT', ENVIRONMENTS, MERCHANT_DEFAULTS.environment)
   const names = { name: DEFAULT_MERCHANT, url, username, password: new Secret(password) }
-  return Object.freeze({ ...MERCHANT_DEFAULTS, ...names, ...traffic, environment, trust })
+  const passwordFile = settings.text(passwordFileName) ?? null
+  return Object.freeze({ ...MERCHANT_DEFAULTS, ...names, passwordFile, ...traffic, environment, trust })
 }

@@ -36,6 +36,16 @@ export function readSecretFile(
   return undefined
 }
 
+/** What such a file holds by now; null: nothing that could be a secret. Never of a pipe, which is empty when it is read again. */
+export function readSecretAgain(path: string): string | null {
+  try {
+    if (!statSync(path).isFile()) return null
+  } catch {
+    return null
+  }
+  return readSecretFile(path, () => {}, []) ?? null
+}
+
 /** Not refused: in a container there are no other users, and its secrets are often readable by all. */
 export function noteReaders(path: string, exposed: ExposedFile[]): void {
   const stat = statSync(path)

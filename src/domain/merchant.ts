@@ -18,6 +18,8 @@ export interface Merchant {
   readonly url: string
   readonly username: string
   readonly password: Secret
+  /** Where it was read; null: in the environment. */
+  readonly passwordFile: string | null
   /** null: it is not said. */
   readonly environment: Environment | null
   /** It is an account of its own, although another merchant has its username and password under another address. */
@@ -62,6 +64,7 @@ export const DEFAULT_MERCHANT = 'default'
 
 /** What a merchant is like where nothing else is said. */
 export const MERCHANT_DEFAULTS: Omit<Merchant, 'name' | 'url' | 'username' | 'password'> = Object.freeze({
+  passwordFile: null,
   environment: null,
   ownAccount: false,
   trust: Object.freeze({ ca: null, clientCert: null, clientKey: null }),

@@ -76,7 +76,7 @@ export function attentionWords(one: Attention, ledgerPath: string): { readonly w
     case 'stopped':
       return {
         what: `merchant ${one.merchant}`,
-        says: words`merchant ${one.merchant} is stopped (${one.reason}). ${atTerminal`Correct it, restart a running worker`}, then: ${{ act: 'resume-merchant', merchant: one.merchant }}`,
+        says: words`merchant ${one.merchant} is stopped (${one.reason}). ${atTerminal`Correct it`}: with other credentials it goes on by itself. Otherwise: ${{ act: 'resume-merchant', merchant: one.merchant }}`,
       }
     case 'held':
       return {

@@ -39,7 +39,7 @@ function wordsOf(why: Why): Text {
     case 'as-said':
       return why.reason
     case 'account-stopped':
-      return words`${why.reason}. The rows that wait were not executed. ${atTerminal`Correct it, restart a running worker`}, then: ${{ act: 'resume-merchant', merchant: why.merchant }}`
+      return words`${why.reason}. The rows that wait were not executed. ${atTerminal`Correct it`}: with other credentials the account goes on by itself, and a running worker reads a password file again. Otherwise: ${{ act: 'resume-merchant', merchant: why.merchant }}`
     case 'left-open': {
       const them = why.rows === 1 ? 'it' : 'them'
       return words`${plural(why.rows, 'row was', 'rows were')} being sent when the worker ended and may have been executed. No worker is running: ${atTerminal`start one (${START_WORKER})`}${OR_AGAIN('file', ', or ')}, to bring ${them} into doubt`

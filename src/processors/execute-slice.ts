@@ -20,9 +20,21 @@ import type { Refused } from '../throttle/refusals.ts'
 import { createSendDeadline, fenceOf } from '../throttle/send-deadline.ts'
 import { settlementOf } from './settlement.ts'
 
+/** What a request says of who sends it. */
+export interface Credentials {
+  /** One-way, and of this ledger alone. It takes a while: it is made where an account is stopped. */
+  digest(): string
+}
+
 /** Everything that sends for one account. */
 export interface AccountLane {
   readonly gateway: Gateway
+  readonly credentials: {
+    /** Those of the next request. */
+    current(): Credentials
+    /** Looks whether others are configured by now. */
+    renew(): void
+  }
   readonly limiter: AccountLimiter
   /** As the merchant is configured: for all workers together. */
   readonly configured: Share
@@ -159,6 +171,7 @@ async function claimAndSend(
 
   const claimedAtMs = clock.monotonicMs()
   const { fence, startedAtMs } = timedFence(fenceOf(sendDeadline, reservation, ledger.maySend), clock)
+  const credentials = lane.credentials.current()
   const outcome = await lane.gateway.send(row.instruction, fence, stop, card)
   const overAtMs = clock.monotonicMs()
   const verdict = verdictOn(outcome, {
@@ -172,8 +185,9 @@ async function claimAndSend(
     ...{ attempt: claim.attempt, outcome, verdict, refused: refusedIn(row, outcome, verdict, lane.limiter, clock) },
     ...{ atMs: clock.nowMs(), backoffMs: lane.limiter.backoffLeftMs() },
   })
-  // The stop goes first, into the same commit: the row must not be claimed again in between.
-  const stopping = stops === null ? null : ledger.stopAccount(row.accountId, stops, clock.nowMs())
+  // The stop goes first, into the same commit: the row must not be claimed again in between. So nothing is awaited before it.
+  const refused = verdict.kind === 'stop-account' ? credentials.digest() : null
+  const stopping = stops === null ? null : ledger.stopAccount(row.accountId, stops, clock.nowMs(), refused)
   const settling = ledger.settle(settlement)
   // The request is over. A later claim is never written before this settlement, so no more rows are SENDING than there are permits.
   permit.release()

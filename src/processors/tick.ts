@@ -43,6 +43,7 @@ export interface TickParts {
     | 'sweepLost'
     | 'endOverlongRests'
     | 'recordHealth'
+    | 'tryCredentials'
     | 'dividesAccounts'
   > &
     Pick<ControlLedger, 'controls'> &
@@ -129,11 +130,31 @@ async function step(parts: TickParts, seen: Map<AccountId, AccountControls>): Pr
   for (const [accountId, lane] of lanes) {
     const controls = await ledger.controls(accountId)
     const before = seen.get(accountId)
-    if (before !== undefined && controls.resumes > before.resumes) lane.limiter.reset()
+    if (before !== undefined && controls.resumes > before.resumes) {
+      lane.credentials.renew()
+      lane.limiter.reset()
+    }
+    await tryCredentials(accountId, lane, controls, parts)
     if (controls.ratePerSecond !== (before?.ratePerSecond ?? null)) setRateOverride(lane, controls, log)
     seen.set(accountId, controls)
   }
   await offerDue(parts, only)
+}
+
+/** Where those of a stopped account changed, it goes on with one open request, and is stopped again if that one is refused. */
+export async function tryCredentials(
+  accountId: AccountId,
+  { credentials, limiter }: AccountLane,
+  { triedCredentials }: AccountControls,
+  { ledger, clock, log }: { readonly ledger: Pick<WorkLedger, 'tryCredentials'> } & Pick<TickParts, 'clock' | 'log'>,
+): Promise<void> {
+  if (triedCredentials === null) return
+  credentials.renew()
+  const digest = credentials.current().digest()
+  if (triedCredentials.includes(digest)) return
+  limiter.reset()
+  if (await ledger.tryCredentials(accountId, digest, clock.nowMs()))
+    log.info({}, 'the credentials of a stopped account changed: one request shows whether they are accepted')
 }
 
 async function sweepLeft({ ledger, clock, inFlight, log }: TickParts): Promise<void> {

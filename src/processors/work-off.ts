@@ -16,7 +16,7 @@ import { type AccountLane, executeSlice, type SliceParts } from './execute-slice
 import { openEpoch } from './keep-epoch.ts'
 import { createHeartbeat } from './keep-heartbeat.ts'
 import { openShares } from './keep-shares.ts'
-import { openTick, placesFor, type TickParts } from './tick.ts'
+import { openTick, placesFor, type TickParts, tryCredentials } from './tick.ts'
 
 export interface WorkOffParts<R extends AccountLane> {
   readonly ledger: WorkLedger &
@@ -72,6 +72,9 @@ export async function workOff<R extends AccountLane>(parts: WorkOffParts<R>): Pr
 
   const lanes = await parts.openLanes()
   await ledger.keepDoubtRest(doubtRestMs) // of every account there is now: it may be a new one
+  // Before anyone looks whether something can move.
+  for (const [accountId, lane] of lanes)
+    await tryCredentials(accountId, lane, await ledger.controls(accountId), { ledger, clock, log })
   const shares = openShares({ ledger, lanes, clock, log })
   const laneOf = (accountId: AccountId) => lanes.get(accountId)
   const inFlight = new Set<RowId>()

@@ -76,7 +76,7 @@ describe('why nothing moves', () => {
     ],
     [
       'account-stopped',
-      'the gateway refuses the password. The rows that wait were not executed. Ask whoever runs this server to correct it, restart a running worker, then: resume merchant shop',
+      'the gateway refuses the password. The rows that wait were not executed. Ask whoever runs this server to correct it: with other credentials the account goes on by itself, and a running worker reads a password file again. Otherwise: resume merchant shop',
     ],
     [
       'needs-file',

@@ -128,8 +128,8 @@ test('a batch that was stopped says that its waiting rows were not executed', ()
   const { state, reason } = standingOf(batch, NOW, true)
   expect([state, reason]).toEqual([
     'stopped',
-    'the gateway refuses the password. The rows that wait were not executed. Correct it, restart a running worker, ' +
-      'then: tranche resume --merchant shop --reason TEXT',
+    'the gateway refuses the password. The rows that wait were not executed. Correct it: with other credentials the account ' +
+      'goes on by itself, and a running worker reads a password file again. Otherwise: tranche resume --merchant shop --reason TEXT',
   ])
   expect(endingOf(batch, NOW)).toMatchObject({ kind: 'stuck', reason })
 })

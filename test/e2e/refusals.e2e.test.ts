@@ -46,7 +46,7 @@ test('each mistake of the configuration stands on a line of its own, whatever is
   expect(refused.last.error.message).toContain('sent:\n  TRANCHE_RATE')
 })
 
-test('a wrong password stops the account; the right one and a resume go on where it stood', async () => {
+test('a wrong password stops the account; another one is tried with one request, and the right one goes on where it stood', async () => {
   office = await openOffice()
   const input = await fileOf(20)
   const out = office.path('out.csv')
@@ -59,16 +59,37 @@ test('a wrong password stops the account; the right one and a resume go on where
   const { batch } = (await batches())[0] as { batch: string }
   expect((await office.tranche('status', batch, '--json')).last).toMatchObject({ state: 'stopped' })
 
-  const tries = office.sandbox.received()
-  const stillStopped = await office.tranche('run', input, '--out', out)
-  expect(stillStopped.code, stillStopped.stderr).toBe(6)
-  expect(office.sandbox.received()).toBe(tries)
-  const resumed = await office.tranche('resume', '--merchant', 'default', '--reason', 'password corrected')
-  expect(resumed.code, resumed.stderr).toBe(0)
+  expect(office.sandbox.received()).toBe(1)
+  for (const [password, received] of [
+    ['old-one', 1],
+    ['another', 2],
+    ['old-one', 2],
+    ['another', 2],
+  ] as const) {
+    const again = await office.trancheWith({ TRANCHE_GATEWAY_PASSWORD: password }, 'run', input, '--out', out)
+    expect([again.code, office.sandbox.received()], again.stderr).toEqual([6, received])
+  }
   const ran = await office.tranche('run', input, '--out', out)
   expect(ran.code, ran.stderr).toBe(0)
   expect(countsIn(out)).toEqual({ APPROVED: 20 })
   expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
+})
+
+test('a worker goes on by itself when the file with the password was corrected', async () => {
+  office = await openOffice()
+  const passwordFile = await office.put('password', 'old-one\n')
+  const env = { TRANCHE_GATEWAY_PASSWORD: undefined, TRANCHE_GATEWAY_PASSWORD_FILE: passwordFile }
+  const { batch } = (await office.tranche('submit', await fileOf(20), '--json')).last
+  const worker = office.startWith(env, 'worker')
+  const state = async () => (await office.tranche('status', batch, '--json')).last.state
+  await until('the stop', async () => (await state()) === 'stopped', worker)
+  expect(office.sandbox.received()).toBe(1)
+  await office.put('password', 's3cret-pass\n')
+  await until('the end', async () => (await state()) === 'done', worker)
+  expect(office.sandbox.received()).toBe(21)
+  worker.kill('SIGTERM')
+  const { stdout, stderr } = await worker.ended
+  expect(stdout + stderr).not.toMatch(/old-one|s3cret-pass/)
 })
 
 test('without any Redis a run ends with 2, and nothing was recorded or sent', async () => {

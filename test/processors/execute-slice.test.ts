@@ -12,6 +12,7 @@ import { type AccountLane, executeSlice, type SliceParts } from '../../src/proce
 import { type AccountLimiter, createLimiter } from '../../src/throttle/limiter.ts'
 import { bodyOf } from '../fixtures/bodies.ts'
 import { idle, ManualClock } from '../fixtures/clock.ts'
+import { credentialsOf } from '../fixtures/credentials.ts'
 import {
   CLERK,
   claim,
@@ -120,6 +121,7 @@ function withGate(newGate: AccountLimiter): void {
   const lane: AccountLane = {
     gateway,
     limiter,
+    credentials: credentialsOf(),
     timeoutMs: 60_000,
     notExecutedStatus: [503],
     deleteAnswer: 'status',

@@ -11,6 +11,7 @@ import { type AccountLane, executeSlice } from '../../src/processors/execute-sli
 import { openTick } from '../../src/processors/tick.ts'
 import { createLimiter } from '../../src/throttle/limiter.ts'
 import { idle, ManualClock } from '../fixtures/clock.ts'
+import { credentialsOf } from '../fixtures/credentials.ts'
 import { claimNamed, NOW, openAccount, refund, settle, submit } from '../fixtures/ledgers.ts'
 
 const BEAT_MS = 250
@@ -81,7 +82,7 @@ function openWorker(): Worker {
     close: async () => {},
   }
   const lane: AccountLane = {
-    ...{ gateway, timeoutMs: 60_000, notExecutedStatus: [], deleteAnswer: 'status' },
+    ...{ gateway, credentials: credentialsOf(), timeoutMs: 60_000, notExecutedStatus: [], deleteAnswer: 'status' },
     limiter: createLimiter({ inFlightMax: 100, ratePerSecond: null, clock }),
     configured: { ratePerSecond: null, inFlightMax: 8 },
   }

@@ -10,6 +10,7 @@ import type { AccountLane } from '../../src/processors/execute-slice.ts'
 import { openTick, ROWS_PER_SLICE, type Tick, type TickParts } from '../../src/processors/tick.ts'
 import { type AccountLimiter, createLimiter } from '../../src/throttle/limiter.ts'
 import { idle, ManualClock } from '../fixtures/clock.ts'
+import { credentialsOf } from '../fixtures/credentials.ts'
 import { CLERK, claimed, claimNamed, dueRow, NOW, openAccount, refund, settle, submit } from '../fixtures/ledgers.ts'
 
 const BEAT_MS = 250
@@ -53,6 +54,7 @@ let offers: Offers
 let limiter: AccountLimiter
 let inFlightMax: number
 let said: string[]
+let configured: string
 let tick: Tick | undefined
 
 beforeEach(async () => {
@@ -69,6 +71,7 @@ beforeEach(async () => {
   inFlightMax = 8
   limiter = createLimiter({ inFlightMax, ratePerSecond: null, clock })
   said = []
+  configured = 'one'
   return async () => {
     await tick?.stop()
     await ledger.close()
@@ -80,6 +83,7 @@ async function start(over: Partial<TickParts> = {}): Promise<void> {
   const log: Log = { debug: say, info: say, warn: say, error: say }
   const lane: AccountLane = {
     gateway: noGateway,
+    credentials: credentialsOf(() => configured),
     limiter,
     timeoutMs: 60_000,
     notExecutedStatus: [],
@@ -184,6 +188,22 @@ describe('what is due', () => {
     await ledger.resumeAccount(accountId, 'mended', CLERK, NOW)
     await clock.advance(BEAT_MS)
     expect(offers.taken()).toEqual([[batchId, 1]])
+  })
+
+  test('of an account that was stopped for its credentials is offered when they changed, once and with one open request', async () => {
+    const batchId = await batchOf('A', 3)
+    await start()
+    limiter.record('true-answer', null)
+    await ledger.stopAccount(accountId, 'wrong password', NOW, 'one')
+    offers.taken()
+    await clock.advance(BEAT_MS)
+    expect(offers.taken()).toEqual([])
+    configured = 'two'
+    await clock.advance(BEAT_MS)
+    expect([offers.taken(), limiter.openMost()]).toEqual([[[batchId, 1]], 1])
+    await ledger.stopAccount(accountId, 'wrong again', NOW, 'two')
+    for (configured of ['two', 'one', 'two']) await clock.advance(BEAT_MS)
+    expect(offers.taken()).toEqual([])
   })
 
   test('of an account without a road is not offered', async () => {

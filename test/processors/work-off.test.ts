@@ -7,6 +7,7 @@ import type { Log } from '../../src/ports/log.ts'
 import { workOff } from '../../src/processors/work-off.ts'
 import { createLimiter } from '../../src/throttle/limiter.ts'
 import { idle, ManualClock } from '../fixtures/clock.ts'
+import { credentialsOf } from '../fixtures/credentials.ts'
 import { NOW, openAccount, refund, submit } from '../fixtures/ledgers.ts'
 
 const gateway: Gateway = {
@@ -34,6 +35,7 @@ async function openParts(clock: ManualClock) {
   const lane = {
     gateway,
     limiter,
+    credentials: credentialsOf(),
     timeoutMs: 60_000,
     notExecutedStatus: [],
     deleteAnswer: 'status',

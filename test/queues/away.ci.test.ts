@@ -19,6 +19,7 @@ import { openSlices } from '../../src/queues/slices.ts'
 import { createLimiter } from '../../src/throttle/limiter.ts'
 import { bodyOf } from '../fixtures/bodies.ts'
 import { until } from '../fixtures/cli.ts'
+import { credentialsOf } from '../fixtures/credentials.ts'
 import { openAccount, refund, submit } from '../fixtures/ledgers.ts'
 import { openProxy, type TcpProxy } from '../fixtures/proxy.ts'
 import { openRedisServer, type RedisServer } from '../fixtures/redis.ts'
@@ -103,6 +104,7 @@ function openWork(): Promise<Work> {
     ...{
       gateway,
       limiter,
+      credentials: credentialsOf(),
       timeoutMs: 60_000,
       notExecutedStatus: [],
       deleteAnswer: 'status' as const,

@@ -12,6 +12,7 @@ import { submitFile } from '../../src/processors/submit-file.ts'
 import { takeMessage } from '../../src/processors/take-message.ts'
 import { workOff } from '../../src/processors/work-off.ts'
 import { createLimiter } from '../../src/throttle/limiter.ts'
+import { credentialsOf } from '../fixtures/credentials.ts'
 import { CLERK, listOf, lookalikeNamedIn } from '../fixtures/ledgers.ts'
 import { isIdle, logOf, requestOf } from './acting.ts'
 import { type Approving, approveAll, decideOn } from './approvers.ts'
@@ -211,7 +212,14 @@ export class Office {
       const gateway = truth.open(life, accountId, limiter.departure)
       const { timeoutMs, notExecutedStatus } = truth.weather
       const lane = {
-        ...{ gateway, limiter, timeoutMs, notExecutedStatus, deleteAnswer: 'status' as const },
+        ...{
+          gateway,
+          credentials: credentialsOf(),
+          limiter,
+          timeoutMs,
+          notExecutedStatus,
+          deleteAnswer: 'status' as const,
+        },
         configured: { ratePerSecond, inFlightMax },
       }
       lanes.set(accountId, plant.lane?.(lane) ?? lane)

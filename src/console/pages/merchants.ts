@@ -206,7 +206,7 @@ function stateOf(door: ConsoleDoor, seen: Seen, one: MerchantView): Html {
       : [
           note(
             'refused',
-            html`<strong>Stopped:</strong> ${stopped}. The rows that wait were not executed. ${linked(words`${atTerminal`Correct it, restart a running worker`}`)}, then resume the merchant here.`,
+            html`<strong>Stopped:</strong> ${stopped}. The rows that wait were not executed. ${linked(words`${atTerminal`Correct it`}`)}: with other credentials it goes on by itself. Otherwise resume the merchant here.`,
           ),
         ]),
     ...(held === null

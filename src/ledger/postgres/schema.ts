@@ -28,6 +28,7 @@ const TABLES = `
     username TEXT COLLATE "C" NOT NULL,
     created_at BIGINT NOT NULL,
     stopped_reason TEXT,
+    tried_credentials TEXT,
     wait_until BIGINT,
     new_doubts BIGINT NOT NULL DEFAULT 0,
     resumes BIGINT NOT NULL DEFAULT 0,

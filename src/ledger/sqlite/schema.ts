@@ -20,6 +20,7 @@ export const SCHEMA = `
     username TEXT NOT NULL,
     created_at INTEGER NOT NULL,
     stopped_reason TEXT, -- null: it is not stopped
+    tried_credentials TEXT, -- digests, with blanks between them: refused, or tried in place of refused ones, since a person resumed it
     wait_until INTEGER, -- the gateway asked to wait until then
     new_doubts INTEGER NOT NULL DEFAULT 0, -- since the start of the worker or the last resume
     resumes INTEGER NOT NULL DEFAULT 0,

@@ -11,6 +11,8 @@ export interface AccountControls {
   readonly resumes: number
   /** As a person set it; null: as configured. */
   readonly ratePerSecond: number | null
+  /** Digests of credentials that were refused, or tried since, in one text; null: it is not stopped, or not for its credentials. */
+  readonly triedCredentials: string | null
 }
 
 export interface ControlLedger {

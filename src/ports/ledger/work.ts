@@ -175,6 +175,11 @@ export interface WorkLedger {
   readonly dividesAccounts: boolean
   /** Asked again and again while working, where accounts are divided. Rejects where the ledger cannot be reached now: nothing changes then. */
   takeShare(asked: ShareAsked): Promise<void>
-  /** Nothing of the account is claimed until `resumeAccount`. */
-  stopAccount(accountId: AccountId, reason: string, nowMs: number): Promise<void>
+  /** Nothing of the account is claimed until `resumeAccount`. `refused`: the digest of the credentials that the gateway refused; null: it refused others. */
+  stopAccount(accountId: AccountId, reason: string, nowMs: number, refused?: string | null): Promise<void>
+  /**
+   * The account goes on, where it was stopped for its credentials and no request was refused with these, nor tried with them since a person
+   * resumed it, and none is open. Resolves to whether it does: once for each digest.
+   */
+  tryCredentials(accountId: AccountId, digest: string, nowMs: number): Promise<boolean>
 }

@@ -394,6 +394,35 @@ export function describeSettle(): void {
       ])
     })
 
+    test('ends where other credentials are tried, once for each, while no answer is awaited', async () => {
+      const batchId = await submit(ledger, accountId, [refund('A')])
+      const tries = (digest: string) => ledger.tryCredentials(accountId, digest, NOW)
+      expect(await tries('two')).toBe(false) // it is not stopped
+      const row = await claimNamed(ledger, batchId, 'A')
+      await ledger.stopAccount(accountId, 'wrong password', NOW, 'one')
+      expect(await tries('two')).toBe(false)
+      await settle(ledger, row, 'READY', { httpStatus: 401 })
+      expect((await ledger.controls(accountId)).triedCredentials).toBe('one')
+      expect(await tries('one')).toBe(false)
+      expect(await tries('two')).toBe(true)
+      expect(await ledger.accounts()).toMatchObject([{ stopped: null }])
+      expect(await ledger.controls(accountId)).toMatchObject({ resumes: 1, triedCredentials: null })
+      await ledger.stopAccount(accountId, 'wrong again', NOW, 'two')
+      expect([await tries('two'), await tries('one')]).toEqual([false, false])
+      expect(await tries('three')).toBe(true)
+    })
+
+    test('ends by itself only where credentials were refused, and after a person resumed it each is new again', async () => {
+      const tries = (digest: string) => ledger.tryCredentials(accountId, digest, NOW)
+      await ledger.stopAccount(accountId, 'three rows were refused', NOW)
+      expect(await tries('two')).toBe(false)
+      await ledger.resumeAccount(accountId, 'go', CLERK, NOW)
+      await ledger.stopAccount(accountId, 'wrong password', NOW, 'one')
+      await ledger.resumeAccount(accountId, 'go', CLERK, NOW)
+      await ledger.stopAccount(accountId, 'wrong password', NOW, 'two')
+      expect(await tries('one')).toBe(true)
+    })
+
     test('refuses a claim of the row whose settlement stopped the account', async () => {
       const batchId = await submit(ledger, accountId, [refund('A')])
       const row = await claimNamed(ledger, batchId, 'A')

@@ -12,6 +12,7 @@ import type { AccountLane } from '../../../src/processors/execute-slice.ts'
 import { submitFile } from '../../../src/processors/submit-file.ts'
 import { workOff } from '../../../src/processors/work-off.ts'
 import { createLimiter } from '../../../src/throttle/limiter.ts'
+import { credentialsOf } from '../../fixtures/credentials.ts'
 import { CLERK } from '../../fixtures/ledgers.ts'
 import { isIdle, logOf, requestOf } from '../acting.ts'
 import { cellsOf, inputOf, type KeptFile } from '../files.ts'
@@ -149,7 +150,14 @@ export class HostsOffice {
     const gateway = truth.open(life, accountId, limiter.departure)
     const { timeoutMs, notExecutedStatus } = truth.weather
     const lane: AccountLane = {
-      ...{ gateway, limiter, timeoutMs, notExecutedStatus, deleteAnswer: 'status' as const },
+      ...{
+        gateway,
+        credentials: credentialsOf(),
+        limiter,
+        timeoutMs,
+        notExecutedStatus,
+        deleteAnswer: 'status' as const,
+      },
       configured: { ratePerSecond, inFlightMax },
     }
     return new Map([[accountId, plant.lane?.(lane) ?? lane]])

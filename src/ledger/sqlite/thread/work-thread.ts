@@ -21,7 +21,17 @@ export const CALLS = [
     'sweepLost',
     'expireApprovals',
   ],
-  ...['workable', 'dueRows', 'claim', 'settle', 'stopAccount', 'controls', 'recordMessage', 'recordRefusal'],
+  ...[
+    'workable',
+    'dueRows',
+    'claim',
+    'settle',
+    'stopAccount',
+    'tryCredentials',
+    'controls',
+    'recordMessage',
+    'recordRefusal',
+  ],
 ] as const satisfies readonly (keyof Ledger)[]
 
 /** All that a worker and the intake of messages call. */

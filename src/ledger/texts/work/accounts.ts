@@ -13,7 +13,23 @@ const KEEP_REST = `
 const STOP = `
     UPDATE account SET stopped_reason = :reason WHERE id = :accountId AND stopped_reason IS NULL RETURNING id`
 
-export function keepingAccountsOn(engine: Engine): Pick<WorkLedger, 'keepDoubtRest' | 'recordHealth' | 'stopAccount'> {
+/** Each once. */
+const KEEP_TRIED = `
+    UPDATE account SET tried_credentials = coalesce(tried_credentials || ' ', '') || :digest
+    WHERE id = :accountId AND @position(coalesce(tried_credentials, ''), :digest) = 0`
+
+/** An answer that is awaited may be the refusal of the credentials before these. */
+const GO_ON = `
+    UPDATE account AS a SET stopped_reason = NULL, resumes = resumes + 1
+    WHERE id = :accountId AND stopped_reason IS NOT NULL AND tried_credentials IS NOT NULL AND @position(tried_credentials, :digest) = 0
+      AND NOT EXISTS (SELECT 1 FROM instruction i WHERE i.state = 'SENDING' AND i.account_id = a.id)
+    RETURNING id`
+
+const CREDENTIALS_CHANGED = 'the credentials changed: one request shows whether they are accepted'
+
+export function keepingAccountsOn(
+  engine: Engine,
+): Pick<WorkLedger, 'keepDoubtRest' | 'recordHealth' | 'stopAccount' | 'tryCredentials'> {
   return {
     keepDoubtRest: (restMs) => engine.write(() => change(KEEP_REST, { restMs }), KEPT),
 
@@ -26,11 +42,22 @@ export function keepingAccountsOn(engine: Engine): Pick<WorkLedger, 'keepDoubtRe
         FAULTING,
       ),
 
-    stopAccount: (accountId, reason, nowMs) =>
+    stopAccount: (accountId, reason, nowMs, refused = null) =>
       engine.write(function* () {
+        if (refused !== null) yield* change(KEEP_TRIED, { accountId, digest: refused })
         const stopped = yield* all(STOP, { reason, accountId })
         if (stopped.length > 0) yield* recordAct({ what: 'stop-account', atMs: nowMs, actor: null, accountId, reason })
       }, KEPT),
+
+    tryCredentials: (accountId, digest, nowMs) =>
+      engine.write(function* () {
+        if ((yield* all(GO_ON, { accountId, digest })).length === 0) return false
+        yield* change(KEEP_TRIED, { accountId, digest })
+        yield* recordAct({
+          ...{ what: 'resume-account', atMs: nowMs, actor: null, accountId, reason: CREDENTIALS_CHANGED },
+        })
+        return true
+      }, FAULTING),
   }
 }
 

@@ -49,7 +49,9 @@ export function controlOn(engine: Engine, { assertNewest, whyUnsure, whyAtWork }
     },
     resumeAccount: (accountId, reason, actor, nowMs) =>
       engine.write(function* () {
-        yield* change('UPDATE account SET stopped_reason = NULL WHERE id = :accountId', { accountId })
+        yield* change('UPDATE account SET stopped_reason = NULL, tried_credentials = NULL WHERE id = :accountId', {
+          accountId,
+        })
         yield* restartAccount(accountId)
         yield* recordAct({ what: 'resume-account', atMs: nowMs, actor, accountId, reason })
       }, FAULTING),
@@ -69,14 +71,13 @@ export function controlOn(engine: Engine, { assertNewest, whyUnsure, whyAtWork }
     },
     relabelAccount: (name, environment, reason, actor, nowMs) =>
       whileNobodyWorks(() => relabelAccount(name, environment, reason, actor, nowMs)),
-    controls: async (accountId) =>
-      (await engine.read(() =>
-        one<AccountControls>('SELECT name, resumes, rate AS "ratePerSecond" FROM account WHERE id = :accountId', {
-          accountId,
-        }),
-      ))!,
+    controls: async (accountId) => (await engine.read(() => one<AccountControls>(CONTROLS, { accountId })))!,
   }
 }
+
+const CONTROLS = `
+    SELECT name, resumes, rate AS "ratePerSecond", CASE WHEN stopped_reason IS NOT NULL THEN tried_credentials END AS "triedCredentials"
+    FROM account WHERE id = :accountId`
 
 /** A person has looked. */
 function* restartAccount(accountId: number): Script<void> {
