@@ -164,15 +164,23 @@ function whyNotCaptured(order: Order, row: OfOrder, { captureTolerance }: OrderR
 }
 
 function whyNotRefunded(order: Order, row: OfOrder): OrderFault | null {
-  const { recorded, inFile } = order
+  const { authorized, recorded, inFile } = order
   const paid = paidOf(order)
-  if (paid === null) return null
-  return whyTooMuch(order, row, {
-    ...{ of: paid, most: paid.amountMinor, before: addUp(recorded.refunded, inFile.refunded) },
+  const limit = {
+    before: addUp(recorded.refunded, inFile.refunded),
     problem: 'more of the order would be refunded than was paid',
     otherCurrency: 'the order was paid in another currency',
-    ...{ done: 'paid', verb: 'refund', hint: '' },
-  })
+    verb: 'refund',
+  } as const
+  if (paid !== null)
+    return whyTooMuch(order, row, { ...limit, of: paid, most: paid.amountMinor, done: 'paid', hint: '' })
+  if (authorized === null || isCaptured(order)) return null
+  return whyTooMuch(order, row, { ...limit, of: authorized, most: 0n, done: 'authorized', hint: ', not captured,' })
+}
+
+/** Or may be, or will: how much is another matter. */
+function isCaptured({ sold, isSaleUnsure, recorded, inFile }: Order): boolean {
+  return isSaleUnsure || sold !== null || recorded.open !== null || inFile.open !== null
 }
 
 /** What waits to be captured, or may have been, is as good as paid. null: it is not known here, or is of several currencies. */

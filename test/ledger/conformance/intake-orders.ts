@@ -125,6 +125,17 @@ export function describeOrders(): void {
       }
     })
 
+    test('are none where it was authorized and nothing of it is captured, whichever came first', async () => {
+      const waiting = await submit(ledger, accountId, [of('A', 1_000n)])
+      const auth = await authorized()
+      expect((await check([of('B', 100n)])).faults).toMatchObject([
+        { problem: expect.stringContaining(`authorized 100.00 EUR, not captured, by row 1 of batch ${auth}`) },
+      ])
+      expect((await message(of('M', 100n))).kind).toBe('refused')
+      expect((await claim(ledger, await dueRow(ledger, waiting, 'A'))).kind).toBe('not-free')
+      expect(await statesIn(ledger, waiting)).toEqual(['CANCELLED'])
+    })
+
     test('whose sale was answered with another amount are not measured by it', async () => {
       await sold({ warnsOfMoney: true, warning: 'the gateway answered the amount 1.00' })
       expect((await check([of('A', 90_000n)])).review).toMatchObject({ accepted: 1, lookalikes: 0 })

@@ -112,6 +112,18 @@ describe('what is paid of an order', () => {
     })
   })
 
+  test('is nothing where it was authorized and not captured, and is not known where it was not authorized either', () => {
+    const authorized = recorded({}, { authorized: sum(1000n) })
+    expect(refundable(authorized, 1n)).toMatchObject({
+      kind: 'wrong',
+      problem:
+        'more of the order would be refunded than was paid (order 7: authorized 10.00 EUR, not captured, by row 3 of batch b1; this row asks for 0.01 EUR)',
+    })
+    const warned = { authorized: sum(1000n), isSaleUnsure: true }
+    for (const order of [recorded({}, warned), withRow(authorized, row('CAUTH', 600n), 2), UNKNOWN])
+      expect(refundable(order, 600n)).toBe('fits')
+  })
+
   test('is not known where parts of it are in several currencies', () => {
     const several = recorded({ open: sum(300n, 4, 'USD') }, { sold: sum(600n) })
     expect(refundable(several, 9_999n)).toBe('fits')

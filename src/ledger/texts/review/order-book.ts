@@ -296,9 +296,12 @@ function* gatherOrders(account: AccountId): Script<void> {
 function* gatherRecorded(account: AccountId): Script<void> {
   const KEY = "(o.order_key || '')"
   yield* change(`UPDATE draft_order AS o SET (${COLUMNS.done}) = (${DONE('o.order_key')})`, { account })
-  yield* change(`UPDATE draft_order AS o SET (${COLUMNS.authorized}) = (${AUTHORIZED(KEY)}) WHERE captures > 0`, {
-    account,
-  })
+  yield* change(
+    `UPDATE draft_order AS o SET (${COLUMNS.authorized}) = (${AUTHORIZED(KEY)}) WHERE captures + refunds > 0`,
+    {
+      account,
+    },
+  )
   yield* change(`UPDATE draft_order AS o SET (${COLUMNS.sold}) = (${SOLD(KEY)}) WHERE refunds > 0`, { account })
 }
 
