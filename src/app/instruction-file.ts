@@ -28,6 +28,8 @@ export interface FileOptions {
   readonly decimal: '.' | ',' | undefined
   /** Every amount carries a minus, which is taken off. */
   readonly sign?: 'minus' | undefined
+  /** Amounts are in minor units of their currency. */
+  readonly scale?: 'minor' | undefined
   /** The line that names the columns, where it is not the first. */
   readonly headerRow?: number | undefined
   readonly runKey: string | undefined
@@ -100,6 +102,7 @@ export async function openInstructionFile(path: string, merchant: Merchant, opti
     currency: options.currency ?? merchant.currency ?? undefined,
     decimal: options.decimal ?? merchant.decimal ?? undefined,
     sign: options.sign,
+    scale: options.scale,
     headerRow: options.headerRow,
     runKey: options.runKey,
     sheet: options.sheet,

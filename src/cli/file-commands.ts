@@ -17,7 +17,7 @@ export function addFileCommands(program: Command, act: Act): void {
     .option('--vault <verb>', 'the file is for the customer vault: create, update or delete')
     .option(
       '--save-format <name>',
-      'keep operation, currency, decimal, sign, header-row, timezone, map and not-a-card under this name, for --format',
+      'keep operation, currency, decimal, sign, scale, header-row, timezone, map and not-a-card under this name, for --format',
     )
     .option(
       '--details <dir>',

@@ -51,6 +51,11 @@ export function withFileOptions(command: Command): Command {
         'every amount has a minus or brackets, as in exports of refunds: take it off',
       ).choices(['minus']),
     )
+    .addOption(
+      new Option('--scale <scale>', 'every amount is a number of cents, or of its currency’s smallest unit').choices([
+        'minor',
+      ]),
+    )
   withTableOptions(command)
   return command
     .optionsGroup(EXPECTED)

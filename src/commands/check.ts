@@ -188,12 +188,12 @@ async function assertCanSave(app: App, given: FileArguments, name: string): Prom
   if (Object.values(formatOf(given)).some((said) => said !== undefined && said.length > 0)) return
   throw new Fault(
     'usage',
-    '--save-format: there is nothing to keep. Add what says how the file is read: --operation, --currency, --decimal, --sign, --header-row, --timezone, --map or --not-a-card. Nothing was recorded and nothing was sent.',
+    '--save-format: there is nothing to keep. Add what says how the file is read: --operation, --currency, --decimal, --sign, --scale, --header-row, --timezone, --map or --not-a-card. Nothing was recorded and nothing was sent.',
   )
 }
 
-function formatOf({ operation, currency, decimal, sign, headerRow, timezone, map, notACard }: FileArguments) {
-  return { operation, currency, decimal, sign, headerRow, timezone, map, notACard }
+function formatOf({ operation, currency, decimal, sign, scale, headerRow, timezone, map, notACard }: FileArguments) {
+  return { operation, currency, decimal, sign, scale, headerRow, timezone, map, notACard }
 }
 
 /** What a format keeps is how the file is read, not what is expected of it. */

@@ -24,6 +24,7 @@ export interface FileArguments {
   readonly currency?: string
   readonly decimal?: string
   readonly sign?: string
+  readonly scale?: string
   readonly headerRow?: string
   readonly timezone?: string
   readonly map?: readonly string[]
@@ -71,7 +72,7 @@ export async function withFormat<T extends FileArguments>(app: App, given: T): P
   const isFree = (text: string) => {
     const { column, field } = parseMapping(text)
     const isSame = (other: string) => other.toLowerCase() === column.toLowerCase()
-    return !own.some((entry) => isSame(entry.column) || (field !== '' && entry.field === field))
+    return !own.some((entry) => isSame(entry.column) || (field !== '' && field !== 'done' && entry.field === field))
   }
   const format = Object.fromEntries(Object.entries(saved).filter(([, value]) => value !== undefined))
   return {
@@ -107,6 +108,7 @@ export function requestFor(app: App, merchant: Merchant, given: FileArguments, c
       text === '.' || text === ',' ? text : undefined,
     ),
     sign: parseOption<'minus'>(given.sign, '--sign', 'minus', (text) => (text === 'minus' ? text : undefined)),
+    scale: parseOption<'minor'>(given.scale, '--scale', 'minor', (text) => (text === 'minor' ? text : undefined)),
     headerRow: headerRowOf(given),
     runKey: given.runKey,
     timeZone: given.timezone,

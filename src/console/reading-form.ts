@@ -78,6 +78,12 @@ const READ: readonly Setting[] = [
     written: () => 'minus',
   },
   {
+    ...{ name: 'scale', option: 'scale', label: 'Amounts are in cents', kind: 'tick' },
+    hint: 'Or in the smallest unit of their currency',
+    problem: ANYTHING,
+    written: () => 'minor',
+  },
+  {
     ...{ name: 'not_a_card', option: 'notACard', label: 'Columns with numbers that are no card numbers' },
     ...{ hint: 'One in a line, as the file names it. That you said so is kept.', kind: 'lines', problem: ANYTHING },
   },

@@ -60,6 +60,7 @@ const FIELDS: Partial<Readonly<Record<SettingName, string>>> = {
   operation: 'What the rows ask for',
   'run-key': 'Run key',
   retry: 'Rows to send once more',
+  scale: 'Amounts are in cents',
   sheet: 'Sheet',
   sign: 'Amounts have a minus',
   timezone: 'Time zone',

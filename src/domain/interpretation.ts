@@ -13,6 +13,8 @@ export interface Interpretation {
   readonly decimal?: '.' | ',' | undefined
   /** Every amount carries a minus, which is taken off. */
   readonly sign?: 'minus' | undefined
+  /** Amounts are in minor units of their currency. */
+  readonly scale?: 'minor' | undefined
   /** The line that names the columns, where it is not the first. */
   readonly headerRow?: number | undefined
   readonly sheet?: string | undefined
@@ -29,12 +31,13 @@ export interface Interpretation {
 export type Fingerprint = string
 
 export function fingerprintOf({ map = [], retry = [], reattempt = [], ...said }: Interpretation): Fingerprint {
-  const { operation, currency, decimal, sign, headerRow, sheet, timeZone } = said
+  const { operation, currency, decimal, sign, scale, headerRow, sheet, timeZone } = said
   const canonical = {
     operation,
     currency,
     decimal,
     sign,
+    scale,
     headerRow,
     sheet,
     timeZone,

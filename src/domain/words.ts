@@ -35,6 +35,7 @@ export type SettingName =
   | 'report'
   | 'retry'
   | 'run-key'
+  | 'scale'
   | 'sheet'
   | 'sign'
   | 'timezone'

@@ -26,6 +26,41 @@ export function titledFault(first: CsvRecord, headerLine: number | null): Struct
   )
 }
 
+/**
+ * Sees the lines above the column names, one after another, and answers whether they have become a table: names, and below
+ * them as many cells with numbers among them. Two names may be a label and its text, unless one of them is a column's.
+ */
+export function tableAbove(isKnown: (name: string) => boolean): (cells: readonly string[]) => boolean {
+  let named = 0
+  return (cells) => {
+    const filled = cells.filter((cell) => cell.trim() !== '')
+    const width = cells.findLastIndex((cell) => cell.trim() !== '') + 1
+    if (named > 0 && filled.length >= 2 && (width === named || cells.length === named) && filled.some(isNumberLike))
+      return true
+    const isNames = filled.every((cell) => cell.length <= NAME_CHARACTERS && /\p{L}/u.test(cell) && !/\d{3}/.test(cell))
+    named = isNames && (filled.length > 2 || (filled.length === 2 && filled.some(isKnown))) ? width : 0
+    return false
+  }
+}
+
+const NAME_CHARACTERS = 60
+
+/** Digits and signs, with the mark of a currency at most. */
+function isNumberLike(cell: string): boolean {
+  return /\d/.test(cell) && !/\p{L}{4}/u.test(cell)
+}
+
+/** What stands above the column names would be left out, and are rows: no person wants them taken out as titles. */
+export function twoTablesFault(lineAbove: number, headerLine: number): StructuralFault {
+  return refuse(
+    {
+      problem: `line ${headerLine} looks like the column names, and line ${lineAbove} is a row of another table above it: two tables are in one file`,
+      remedy: 'make a file of each table, with its own column names in the first line',
+    },
+    { line: headerLine },
+  )
+}
+
 /** Lines named one by one in a warning; the rest is counted. */
 const LINES_NAMED = 10
 

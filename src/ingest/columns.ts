@@ -90,9 +90,11 @@ export function isResultColumn(column: string): boolean {
 export interface MappedColumn {
   readonly column: string
   readonly field: Field | null
+  /** It says that rows are done, and they are meant all the same; of rows that are not done the file is refused. */
+  readonly mayBeDone?: true
 }
 
-/** As the command line or a saved format has it; an empty field or `ignore` takes a column's meaning away. */
+/** As the command line or a saved format has it; an empty field or `ignore` takes a column's meaning away, `done` what it says is done. */
 export interface SaidColumn {
   readonly column: string
   readonly field: string
@@ -105,7 +107,8 @@ export function parseColumnMap(
 ): readonly MappedColumn[] | Problem {
   const map: MappedColumn[] = []
   for (const { column, field: name } of said) {
-    const field = parseMappedField(name, vocabulary)
+    const mayBeDone = toLowerAscii(name.trim()) === 'done'
+    const field = mayBeDone ? null : parseMappedField(name, vocabulary)
     if (isProblem(field)) return field
     const reserved = reservedProblem(column, field)
     if (reserved !== null) return reserved
@@ -119,7 +122,7 @@ export function parseColumnMap(
         remedy: 'map each column once, and one column to a field',
       }
     }
-    map.push({ column, field })
+    map.push({ column, field, ...(mayBeDone ? { mayBeDone } : {}) })
   }
   return map
 }

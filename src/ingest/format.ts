@@ -25,6 +25,8 @@ export interface Format {
   readonly decimal?: string | undefined
   /** `minus`: every amount carries one. */
   readonly sign?: string | undefined
+  /** `minor`: amounts are in minor units of their currency. */
+  readonly scale?: string | undefined
   /** The line that names the columns, as digits. */
   readonly headerRow?: string | undefined
   readonly timezone?: string | undefined
@@ -133,6 +135,7 @@ async function parseFormat(content: unknown): Promise<{ mistakes: readonly strin
       currency: said((text) => parseCurrency(text) !== undefined, 'an ISO 4217 code such as EUR'),
       decimal: said((text) => text === '.' || text === ',', '"." or ","'),
       sign: said((text) => text === 'minus', 'minus'),
+      scale: said((text) => text === 'minor', 'minor'),
       header_row: z.int('write the number of a line').min(1, 'write the number of a line').optional(),
       timezone: said(isTimeZone, 'an IANA time zone such as Europe/Berlin'),
       map: z.record(z.string(), z.string().nullable(), 'write lines of COLUMN: FIELD').optional(),
@@ -141,7 +144,7 @@ async function parseFormat(content: unknown): Promise<{ mistakes: readonly strin
     {
       error: (issue) =>
         issue.code === 'invalid_type'
-          ? 'write operation, currency, decimal, sign, header_row, timezone, map or not_a_card'
+          ? 'write operation, currency, decimal, sign, scale, header_row, timezone, map or not_a_card'
           : undefined,
     },
   )

@@ -16,7 +16,6 @@ import {
   squeezed,
 } from './columns.ts'
 import type { CardPart, Field } from './field-names.ts'
-import { currencyInName } from './fields/currency-shown.ts'
 import { findDirections, findRivals, saysDirection, speaksOfAmount } from './fields/rivals.ts'
 import {
   findDuplicate,
@@ -29,12 +28,16 @@ import {
   missingFields,
 } from './header-faults.ts'
 import { type HeaderNeeds, meaningsOf, notCardsIn, saidPlaces } from './said-columns.ts'
+import { currencyOfMarks, marksInName } from './statements/currency.ts'
+import { inMinorUnits, scaleInName } from './statements/scale.ts'
 import { numbered, withoutUnused } from './unused-columns.ts'
 import { cardPartOf, type Vocabulary, vocabularyOf } from './vocabulary.ts'
 
 export interface Header {
-  /** As the name of the amount's column says. */
-  readonly currency: Currency | null
+  /** What the name of the amount's column says of its currency. */
+  readonly currencyMarks: readonly string[]
+  /** The amounts are in minor units, as a person says and the name of their column does not. */
+  readonly isSilentlyMinor: boolean
   /** Where nothing says the currency so far; a mark beside every amount still may. */
   readonly missingCurrency: Problem<Text> | null
   /** Every column as the file names it. */
@@ -55,8 +58,10 @@ export interface Header {
   readonly ignored: readonly string[]
   /** Of the unknown ones, those whose names speak of an amount and that no `=ignore` excludes. */
   readonly rivals: readonly string[]
-  /** Beside an amount: the places without a meaning here, named or not, whose values may say which way the money goes. */
+  /** The places without a meaning here, named or not, whose values may say something of the money of a row. */
   readonly beside: readonly number[]
+  /** Of these, the ones that may say that rows are done. */
+  readonly mayBeDone: readonly number[]
   /** Of the kind of file that it is read as. */
   readonly vocabulary: Vocabulary
   /** By place: the columns that are read as parts of a card. */
@@ -92,7 +97,8 @@ export function parseHeader(names: readonly string[], line: number, needs: Heade
   const fields: Partial<Record<Field, number>> = {}
   const results = findResults(written)
   const amount = meanings.indexOf('amount')
-  const inName = amount === -1 ? null : currencyInName(written[amount] as string)
+  const currencyMarks = amount === -1 ? [] : marksInName(written[amount] as string)
+  const inName = currencyOfMarks(currencyMarks)
   // Whether every amount has a mark is seen in the rows.
   const asked = { ...needs, currency: inName ?? needs.currency ?? (amount === -1 ? undefined : ANY_CURRENCY) }
   const places = written.map((_, i) => i)
@@ -105,7 +111,10 @@ export function parseHeader(names: readonly string[], line: number, needs: Heade
   }
   const unread = places.filter((i) => meanings[i] === null && !cardPlaces.includes(i) && !isOurs(i))
   const unknown = unread.filter((i) => (written[i] as string).trim() !== '')
-  const ignored = [...saidPlaces(needs.map ?? [], written, (field) => field === null), ...passed]
+  const ignored = [
+    ...saidPlaces(needs.map ?? [], written, ({ field, mayBeDone }) => field === null && !mayBeDone),
+    ...passed,
+  ]
   const rivals = unknown.filter((i) => !ignored.includes(i) && speaksOfAmount(written[i] as string))
   const directions = unknown.filter((i) => !ignored.includes(i) && saysDirection(written[i] as string))
   const namesAt = (some: readonly number[]) => some.map((i) => written[i] as string)
@@ -121,7 +130,8 @@ export function parseHeader(names: readonly string[], line: number, needs: Heade
   const notCards = notCardsIn(written, needs.notCards ?? [], cardPlaces)
   if (isProblem(notCards)) return refuse(notCards, { line })
   return {
-    currency: inName,
+    currencyMarks,
+    isSilentlyMinor: needs.scale === 'minor' && amount !== -1 && scaleInName(written[amount] as string) === null,
     missingCurrency: findMissing(written, meanings, { ...needs, currency: inName ?? needs.currency }),
     written,
     names: { plain: written.map(plainName), squeezed: new Set(written.map(squeezed)) },
@@ -132,7 +142,8 @@ export function parseHeader(names: readonly string[], line: number, needs: Heade
     unknown: namesAt(unknown),
     ignored: namesAt(ignored),
     rivals: namesAt(rivals),
-    beside: fields.amount === undefined ? [] : unread.filter((i) => !ignored.includes(i)),
+    beside: unread.filter((i) => !ignored.includes(i)),
+    mayBeDone: saidPlaces(needs.map ?? [], written, ({ mayBeDone }) => mayBeDone === true),
     vocabulary,
     cardParts,
     cards,
@@ -173,7 +184,7 @@ function guessedIn(
   meanings: readonly (Field | null)[],
   map: readonly MappedColumn[],
 ): Header['guessed'] {
-  const said = saidPlaces(map, written, (field) => field !== null)
+  const said = saidPlaces(map, written, ({ field }) => field !== null)
   return written.flatMap((name, i) => {
     const field = meanings[i] ?? null
     return field === null || plainName(name) === field || said.includes(i) ? [] : [i]
@@ -206,12 +217,18 @@ function amountIn(
   map: readonly MappedColumn[],
 ): Parameters<typeof findRivals>[1] {
   if (amount === undefined) return null
-  return { place: amount, isSaid: saidPlaces(map, written, (field) => field === 'amount').includes(amount) }
+  return { place: amount, isSaid: saidPlaces(map, written, ({ field }) => field === 'amount').includes(amount) }
 }
 
 /** The carried columns, as the results name them again: no name twice. */
 export function carriedColumns(header: Header): readonly string[] {
-  return numbered(header.carried.map((i) => header.written[i] as string))
+  const { carried, written, fields, isSilentlyMinor } = header
+  return numbered(
+    carried.map((i) => {
+      const name = written[i] as string
+      return i === fields.amount && isSilentlyMinor ? inMinorUnits(name) : name
+    }),
+  )
 }
 
 /** Every column that was understood, under its own name or another, in the order of the file. */

@@ -4,7 +4,7 @@ import type { Operation } from '../domain/instruction.ts'
 import type { Currency } from '../domain/money.ts'
 import { type Problem, refuse, type StructuralFault } from '../domain/problem.ts'
 import { type Spelling, spell, type Text, words } from '../domain/words.ts'
-import { lineTakenIn, Oddities, takenInFault, titledFault } from './anomalies.ts'
+import { lineTakenIn, Oddities, tableAbove, takenInFault, titledFault, twoTablesFault } from './anomalies.ts'
 import { type Candidates, SAMPLE_ROWS } from './candidates.ts'
 import { passedWarnings } from './cards/evidence.ts'
 import { findCardData } from './cards/record.ts'
@@ -12,12 +12,13 @@ import { fieldOf, type MappedColumn, squeezed } from './columns.ts'
 import { type Delimiter, type IsKnown, noSuchLine } from './csv/delimiter.ts'
 import { ShortLines, squared } from './csv/ragged.ts'
 import type { CsvRecord } from './csv/records.ts'
-import { isAmountIn } from './fields/currency-shown.ts'
 import type { DecimalSign } from './fields/decimal-sign.ts'
 import { candidatesIn, type Header, isHeaderAgain, namesColumns, parseHeader } from './header.ts'
 import { LACKS } from './header-faults.ts'
 import { LIMITS } from './limits.ts'
 import { RowEvidence, type RowsShown } from './row-evidence.ts'
+import { isAmountIn } from './statements/currency.ts'
+import type { Scale } from './statements/scale.ts'
 import { type CardsTaken, vocabularyOf } from './vocabulary.ts'
 
 /** What a person says about a file. */
@@ -33,6 +34,8 @@ export interface ReadingOptions {
   readonly decimal?: DecimalSign | undefined
   /** Every amount carries a minus, which is taken off. */
   readonly sign?: 'minus' | undefined
+  /** Amounts are in minor units of their currency. */
+  readonly scale?: Scale | undefined
   /** The line that names the columns; lines above it are left out, and counted. */
   readonly headerRow?: number | undefined
   readonly runKey?: string | undefined
@@ -110,6 +113,8 @@ export async function surveyRecords(
             ? null
             : await source.findAbove(read.line, (cells) => isHeaderAgain(parsed, withoutEnd(cells, parsed)))
         if (sameAbove !== null) return refuse(rowsAbove(sameAbove, read.line), { line: sameAbove })
+        const table = options.headerRow === undefined ? null : await twoTables(read.line, options, source)
+        if (table !== null) return table
         evidence = new RowEvidence(parsed, read.line, options)
         shortLines = new ShortLines(parsed)
         continue
@@ -168,7 +173,14 @@ function rowsAbove(line: number, headerLine: number): Problem<Text> {
 
 /** Where lines stand above the one that names the columns. */
 async function titled(read: CsvRecord, options: ReadingOptions, source: Source): Promise<StructuralFault | null> {
-  return titledFault(read, await source.findHeaderBelow(read.line, knownWith(options)))
+  const headerLine = await source.findHeaderBelow(read.line, knownWith(options))
+  const title = titledFault(read, headerLine)
+  return title === null || headerLine === null ? title : ((await twoTables(headerLine, options, source)) ?? title)
+}
+
+async function twoTables(line: number, options: ReadingOptions, source: Source): Promise<StructuralFault | null> {
+  const above = await source.findAbove(line, tableAbove(knownWith(options)))
+  return above === null ? null : twoTablesFault(above, line)
 }
 
 /** Whether a column of that name would be understood. */

@@ -18,13 +18,14 @@ import { isProblem, type Problem } from '../domain/problem.ts'
 import { type Text, words } from '../domain/words.ts'
 import { type CardColumns, readTarget } from './card-of-row.ts'
 import type { Field } from './field-names.ts'
-import { parseMoney, parsePlainDecimal } from './fields/amount.ts'
-import { type CurrencySaid, contradiction, currencyOfFile, partMark } from './fields/currency-shown.ts'
+import { fromMinorUnits, parseMoney, parsePlainDecimal } from './fields/amount.ts'
 import type { DecimalSign } from './fields/decimal-sign.ts'
 import { parseGatewayId, parseXtlOrderId } from './fields/identifier.ts'
 import { type Minuses, readMinus } from './fields/minus.ts'
 import { toXtlOrderId } from './fields/xtl-order-id.ts'
 import { AS_TEXT, type CellOf, type FieldFault, RowReading, type StoredOf } from './row-reading.ts'
+import { type CurrencySaid, contradiction, currencyOfFile, partMark } from './statements/currency.ts'
+import type { Scale } from './statements/scale.ts'
 import { kindProblem, marksProblem } from './workbook/cell.ts'
 
 /** What holds for every row alike. */
@@ -35,6 +36,8 @@ export interface Reading {
   /** A few amounts have the other sign: one that could be read either way is a fault. */
   readonly isDecimalMixed: boolean
   readonly minuses: Minuses
+  /** Absent: amounts are in units of their currency. */
+  readonly scale?: Scale | undefined
   readonly accountKey: string
   /** Where moments without an offset are read; null: they are faults. */
   readonly timeZone: string | null
@@ -178,7 +181,9 @@ function readMoney(row: RowReading, reading: Reading): Money | null {
   if (plain === null || currency === null) return null
   return row.keep(
     'amount',
-    marksProblem(marks, currency) ?? contradiction(currency, reading.currency) ?? parseMoney(plain, currency),
+    marksProblem(marks, currency) ??
+      contradiction(currency, reading.currency) ??
+      parseMoney(reading.scale === 'minor' ? fromMinorUnits(plain, currency) : plain, currency),
   )
 }
 

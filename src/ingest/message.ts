@@ -11,12 +11,12 @@ import { ACCEPTABLE } from '../domain/refusal-code.ts'
 import { cardMeaningOf, looksAs, speaksOfCards } from './cards/columns.ts'
 import { isCardColumn } from './columns.ts'
 import type { Field } from './field-names.ts'
-import { NO_CURRENCY_SAID } from './fields/currency-shown.ts'
 import { NO_MINUSES } from './fields/minus.ts'
 import { MAX_REFERENCE_CHARACTERS, parseReference, parseRunKey, withRunKey } from './fields/reference.ts'
 import { instruct } from './instruction.ts'
 import { LIMITS } from './limits.ts'
 import type { FieldFault } from './row-reading.ts'
+import { NO_CURRENCY_SAID } from './statements/currency.ts'
 
 const text = (description: string) => z.string().describe(description)
 const details = Object.fromEntries(DETAIL_FIELDS.map((field) => [field, z.string().max(255).optional()])) as Record<

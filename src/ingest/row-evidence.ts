@@ -10,15 +10,22 @@ import { CardEvidence, type CardsJudged } from './cards/evidence.ts'
 import { unquoted } from './csv/quotes.ts'
 import type { CsvRecord } from './csv/records.ts'
 import type { Field } from './field-names.ts'
-import { mayMark } from './fields/currency-mark.ts'
-import { type CurrencySaid, currencyNote, currencyOfFile, MarkEvidence, partMark } from './fields/currency-shown.ts'
 import { DecimalEvidence, type DecimalSign, deviantsNote } from './fields/decimal-sign.ts'
 import { DirectionEvidence } from './fields/direction.ts'
 import { type Minuses, withoutMinus } from './fields/minus.ts'
 import { NumericIdEvidence } from './fields/numeric-ids.ts'
-import { ProgressEvidence } from './fields/progress.ts'
 import { SideEvidence } from './fields/sides.ts'
 import type { Header } from './header.ts'
+import {
+  type CurrencySaid,
+  currencyNote,
+  currencyOfFile,
+  MarkEvidence,
+  mayMark,
+  partMark,
+} from './statements/currency.ts'
+import type { Scale } from './statements/scale.ts'
+import { Statements } from './statements/statements.ts'
 import { GuessedType, numberedNote } from './unused-columns.ts'
 
 /** How the rows are read, as all of them together show. */
@@ -42,6 +49,7 @@ interface Said {
   readonly currency?: Currency | undefined
   readonly decimal?: DecimalSign | undefined
   readonly sign?: 'minus' | undefined
+  readonly scale?: Scale | undefined
 }
 
 export class RowEvidence {
@@ -55,7 +63,7 @@ export class RowEvidence {
   readonly #marks = new MarkEvidence()
   readonly #directions = new DirectionEvidence()
   readonly #sides: SideEvidence
-  readonly #progress: ProgressEvidence
+  readonly #statements: Statements
   readonly #type: GuessedType
   readonly #numericIds: NumericIdEvidence
   readonly #cards: CardEvidence
@@ -66,8 +74,8 @@ export class RowEvidence {
     this.#line = line
     this.#said = said
     this.#type = new GuessedType(header, said.operation)
-    this.#sides = new SideEvidence(header.written, header.beside)
-    this.#progress = new ProgressEvidence(header.written, header.beside)
+    this.#sides = new SideEvidence(header.written, header.fields.amount === undefined ? [] : header.beside)
+    this.#statements = new Statements(header, line, said)
     this.#numericIds = new NumericIdEvidence(header)
     this.#cards = new CardEvidence(header)
     this.#doubtful = new DoubtfulColumns(header)
@@ -78,14 +86,18 @@ export class RowEvidence {
     this.#doubtful.see(read, rowNo)
     this.#numericIds.see(read)
     this.#type.see(read)
-    const place = this.header.fields.amount ?? -1
+    const { amount: place = -1 } = this.header.fields
     const amount = unquoted(read.cells[place] ?? '')
     this.#sides.see(read.cells, read.line)
-    if (/[1-9]/.test(amount)) this.#progress.see(read.cells, read.line) // of other rows nothing is sent
+    if (place === -1 || /[1-9]/.test(amount)) this.#statements.see(read.cells, read.line) // of other rows nothing is sent
     this.#directions.see(amount, read.line, this.#otherMarks(read))
     this.#marks.see(withoutMinus(amount) ?? amount, read.marks?.[place] ?? [])
     // A number of a workbook has no decimal sign that was written.
-    if ((read.kinds?.[place] ?? 'text') !== 'text') return
+    if ((read.kinds?.[place] ?? 'text') !== 'text') {
+      this.#amounts.seeNumber(amount)
+      this.#marked.seeNumber(amount)
+      return
+    }
     const unsigned = this.#said.sign === undefined ? amount : (withoutMinus(amount) ?? amount)
     this.#amounts.see(unsigned, read.line)
     this.#marked.see(partMark(unsigned).number, read.line)
@@ -93,17 +105,18 @@ export class RowEvidence {
 
   judge(): StructuralFault | (RowsShown & { readonly notes: readonly Text[] }) {
     const cards = this.#cards.judge()
-    const { fields, currency: inName, missingCurrency } = this.header
+    const { fields, currencyMarks: inName, missingCurrency } = this.header
     const currencySaid = { forAll: this.#said.currency ?? null, inName, mark: this.#marks.decide() }
     const lacksCurrency = missingCurrency !== null && currencyOfFile(currencySaid) === null
     const amounts = currencySaid.mark === null ? this.#amounts : this.#marked
     const decimal = amounts.decide(this.#said.decimal)
     const type = this.#type.decide()
+    const said = this.#statements.decide(currencyOfFile(currencySaid), amounts.whole)
     const faults = [
       this.#doubtful.decide(),
       'kind' in cards ? cards : null,
       this.#directions.decide(currencySaid.mark !== null) ?? this.#sides.decide(),
-      this.#progress.decide(),
+      ...said.faults,
       lacksCurrency ? refuse(missingCurrency, { line: this.#line }) : null,
       isFault(decimal) ? decimal : null,
       isFault(type) ? type : null,
@@ -127,6 +140,7 @@ export class RowEvidence {
       header,
       notes: [
         ...header.notes,
+        ...said.notes,
         ...[type?.note ?? null, sameNames, few === null ? null : deviantsNote(few), leaning, inCurrency].filter(
           (note) => note !== null,
         ),

@@ -6,7 +6,8 @@ import { type Problem, shown } from '../domain/problem.ts'
 import { type SettingName, type Text, words } from '../domain/words.ts'
 import { fieldOf, type MappedColumn, nearestName, plainName, squeezed } from './columns.ts'
 import type { Field } from './field-names.ts'
-import { isAmountIn } from './fields/currency-shown.ts'
+import { isAmountIn } from './statements/currency.ts'
+import { type Scale, withoutMinorUnits } from './statements/scale.ts'
 import { type CardsTaken, cardPartOf, type Vocabulary } from './vocabulary.ts'
 
 export interface HeaderNeeds {
@@ -16,6 +17,7 @@ export interface HeaderNeeds {
   /** What a person said of columns; it goes before what their names say. */
   readonly map?: readonly MappedColumn[] | undefined
   readonly notCards?: readonly string[] | undefined
+  readonly scale?: Scale | undefined
 }
 
 /** By place: the field that the column is read as; null where it is carried through only. */
@@ -27,6 +29,8 @@ export function meaningsOf(
   const meanings = written.map((name) => fieldOf(name, vocabulary) ?? null)
   const said = new Map<number, Field | null>()
   for (const { column, field } of map) {
+    // A saved format may ignore what not every export has.
+    if (field === null && !written.some((name) => squeezed(name) === squeezed(column))) continue
     const place = placeOf(column, written)
     if (typeof place !== 'number') return place
     if (said.has(place)) {
@@ -71,7 +75,10 @@ function withNumber(
 function placeOf(column: string, written: readonly string[], set: SettingName = 'map'): number | Problem<Text> {
   const places = written.map((_, i) => i)
   const exact = places.filter((i) => plainName(written[i] as string) === plainName(column))
-  const found = exact.length > 0 ? exact : places.filter((i) => squeezed(written[i] as string) === squeezed(column))
+  const found =
+    exact.length > 0
+      ? exact
+      : places.filter((i) => squeezed(withoutMinorUnits(written[i] as string)) === squeezed(column))
   const [place] = found
   if (place !== undefined && found.length === 1) return place
   const names = written.filter((name) => name.trim() !== '')
@@ -100,10 +107,10 @@ export function listOf(names: readonly string[]): string {
 export function saidPlaces(
   map: readonly MappedColumn[],
   written: readonly string[],
-  isSuch: (field: Field | null) => boolean,
+  isSuch: (said: MappedColumn) => boolean,
 ): readonly number[] {
-  return map.flatMap(({ column, field }) => {
-    const place = isSuch(field) ? placeOf(column, written) : null
+  return map.flatMap((said) => {
+    const place = isSuch(said) ? placeOf(said.column, written) : null
     return typeof place === 'number' ? [place] : []
   })
 }

@@ -15,6 +15,7 @@ interface Given {
   readonly currency?: Text
   readonly decimal?: Text
   readonly sign?: Text
+  readonly scale?: Text
   readonly headerRow?: Text
   readonly timezone?: Text
   readonly map?: Texts
@@ -43,6 +44,7 @@ export function readingWords(given: Given): string[] {
     ['--currency', given.currency],
     ['--decimal', given.decimal],
     ['--sign', given.sign],
+    ['--scale', given.scale],
     ['--header-row', given.headerRow],
     ['--timezone', given.timezone],
     ...(given.map ?? []).map((said): [string, string] => ['--map', said]),

@@ -25,6 +25,7 @@ export const CHECK_REQUEST = z.strictObject({
   decimal: z.enum(['.', ',']).optional(),
   currency: text(3).optional(),
   sign: z.literal('minus').optional(),
+  scale: z.literal('minor').optional(),
   header_row: z.int().min(1).max(1_000_000).optional(),
   timezone: text(100).optional(),
   sheet: text(200).optional(),
@@ -51,9 +52,9 @@ type CheckRequest = z.output<typeof CHECK_REQUEST>
 
 /** `merchant`: by its whole name. */
 export function givenBy(asked: CheckRequest, merchant: string): Record<string, unknown> {
-  const { operation, vault, currency, decimal, sign, timezone, sheet, format } = asked
+  const { operation, vault, currency, decimal, sign, scale, timezone, sheet, format } = asked
   const given = {
-    ...{ merchant, operation, vault, currency, decimal, sign, timezone, sheet, format },
+    ...{ merchant, operation, vault, currency, decimal, sign, scale, timezone, sheet, format },
     headerRow: asked.header_row === undefined ? undefined : String(asked.header_row),
     map: Object.entries(asked.map ?? {}).map(([column, field]) => `${column}=${field === '' ? 'ignore' : field}`),
     notACard: asked.not_a_card ?? [],

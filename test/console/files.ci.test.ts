@@ -257,6 +257,7 @@ describe('a form with a file', () => {
       ...([
         ['map', 'Betrag = amount'],
         ['sign', 'on'],
+        ['scale', 'on'],
         ['only_new', 'on'],
         ['sheet', ''],
         ['header_row', '3'],
@@ -267,7 +268,7 @@ describe('a form with a file', () => {
     expect(given).toEqual({
       ...{ merchant: 'shop', operation: 'REFUND', expectCount: '2', expectTotal: ['EUR=20.00', 'USD=1.50'] },
       ...{ runKey: '2026-11', canary: '5', maxDeclined: '10', decimal: ',', timezone: 'Europe/Berlin' },
-      ...{ map: ['Betrag=amount'], sign: 'minus', onlyNew: true, headerRow: '3' },
+      ...{ map: ['Betrag=amount'], sign: 'minus', scale: 'minor', onlyNew: true, headerRow: '3' },
     })
   })
 })

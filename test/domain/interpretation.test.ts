@@ -58,9 +58,12 @@ describe('the fingerprint of an interpretation', () => {
     )
   })
 
-  test('is another where a minus or the line of the names is said, and is read back', () => {
+  test('is another where a minus, minor units or the line of the names is said, and is read back', () => {
     fc.assert(
       fc.property(interpretations, (said) => {
+        const scaled = fingerprintOf({ ...said, scale: 'minor' })
+        expect(scaled).not.toBe(fingerprintOf(said))
+        expect(parseFingerprint(scaled).scale).toBe('minor')
         const titled = fingerprintOf({ ...said, headerRow: 3 })
         expect(titled).not.toBe(fingerprintOf(said))
         expect(parseFingerprint(titled).headerRow).toBe(3)

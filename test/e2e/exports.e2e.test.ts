@@ -61,6 +61,7 @@ describe('how an export is read', () => {
     expect((await office.tranche('submit', plain, ...how)).code).toBe(0)
     for (const more of [
       ['--sign', 'minus'],
+      ['--scale', 'minor'],
       ['--header-row', '2'],
     ]) {
       const other = await office.tranche('submit', plain, ...how, ...more)

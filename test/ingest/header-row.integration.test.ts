@@ -106,3 +106,58 @@ describe('title lines above the column names', () => {
     }
   })
 })
+
+describe('a table above the column names', () => {
+  const names = ['settlement_id', 'processor', 'gross', 'fee']
+  const above = [names, ['st_1', 'card', '100.00', '1.50'], ['st_2', 'card', '200.00', '']]
+  const table = [
+    ['Betrag', 'Währung', 'Order ID'],
+    ['5,00', 'EUR', '700000001'],
+  ]
+  const csvOf = (...lines: readonly (readonly string[])[]) => lines.map((cells) => cells.join(';')).join('\n')
+  const problem = 'looks like the column names, and line 2 is a row of another table above it'
+
+  test('is no title: without advice to take it out, and with the line said', async () => {
+    for (const lines of [
+      [...above, [''], ...table],
+      [...above, ...table],
+      [['order_id', 'gross'], ['7', '5.00'], ...table],
+    ]) {
+      const headerRow = lines.length - 1
+      for (const file of [csvOf(...lines), zip(partsOf({ A: rowsOf(lines) }))])
+        for (const said of [REFUND, { ...REFUND, headerRow }]) {
+          const fault = await refusalOf(file, said)
+          expect(fault.problem).toContain(`line ${headerRow} ${problem}`)
+          expect(fault.remedy).toBe('make a file of each table, with its own column names in the first line')
+        }
+    }
+  })
+
+  test.each([
+    [
+      [
+        ['Export', 'Januar'],
+        ['Konto', '4711'],
+        ['Von', '01.01.2026'],
+      ],
+    ],
+    [
+      [
+        ['Kontonummer:', 'DE12 3456', ''],
+        ['Kontostand:', '1.234,00 EUR', ''],
+      ],
+    ],
+    [[['Report of all refunds'], ['Page', '1', 'of', '2']]],
+    [
+      [
+        ['Bank', 'Filiale', 'Ort'],
+        ['Sparkasse', 'Mitte', 'Berlin'],
+      ],
+    ],
+  ])('is not what %j are', async (titles) => {
+    const fault = await refusalOf(csvOf(...titles, ...table), REFUND)
+    expect(fault.remedy).toContain(`--header-row ${titles.length + 1}`)
+    const { rows } = await readWhole(csvOf(...titles, ...table), { ...REFUND, headerRow: titles.length + 1 })
+    expect(rows).toHaveLength(1)
+  })
+})

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import type { Currency } from '../../src/domain/money.ts'
-import { NO_CURRENCY_SAID } from '../../src/ingest/fields/currency-shown.ts'
 import { AMBIGUOUS } from '../../src/ingest/fields/decimal-sign.ts'
 import { NO_MINUSES } from '../../src/ingest/fields/minus.ts'
 import { instruct, type Reading } from '../../src/ingest/instruction.ts'
 import type { FieldFault } from '../../src/ingest/row-reading.ts'
+import { NO_CURRENCY_SAID } from '../../src/ingest/statements/currency.ts'
 
 const READING: Reading = {
   operation: null,

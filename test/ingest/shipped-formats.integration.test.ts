@@ -31,6 +31,8 @@ const EXPORTS: Readonly<Record<string, Export>> = {
     rows: [
       {
         Type: 'Payment Refund',
+        Status: 'Completed',
+        'Address Status': 'Confirmed',
         Currency: 'USD',
         Gross: '-1,500.00',
         Fee: '0.00',
@@ -42,6 +44,7 @@ const EXPORTS: Readonly<Record<string, Export>> = {
       },
       {
         Type: 'Payment Refund',
+        Status: 'Completed',
         Currency: 'USD',
         Gross: '-20.00',
         Fee: '0.59',
@@ -110,6 +113,8 @@ const EXPORTS: Readonly<Record<string, Export>> = {
         'Converted Amount': '49.00',
         'Invoice ID': '700000001',
         'Card Last4': '4242',
+        Status: 'Refunded',
+        Captured: 'true',
         'Card Brand': 'Visa',
       },
     ],
@@ -129,7 +134,7 @@ const EXPORTS: Readonly<Record<string, Export>> = {
         Net: '-5.00',
         Checkout: '700000001',
         'Presentment Amount': '-5.00',
-        'Presentment Currency': 'EUR',
+        'Presentment Currency': 'USD',
         Currency: 'EUR',
       },
     ],
@@ -147,6 +152,8 @@ const EXPORTS: Readonly<Record<string, Export>> = {
         Currency: 'USD',
         Total: '20.00',
         'Refunded Amount': '4.00',
+        'Financial Status': 'partially_refunded',
+        'Paid at': '2026-11-01',
         'Payment Reference': '700000001',
         'Lineitem name': 'a',
         Phone: '',

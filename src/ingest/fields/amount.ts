@@ -2,7 +2,7 @@
 
 import { type Currency, exponentOf, type Money, parseAmount } from '../../domain/money.ts'
 import { isProblem, type Problem } from '../../domain/problem.ts'
-import type { Text } from '../../domain/words.ts'
+import { type Text, words } from '../../domain/words.ts'
 import { AMBIGUOUS, type DecimalSign, readUnder, signShownBy } from './decimal-sign.ts'
 import { unseenProblem } from './identifier.ts'
 import { isPlain } from './plain.ts'
@@ -26,6 +26,20 @@ export function parsePlainDecimal(
     return shownSign === 'either' ? (readUnder(text, '.') as string) : AMBIGUOUS
   }
   return readUnder(text, sign) ?? malformed(sign)
+}
+
+/** A whole number of the currency's smallest unit as a plain decimal of the currency. */
+export function fromMinorUnits(plain: string | Problem<Text>, currency: Currency): string | Problem<Text> {
+  if (isProblem(plain)) return plain
+  if (plain.includes('.')) return NO_MINOR_UNITS
+  const decimals = exponentOf(currency)
+  const digits = plain.padStart(decimals + 1, '0')
+  return decimals === 0 ? digits : `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`
+}
+
+const NO_MINOR_UNITS: Problem<Text> = {
+  problem: words`has decimals, and ${{ set: 'scale', to: 'minor' }} says that amounts are whole numbers of the smallest unit`,
+  remedy: 'find out in which unit the amounts of the file are, and correct the one that is wrong',
 }
 
 /** A plain decimal in the currency; more decimals than it has, zero and more than 15 digits are faults. */

@@ -61,15 +61,31 @@ export function deviantsNote({ sign, count, line, agreeing }: Deviants): string 
 export class DecimalEvidence {
   readonly #firstLine: Record<DecimalSign, number | null> = { '.': null, ',': null }
   readonly #count: Record<DecimalSign, number> = { '.': 0, ',': 0 }
+  #whole = 0
+  #hasFractions: boolean = false
   /** By the sign that stands in it. */
   readonly #firstAmbiguous: Record<DecimalSign, { readonly text: string; readonly line: number } | null> = {
     '.': null,
     ',': null,
   }
 
+  /** Numbers of a workbook, which have no sign that was written. */
+  seeNumber(amount: string): void {
+    if (amount.includes('.')) this.#hasFractions = true
+    else if (amount !== '') this.#whole += 1
+  }
+
+  /** How many amounts there are, where none has decimals or may have; else 0. */
+  get whole(): number {
+    const { '.': point, ',': comma } = this.#firstAmbiguous
+    const isWhole = this.#count['.'] + this.#count[','] === 0 && point === null && comma === null
+    return isWhole && !this.#hasFractions ? this.#whole : 0
+  }
+
   see(amount: string, line: number): void {
     const sign = signShownBy(amount.trim())
-    if (sign === '.' || sign === ',') {
+    if (sign === 'either') this.#whole += 1
+    else if (sign === '.' || sign === ',') {
       this.#firstLine[sign] ??= line
       this.#count[sign] += 1
     } else if (sign === 'ambiguous')

@@ -2,7 +2,7 @@
 
 import { parseCurrency } from '../../domain/money.ts'
 import { refuse, type StructuralFault } from '../../domain/problem.ts'
-import { partMark } from './currency-shown.ts'
+import { partMark } from '../statements/currency.ts'
 import { signShownBy } from './decimal-sign.ts'
 import { withoutMinus } from './minus.ts'
 import { isPlain } from './plain.ts'

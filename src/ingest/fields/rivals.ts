@@ -4,6 +4,7 @@ import { type Problem, shown } from '../../domain/problem.ts'
 import { joined, type Text, type Words, words } from '../../domain/words.ts'
 import { plainName } from '../columns.ts'
 import type { Field } from '../field-names.ts'
+import { wordsOf } from '../statements/names.ts'
 
 /** Words that begin so, without accents. */
 const BEGINNINGS = ['amount', 'amt', 'betrag', 'summe', 'montant', 'importe', 'monto', 'importo']
@@ -48,15 +49,6 @@ function saysOther(words: readonly string[]): boolean {
   const end = words.findIndex((word) => PREPOSITIONS.includes(word))
   const named = end === -1 ? words : words.slice(0, end)
   return [named[0] ?? '', named.at(-1) ?? ''].some((word) => OTHER_WORDS.includes(word) || GERMAN_ENDINGS.test(word))
-}
-
-function wordsOf(column: string): readonly string[] {
-  const words = column
-    .replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
-    .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
-    .toLowerCase()
-  return words.split(/[^\p{L}]+/u).filter((word) => word !== '')
 }
 
 const DIRECTIONS = [

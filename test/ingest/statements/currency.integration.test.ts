@@ -4,9 +4,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { formatAmount, parseCurrency } from '../../../src/domain/money.ts'
-import { mayMark } from '../../../src/ingest/fields/currency-mark.ts'
-import { currencyInName, isAmountIn } from '../../../src/ingest/fields/currency-shown.ts'
 import type { ReadingOptions } from '../../../src/ingest/inspect-records.ts'
+import { isAmountIn, marksInName, mayMark } from '../../../src/ingest/statements/currency.ts'
 import { cell, number, partsOf, rowsOf, zip } from '../sheets.ts'
 import { read, readWhole, refusalOf, toCsv } from '../table.ts'
 
@@ -44,21 +43,25 @@ describe('a currency in the name of the column', () => {
     ['refund_amount_in_GBP', 'GBP'],
     ['Montant (CHF)', 'CHF'],
     ['Amount (£)', 'GBP'],
+    ['Amount CZK', 'CZK'],
+    ['CZK Amount', 'CZK'],
+    ['AmountCZK', 'CZK'],
+    ['amount_usd', 'USD'],
+    ['Amount - CZK', 'CZK'],
+    ['Amount/CZK', 'CZK'],
+    ['Amount: CZK', 'CZK'],
+    ['Betrag €', 'EUR'],
+    ['Amount US$', 'USD'],
+    ['Amount (US Dollars)', 'USD'],
+    ['Montant en euros', 'EUR'],
+    ['Amount (eur)', 'EUR'],
   ])('%s is the amount, in %s', async (column, currency) => {
     expect(isAmountIn(column)).toBe(true)
     expect(await moneyOf(fileOf(column, ['5.00', '6.50']))).toEqual([`5.00 ${currency}`, `6.50 ${currency}`])
   })
 
   test.each([
-    ...[
-      'Amount',
-      'Amount (gross)',
-      'Amount ($)',
-      'Amount (EUR cents)',
-      'Betrag in TEUR',
-      'Amount (ALL)',
-      'Amount (eur)',
-    ],
+    ...['Amount', 'Amount (gross)', 'Amount ($)', 'Amount (EUR cents)', 'Betrag in TEUR', 'Amount (ALL)'],
     ...['Amount in cents (EUR)', 'Fee (EUR)', 'Net (EUR)', 'Balance in EUR', '(EUR)'],
   ])('%s says none of an amount', (column) => {
     expect(isAmountIn(column)).toBe(false)
@@ -87,8 +90,97 @@ describe('a currency in the name of the column', () => {
   test('holds where a person said which column the amount is', async () => {
     const file = fileOf('Fee (EUR)', ['5.00'])
     const map = [{ column: 'Fee (EUR)', field: 'amount' as const }]
-    expect(currencyInName('Fee (EUR)')).toBe('EUR')
+    expect(marksInName('Fee (EUR)')).toEqual(['EUR'])
     expect(await moneyOf(file, { ...REFUND, map })).toEqual(['5.00 EUR'])
+  })
+})
+
+describe('a currency that nothing reads', () => {
+  const said = saying('EUR')
+
+  test.each([
+    ...[
+      'Amount $',
+      'Subtotal ($)',
+      'Amount CZK',
+      'CZK',
+      'Částka Kč',
+      'Kwota zł',
+      '金额(元)',
+      '金額（円）',
+      'Amount (US Dollars)',
+    ],
+    ...['montant_chf', 'Importe en dólares', 'Amount (yen)', 'gross_amount_hkd'],
+  ])('in the name %s contradicts another one', async (column) => {
+    const map = [{ column, field: 'amount' as const }]
+    expect(await moneyOf(fileOf(column, ['5']), { ...said, map })).toEqual([
+      expect.stringMatching(/^is to be in EUR, and the name of the column says /),
+    ])
+    expect(await moneyOf(fileOf(column, ['5'], ['EUR']), { ...REFUND, map })).toEqual([
+      expect.stringMatching(/^is to be in EUR, and the name of the column says /),
+    ])
+  })
+
+  test.each(['Amount all', 'Top amount', 'Try amount', 'Amount (net)', 'Amount mad'])(
+    'is not what %s says',
+    async (column) => {
+      const map = [{ column, field: 'amount' as const }]
+      expect(await moneyOf(fileOf(column, ['5']), { ...said, map })).toEqual(['5.00 EUR'])
+    },
+  )
+
+  const withColumn = (name: string, cells: readonly string[]) =>
+    toCsv([['amount', 'order_id', name], ...cells.map((cell, i) => ['5.00', `${100 + i}`, cell])], ';', '\n')
+
+  test.each([
+    ['native_currency', ['JPY']],
+    ['Billing currency', ['EUR', '', 'CNY']],
+    ['Buchungswährung', ['CHF', 'CHF']],
+    ['货币', ['EUR', 'HKD']],
+    ['anything', ['USD']],
+  ])('in the column %s with %j refuses the file where it differs', async (name, cells) => {
+    const book = zip(
+      partsOf({ A: rowsOf([['amount', 'order_id', name], ...cells.map((cell) => ['5.00', '7', cell])]) }),
+    )
+    for (const file of [withColumn(name, cells), book]) {
+      const fault = await refusalOf(file, said)
+      const line = cells.findIndex((cell) => cell !== '' && cell !== 'EUR') + 2
+      expect(fault.problem).toBe(
+        `the column "${name}" says ${cells[line - 2]} in line ${line}, whose amount would be read as EUR`,
+      )
+      expect(fault.remedy).toContain(`--map "${name}=request_currency"`)
+      expect(fault.remedy).toContain(`--map "${name}=ignore"`)
+      const ignored = [{ column: name, field: null }]
+      expect((await readWhole(file, { ...said, map: ignored })).rows).toHaveLength(cells.length)
+      const mapped = [{ column: name, field: 'request_currency' as const }]
+      expect(await moneyOf(file, { ...said, map: mapped })).toContain(
+        `5${cells[line - 2] === 'JPY' ? '' : '.00'} ${cells[line - 2]}`.replace(
+          '5 JPY',
+          'JPY has no decimals and this amount has more',
+        ),
+      )
+    }
+  })
+
+  test('is offered where it agrees, and weighed for voids and beside a column that is read', async () => {
+    const { survey } = await readWhole(withColumn('Billing currency', ['EUR', '']), said)
+    expect(survey.warnings).toEqual([
+      'The column "Billing currency" holds the currency that the amounts are read in, and it is not read itself; to have it read, add --map "Billing currency=request_currency".',
+    ])
+    const voids = withColumn('Billing currency', ['USD'])
+    expect((await refusalOf(voids, { ...said, operation: 'CANCEL' })).problem).toContain('says USD in line 2')
+    const both = 'amount;currency;order_id;Original\n5.00;EUR;7;EUR\n6.00;USD;8;EUR\n'
+    expect((await refusalOf(both, REFUND)).problem).toContain('says EUR in line 3, whose amount would be read as USD')
+    expect((await refusalOf(withColumn('', ['USD']), said)).problem).toContain('column 3, which has no name, says USD')
+  })
+
+  test.each([
+    ['Fee Currency', ['USD']],
+    ['Country', ['USD', 'Germany']],
+    ['Scope', ['ALL', 'TOP']],
+    ['unit', ['usd']],
+  ])('is not what %s with %j says', async (name, cells) => {
+    expect((await readWhole(withColumn(name, cells), said)).rows).toHaveLength(cells.length)
   })
 })
 

@@ -1,0 +1,28 @@
+// The words of a column's name, however they are joined: `amount_usd`, `AmountCZK`, `Betrag (T€)`, `金額（円）`.
+
+/** Longer ones are sentences. */
+const NAME_CHARACTERS = 100
+/** A sign of a currency keeps the one or two letters in front of it: US$, T€. */
+const WORDS = /\p{L}{1,2}\p{Sc}|\p{Sc}|[\p{L}\p{M}]+|\d+s?/gu
+
+/** As they are written. */
+export function writtenWords(column: string): readonly string[] {
+  const parted = column
+    .slice(0, NAME_CHARACTERS)
+    .normalize('NFKC')
+    .replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
+    .replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2')
+  return parted.match(WORDS) ?? []
+}
+
+/** In small letters and without accents. */
+export function plainWord(word: string): string {
+  return word.normalize('NFKD').replace(/\p{M}/gu, '').normalize('NFC').toLowerCase()
+}
+
+/** Those with letters, in small letters and without accents. */
+export function wordsOf(column: string): readonly string[] {
+  return writtenWords(column)
+    .filter((word) => /\p{L}/u.test(word))
+    .map(plainWord)
+}

@@ -1,0 +1,184 @@
+// Columns that say how far the money of a row has come: "Status" with Completed and Denied, "Refunded?" with yes and nothing,
+// "refunded_at". Such a column is not read, so that what is done, pending or was refused elsewhere would be sent like the rest.
+
+import { shown } from '../../domain/problem.ts'
+import { words } from '../../domain/words.ts'
+import { unquoted } from '../csv/quotes.ts'
+import { plainWord, wordsOf } from './names.ts'
+import { columnText, type Statement } from './statement.ts'
+import {
+  DONE,
+  DONE_NAMES,
+  IDS,
+  MOMENTS,
+  NOT_DONE,
+  NOUNS,
+  OTHER_THINGS,
+  PAID,
+  PAID_NAMES,
+  PLAIN,
+  QUANTITIES,
+  STATES,
+  STATUS_ENDS,
+  UNDOINGS,
+  YES,
+} from './words.ts'
+
+/**
+ * By name. `status`: its words; `state`: the same where its words are of progress; `flag`: yes and no, or anything and nothing; `paid`:
+ * such a flag of the payment; `trace`: a moment or an id that a row has once it is done; `any`: the name says nothing.
+ */
+type Kind = 'status' | 'state' | 'flag' | 'paid' | 'trace' | 'any'
+
+/** null: it speaks of the progress of another thing, or of a quantity. */
+function kindOf(name: string): Kind | null {
+  const found = wordsOf(name)
+  const has = (some: ReadonlySet<string>) => found.some((word) => some.has(word))
+  const isStatus = found.some((word) => STATUS_ENDS.some((end) => word.endsWith(end)))
+  const isDone = has(DONE_NAMES)
+  const isPaid = has(PAID_NAMES)
+  if (!isStatus && !isDone && !isPaid && !has(UNDOINGS)) return has(STATES) ? 'state' : 'any'
+  if (found.some((word) => OTHER_THINGS.some((beginning) => word.startsWith(beginning)))) return null
+  if (isStatus) return has(MOMENTS) || QUANTITIES.has(found.at(-1) ?? '') ? null : 'status'
+  if (has(QUANTITIES)) return null
+  if (has(MOMENTS) || has(IDS)) return 'trace'
+  if (isDone) return 'flag'
+  if (isPaid) return 'paid'
+  return has(STATES) ? 'state' : null
+}
+
+const CHARACTERS_MOST = 40
+const SEEN_MOST = 100
+
+interface Found {
+  readonly line: number
+  readonly cell: string
+  /** What of it is compared with other rows. */
+  readonly value: string
+}
+
+interface Column {
+  readonly kind: Kind
+  /** A person or a format says that rows which are done elsewhere are meant. */
+  readonly mayBeDone: boolean
+  first: Found | null
+  /** Says something else than the first. */
+  other: Found | null
+  done: Found | null
+  notDone: Found | null
+  isPlain: boolean
+  /** Cells that say nothing new. */
+  readonly seen: Set<string>
+}
+
+/** Of the rows that move money. */
+export class Progress {
+  readonly #written: readonly string[]
+  readonly #columns = new Map<number, Column>()
+
+  /** `places`: the columns that have no meaning here. `mayBeDone`: those of them whose rows are meant although they are done. */
+  constructor(written: readonly string[], places: readonly number[], mayBeDone: readonly number[]) {
+    this.#written = written
+    for (const place of places) {
+      const kind = kindOf(written[place] ?? '')
+      if (kind === null) continue
+      const seen = { first: null, other: null, done: null, notDone: null, isPlain: false }
+      this.#columns.set(place, { kind, mayBeDone: mayBeDone.includes(place), seen: new Set(), ...seen })
+    }
+  }
+
+  see(cells: readonly string[], line: number): void {
+    for (const [place, column] of this.#columns) {
+      const raw = cells[place] ?? ''
+      if (column.seen.has(raw) || (raw === '' && column.kind === 'any')) continue
+      if (column.seen.size < SEEN_MOST) column.seen.add(raw)
+      const cell = unquoted(raw).trim()
+      const value = cell.length > CHARACTERS_MOST ? cell : squeezedWord(cell)
+      const isKnown = weighWords(column, { line, cell, value })
+      if (column.kind === 'any') {
+        if (!isKnown && cell !== '') this.#columns.delete(place)
+        continue
+      }
+      const compared = column.kind === 'status' || column.kind === 'state' ? value : flagOf(value, column.kind)
+      column.first ??= { line, cell, value: compared }
+      if (compared !== column.first.value) column.other ??= { line, cell, value: compared }
+    }
+  }
+
+  statements(): readonly Statement[] {
+    return [...this.#columns].flatMap(([place, column]) =>
+      statementOf(column, (this.#written[place] ?? '').trim(), place),
+    )
+  }
+}
+
+/** Whether the cell is a word of progress. */
+function weighWords(column: Column, found: Found): boolean {
+  const word = found.value.replace(NOUNS, '')
+  const isOne = (some: ReadonlySet<string>) => some.has(found.value) || some.has(word)
+  if (isOne(NOT_DONE)) {
+    column.notDone ??= found
+    column.isPlain ||= PLAIN.has(word)
+    return true
+  }
+  if (!isOne(DONE) && !isOne(PAID)) return false
+  column.done ??= found
+  return true
+}
+
+function squeezedWord(text: string): string {
+  const plain = plainWord(text).replace(/[^\p{L}\p{N}]/gu, '')
+  return plain === '' ? text : plain // a mark such as ✓ is all there is
+}
+
+/** Moments, ids and amounts differ from row to row: what counts is that there is one. */
+function flagOf(value: string, kind: Kind): string {
+  if (kind === 'trace') return value === '' ? '' : '#'
+  if (/^0+$/.test(value) || value === '1' || !/\d/.test(value)) return value
+  return '#'
+}
+
+function statementOf(column: Column, name: string, place: number): readonly Statement[] {
+  const { kind, mayBeDone, first, other, done, notDone, isPlain } = column
+  const isNamed = kind === 'status' || (kind === 'state' && (done ?? notDone) !== null)
+  if (notDone !== null && (isNamed || isPlain || done !== null))
+    return [
+      halfDone(
+        'some rows are not done',
+        [notDone, done ?? (first?.value === notDone.value ? other : first)],
+        name,
+        place,
+      ),
+    ]
+  if (mayBeDone || kind === 'any' || (kind === 'state' && !isNamed) || first === null || name === '') return []
+  if (other !== null) return [halfDone('some rows are done', [first, other], name, place)]
+  const isDone =
+    kind === 'flag'
+      ? YES.has(first.value) || DONE.has(first.value)
+      : isNamed && DONE.has(first.value.replace(NOUNS, '') || first.value)
+  return isDone ? [allDone(first, name)] : []
+}
+
+function textOf({ cell, line }: Found): string {
+  return cell === '' ? `nothing in line ${line}` : `"${shown(cell)}" in line ${line}`
+}
+
+function halfDone(says: Statement['says'], found: readonly (Found | null)[], name: string, place: number): Statement {
+  const told = found.filter((one) => one !== null)
+  const ignored = { set: 'map', column: name === '' ? 'NAME' : shown(name), field: 'ignore' } as const
+  return {
+    says,
+    line: told[0]?.line ?? null,
+    column: name === '' ? null : name,
+    problem: `${columnText(name, place)} says how far a row has come (${told.map(textOf).join(', and ')}), and it is not read: every row would be sent`,
+    remedy: words`leave only the rows in the file that are to be sent, then ${name === '' ? 'give it a name and ' : ''}ignore the column: ${ignored}`,
+  }
+}
+
+function allDone(first: Found, name: string): Statement {
+  return {
+    ...{ says: 'every row is done', line: first.line, column: name },
+    problem: `the column "${shown(name)}" says "${shown(first.cell)}" in every row, as if the file was carried out already`,
+    remedy: words`make sure that it was not; if every row is to be sent, ignore the column: ${{ set: 'map', column: shown(name), field: 'ignore' }}`,
+  }
+}

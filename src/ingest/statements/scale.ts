@@ -1,0 +1,72 @@
+// What a file says of the scale of its amounts: "cents" or "TEUR" in the name of their column, or none with decimals.
+
+import { type Currency, exponentOf } from '../../domain/money.ts'
+import { shown } from '../../domain/problem.ts'
+import { words } from '../../domain/words.ts'
+import { writtenWords } from './names.ts'
+import type { Statement } from './statement.ts'
+import { MINOR_UNITS, MULTIPLES } from './words.ts'
+
+/** `minor`: amounts are written in the smallest unit of their currency. */
+export type Scale = 'minor'
+
+const TIMES = /[x×*]\s?(?<factor>100+)(?!\d)/iu
+const HUNDREDTHS = /1\/100(?!\d)/
+/** TEUR, kUSD, M€; of the codes that it is written with, because TRON is another word. */
+const WITH_CURRENCY = /^(?:T|K|k|M|Mio)(?:EUR|USD|GBP|CHF|SEK|NOK|DKK|CZK|PLN|HUF|\p{Sc})$/u
+
+/** By the whole words of its name; null: nothing. */
+export function scaleInName(column: string): 'minor units' | 'multiples' | null {
+  const written = writtenWords(column)
+  const small = written.map((word) => word.toLowerCase())
+  const factor = TIMES.exec(column.normalize('NFKC'))?.groups?.factor
+  const isMultiple = written.some((word) => WITH_CURRENCY.test(word)) || small.some((word) => MULTIPLES.has(word))
+  if (factor === undefined ? isMultiple : factor !== '100') return 'multiples'
+  const isMinor = factor === '100' || HUNDREDTHS.test(column) || small.some((word) => MINOR_UNITS.has(word))
+  return isMinor ? 'minor units' : null
+}
+
+/** How results and rejects name a column of minor units that does not say so itself: read again without a word, it would be units. */
+export function inMinorUnits(column: string): string {
+  return `${column.trim()}${SUFFIX}`
+}
+
+const SUFFIX = ' (minor units)'
+
+/** The name as the file had it that the results are of. */
+export function withoutMinorUnits(column: string): string {
+  return column.endsWith(SUFFIX) ? column.slice(0, -SUFFIX.length) : column
+}
+
+/** `amount`: the name of its column. */
+export function scaleStatement(amount: string, scale: Scale | undefined, line: number): Statement | null {
+  const says = scaleInName(amount)
+  if (says === null || (says === 'minor units' && scale === 'minor')) return null
+  const name = shown(amount.trim())
+  const at = { says, line, column: amount } as const
+  if (says === 'multiples')
+    return {
+      ...at,
+      problem: `the name of the column "${name}" says that its amounts are thousands or millions, and they would be read as they stand`,
+      remedy: 'write the amounts out in the file; if the name is wrong, rename the column',
+    }
+  return {
+    ...at,
+    problem: `the name of the column "${name}" says that its amounts are in minor units, such as cents, and they would be read as whole units`,
+    remedy: words`to have them read as minor units: ${{ set: 'scale', to: 'minor' }}; if the name is wrong, rename the column`,
+  }
+}
+
+/** Fewer may all be round by chance. */
+const WHOLE_LEAST = 20
+
+/** No amount of the file has decimals, as where all of them are in cents. */
+export function wholeStatement(whole: number, currencies: readonly Currency[]): Statement | null {
+  const [one] = currencies
+  if (whole < WHOLE_LEAST || one === undefined || currencies.some((currency) => exponentOf(currency) !== 2)) return null
+  return {
+    ...{ says: 'whole amounts', line: null, column: null },
+    problem: `none of the ${whole} amounts has decimals, and they are read as whole ${one}`,
+    remedy: words`if they are in cents, add ${{ set: 'scale', to: 'minor' }}`,
+  }
+}

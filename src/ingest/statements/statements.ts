@@ -1,0 +1,84 @@
+// Gathers what the rows of a file say of currency, scale and progress beside what is read of them.
+
+import { isVaultOperation, type Operation } from '../../domain/instruction.ts'
+import { type Currency, parseCurrency } from '../../domain/money.ts'
+import type { StructuralFault } from '../../domain/problem.ts'
+import type { Text } from '../../domain/words.ts'
+import { unquoted } from '../csv/quotes.ts'
+import type { Header } from '../header.ts'
+import { CodeColumns } from './currency.ts'
+import { Progress } from './progress.ts'
+import { type Scale, scaleStatement, wholeStatement } from './scale.ts'
+import { isRefused, noteOf, refusalOf, Undoings } from './statement.ts'
+
+interface Said {
+  readonly operation?: Operation | undefined
+  readonly scale?: Scale | undefined
+}
+
+/** Of a file; more are no codes. */
+const CURRENCIES_MOST = 200
+
+export class Statements {
+  readonly #header: Header
+  /** Of the header. */
+  readonly #line: number
+  readonly #said: Said
+  readonly #codes: CodeColumns
+  readonly #progress: Progress
+  readonly #undoings: Undoings
+  /** By the cells of the column that is read; undefined: it is none, and the row is a bad one. */
+  readonly #currencies = new Map<string, Currency | undefined>()
+  #namesNone: boolean = false
+
+  constructor(header: Header, line: number, said: Said) {
+    const { written, beside, mayBeDone, fields } = header
+    const isOfVault = said.operation !== undefined && isVaultOperation(said.operation)
+    this.#header = header
+    this.#line = line
+    this.#said = said
+    this.#codes = new CodeColumns(written, fields.amount === undefined ? [] : beside)
+    this.#progress = new Progress(written, isOfVault ? [] : beside, mayBeDone)
+    this.#undoings = new Undoings(said.operation)
+  }
+
+  /** Of a row that moves money. */
+  see(cells: readonly string[], line: number): void {
+    const { transaction_type: operation, request_currency: currency } = this.#header.fields
+    const named = currency === undefined ? '' : unquoted(cells[currency] ?? '')
+    const used = named === '' ? null : this.#currencyOf(named)
+    this.#namesNone ||= used === null
+    if (used !== undefined) this.#codes.see(cells, line, used)
+    if (operation !== undefined) this.#undoings.see(unquoted(cells[operation] ?? ''))
+    this.#progress.see(cells, line)
+  }
+
+  #currencyOf(named: string): Currency | undefined {
+    if (this.#currencies.has(named)) return this.#currencies.get(named)
+    const currency = parseCurrency(named)
+    if (this.#currencies.size < CURRENCIES_MOST) this.#currencies.set(named, currency)
+    return currency
+  }
+
+  /** `used`: the currency of rows that name none. `whole`: how many amounts there are, where none of them has decimals; else 0. */
+  decide(
+    used: Currency | null,
+    whole: number,
+  ): { readonly faults: readonly StructuralFault[]; readonly notes: readonly Text[] } {
+    const { fields, written } = this.#header
+    const { scale } = this.#said
+    const amount = written[fields.amount ?? -1]
+    const currencies = [this.#namesNone ? used : null, ...this.#currencies.values()].filter((one) => one != null)
+    const statements = [
+      amount === undefined ? null : scaleStatement(amount, scale, this.#line),
+      ...this.#codes.statements(used, fields.request_currency !== undefined),
+      ...this.#progress.statements(),
+      scale === undefined ? wholeStatement(whole, currencies) : null,
+    ].filter((statement) => statement !== null)
+    const refused = statements.filter((statement) => isRefused(statement, this.#undoings.areFound))
+    return {
+      faults: refused.map(refusalOf),
+      notes: statements.filter((statement) => !refused.includes(statement)).map(noteOf),
+    }
+  }
+}

@@ -1,0 +1,144 @@
+// What people write for currencies, parts of a currency and progress, in the languages that columns are understood in and
+// some others. Words are in small letters and without accents; `_` is a blank.
+
+function setOf(...lines: readonly string[]): ReadonlySet<string> {
+  return new Set(lines.flatMap((line) => line.split(' ').map((word) => word.replaceAll('_', ' '))))
+}
+
+// ───────────────────────────────────────────────────────────── Currencies
+
+/** Beside the code and the signs that Unicode has for a currency. A word of several currencies may stand for each. */
+export const CURRENCY_WORDS: Readonly<Record<string, ReadonlySet<string>>> = {
+  EUR: setOf('euro euros eur'),
+  USD: setOf(
+    'us$ $us usd$ us_dollar us_dollars american_dollars dollars_us dollars_americains dolares_americanos dolares_estadounidenses dollari_americani us-dollar 美元',
+    'dollar dollars dolar dolares dollaro dollari',
+  ),
+  CAD: setOf('c$ $ca cdn$ canadian_dollar canadian_dollars dollars_canadiens dollar dollars dolar dolares'),
+  AUD: setOf('au$ australian_dollar australian_dollars dollar dollars dolar dolares'),
+  NZD: setOf('nz$ zealand_dollars dollar dollars'),
+  HKD: setOf('hk$ kong_dollar kong_dollars dollar dollars 港币 港元'),
+  SGD: setOf('s$ singapore_dollar singapore_dollars dollar dollars'),
+  TWD: setOf('元 dollar dollars'),
+  MXN: setOf('mex$ pesos_mexicanos peso pesos'),
+  ...{ ARS: setOf('peso pesos'), CLP: setOf('peso pesos'), COP: setOf('peso pesos'), PHP: setOf('peso pesos') },
+  ...{ UYU: setOf('peso pesos'), DOP: setOf('peso pesos') },
+  GBP: setOf('￡ sterling pound pounds british_pounds livres_sterling libras_esterlinas sterline pfund'),
+  EGP: setOf('pound pounds'),
+  CHF: setOf('fr sfr swiss_francs francs_suisses schweizer_franken franken franchi francs francos'),
+  ...{ XOF: setOf('francs_cfa fcfa francs'), XAF: setOf('francs_cfa fcfa francs'), XPF: setOf('francs') },
+  ...{ SEK: setOf('kronor'), NOK: setOf('kroner'), DKK: setOf('kroner'), ISK: setOf('kronur') },
+  ...{ PLN: setOf('zł zl zloty zlotych'), CZK: setOf('kc korun koruna'), HUF: setOf('forint'), RON: setOf('lei leu') },
+  ...{ MDL: setOf('lei leu'), BGN: setOf('лв leva'), RSD: setOf('din дин dinara'), TRY: setOf('tl lira') },
+  ...{
+    RUB: setOf('руб rubel rubles rublos'),
+    UAH: setOf('грн hryvnia'),
+    ILS: setOf('shekel shekels'),
+    ZAR: setOf('rand'),
+  },
+  INR: setOf('rs ₨ rupee rupees indian_rupees'),
+  ...{ PKR: setOf('rs ₨ rupee rupees'), LKR: setOf('rs ₨ rupee rupees'), NPR: setOf('rs ₨ rupee rupees') },
+  MUR: setOf('rs ₨ rupee rupees'),
+  ...{
+    JPY: setOf('￥ 円 jp¥ yen 日元 日圓'),
+    CNY: setOf('￥ 元 rmb yuan renminbi 人民币 人民幣'),
+    KRW: setOf('원 ￦'),
+  },
+  ...{ BRL: setOf('reais'), THB: setOf('baht'), MYR: setOf('rm ringgit'), IDR: setOf('rp rupiah') },
+  ...{ VND: setOf('dong'), NGN: setOf('naira'), KES: setOf('ksh shilling shillings'), AED: setOf('dirham dirhams') },
+  ...{ MAD: setOf('dirham dirhams'), SAR: setOf('riyal riyals'), QAR: setOf('riyal riyals') },
+}
+
+/** Signs that people use for one currency, though others have them too; `$`, `¥` and `kr` are several. */
+export const CURRENCY_SIGNS: Readonly<Record<string, string>> = {
+  ...{ '€': 'EUR', '£': 'GBP', '₹': 'INR', '₺': 'TRY', '₴': 'UAH', '₪': 'ILS', '₫': 'VND', '₩': 'KRW', '₱': 'PHP' },
+  ...{ '₽': 'RUB', '₦': 'NGN', '₾': 'GEL', '₸': 'KZT', zł: 'PLN', Kč: 'CZK', US$: 'USD', A$: 'AUD' },
+  ...{ CA$: 'CAD', AU$: 'AUD', HK$: 'HKD', NZ$: 'NZD', R$: 'BRL' },
+}
+
+/** Codes that are words as well, even in capitals; and those that are words in small letters. */
+export const WORDS_AS_CODES = setOf('all top')
+export const SMALL_WORDS_AS_CODES = setOf('all top try pen gel mad bob ron cop mop sos lak bam cup ars ern ang mur che')
+
+/** In the name of a column of codes: it is that of something else than the amount. */
+export const FEES = setOf(
+  'fee fees commission tax vat gebuhr gebuhren frais comision comisiones commissione commissioni',
+)
+
+// ───────────────────────────────────────────────────────────── Parts and multiples of a currency
+
+/** With their accents: `öre` is money, and Italian `ore` are hours. */
+export const MINOR_UNITS = setOf(
+  'cent cents ct cts minor subunit subunits hundredths centi',
+  'centime centimes céntimo céntimos centimo centimos centavo centavos centesimo centesimi rappen',
+  'penny pennies pence paise paisa öre øre groszy grosze haléř haléřů haleru kopek kopeks копеек копейки fen 分 銭 sen',
+)
+export const MULTIPLES = setOf(
+  'k thousand thousands thsd tsd tausend milliers miles mille migliaia mila tys 000 1000 1000s 000s 千 千円 千元',
+  'mio mln mn million millions millionen millones milioni 百万 百万円 万 万円 万元 lakh lakhs crore crores',
+  'bn billion billions mrd milliarde milliarden milliards miliardi 億 億円',
+)
+
+// ───────────────────────────────────────────────────────────── Progress
+
+/** A cell is compared as a whole, without blanks and accents, but for the nouns below. */
+export const DONE = setOf(
+  'done complete completed success successful succeeded ok cleared approved refunded voided',
+  'processed executed closed finished partiallyrefunded partialrefund fullyrefunded',
+  'abgeschlossen erledigt ausgefuhrt erfolgreich erstattet teilweiseerstattet ruckerstattet zuruckerstattet verarbeitet',
+  'termine effectue rembourse reussi traite fait completado reembolsado devuelto procesado hecho completato rimborsato eseguito fatto',
+  '返金済み 返金済 処理済み 完了 已退款 完成 已完成 成功 退款成功',
+)
+/** Of the payment: it must be there before it can be refunded or voided. */
+export const PAID = setOf(
+  'paid settled posted booked captured charged partiallypaid authorized authorised',
+  'gebucht bezahlt verbucht genehmigt paye comptabilise pagado contabilizado pagato contabilizzato',
+)
+export const NOT_DONE = setOf(
+  'pending denied declined failed rejected refused reversed blocked held onhold unclaimed unpaid expired uncaptured incomplete',
+  'error processing inprogress notcompleted requirescapture requiresaction temporaryhold underreview',
+  'vorgemerkt ausstehend abgelehnt fehlgeschlagen zuruckgewiesen inbearbeitung inprufung unbezahlt abgelaufen',
+  'enattente refuse rejete echoue encours pendiente rechazado fallido enproceso insospeso inattesa rifiutato fallito',
+)
+/** Of a booking, and of nothing that somebody wants done. */
+export const PLAIN = setOf('vorgemerkt')
+export const NOUNS =
+  /^(?:umsatz|buchung|zahlung|payment|transaction|refund|transaktion|operation|paiement|pago|pagamento)/
+export const YES = setOf('yes y true x 1 ja j oui si sim ✓ ✔ ☑ ✅ wahr vrai verdadero vero 是 はい ○')
+
+/** Ends of the words that a name has for progress: also `Buchungsstatus` and `返金状態`. */
+export const STATUS_ENDS = ['status', 'statut', 'estatus', 'ステータス', '状態', '状态', '状況']
+/** Also a part of a country, or the condition of goods: what the cells say decides. */
+export const STATES = setOf('state zustand stato estado etat')
+/** Whose progress is another matter than the money's. */
+export const OTHER_THINGS = [
+  ...['addr', 'adress', 'indirizzo', 'direccion', 'dispute', 'payout', 'auszahlung', 'fulfil', 'ship', 'deliver'],
+  ...['versand', 'liefer', 'livraison', 'envio', 'entrega', 'spedizione', 'consegna', 'cvc', 'cvv', 'avs', 'zip'],
+  ...['marketing', 'marital', 'member', 'subscri', 'employ', 'familien', 'inventory', 'stock', 'kyc', 'http'],
+]
+/** In a name: what was done to a row. */
+export const DONE_NAMES = setOf(
+  'done refunded processed completed executed finished closed voided',
+  'erledigt erstattet ruckerstattet zuruckerstattet verarbeitet ausgefuhrt abgeschlossen',
+  'fait rembourse remboursee traite traitee termine terminee effectue effectuee',
+  'hecho reembolsado reembolsada devuelto procesado procesada completado ejecutado',
+  'fatto rimborsato rimborsata elaborato completato eseguito 返金済み 返金済 処理済み 已退款',
+)
+/** Not the French `payée`, which without its accent is the English for whoever is paid. */
+export const PAID_NAMES = setOf('paid captured settled booked charged bezahlt gebucht paye pagado pagada pagato pagata')
+/** In a name, with a moment or an id: what is there once a row is done. */
+export const UNDOINGS = setOf(
+  'refund refunds void reversal erstattung ruckerstattung ruckzahlung gutschrift remboursement reembolso devolucion rimborso 返金 退款',
+)
+export const MOMENTS = setOf(
+  'at on date time datetime timestamp day am datum zeit zeitpunkt le el il fecha hora data ora 日時 日期 时间',
+)
+export const IDS = setOf(
+  'id ids no nr num number nummer numero ref reference referenz referencia riferimento key txn rrn arn 番号 单号',
+)
+/** In a name: the column is a quantity, or of a wish, and none of progress. */
+export const QUANTITIES = setOf(
+  'amount amt betrag summe montant importe monto importo sum total totals totale gross net value brutto netto wert',
+  'price fee fees tax vat currency qty quantity count items units rate percent balance',
+  'reason grund raison motif motivo method policy type note notes comment request requested due by until deadline window eligible',
+)

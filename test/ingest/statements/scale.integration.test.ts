@@ -1,0 +1,117 @@
+// Amounts in cents or in thousands, as the name of their column says: never read as whole units.
+
+import { describe, expect, test } from 'vitest'
+import { formatAmount, parseCurrency } from '../../../src/domain/money.ts'
+import { carriedColumns } from '../../../src/ingest/header.ts'
+import { number, partsOf, rowsOf, zip } from '../sheets.ts'
+import { readWhole, refusalOf } from '../table.ts'
+
+const REFUND = { operation: 'REFUND', currency: parseCurrency('USD') } as const
+const MINOR = { ...REFUND, scale: 'minor' } as const
+const fileOf = (column: string, ...amounts: readonly string[]) =>
+  [`${column};order_id`, ...amounts.map((amount, i) => `${amount};${100 + i}`), ''].join('\n')
+const asAmount = (column: string) => [{ column, field: 'amount' as const }]
+
+async function moneyOf(
+  file: string | Uint8Array,
+  options: Parameters<typeof readWhole>[1],
+): Promise<readonly string[]> {
+  const { rows } = await readWhole(file, options)
+  return rows.map(({ instruction, faults }) =>
+    instruction?.money == null ? faults.map(({ problem }) => problem).join() : formatAmount(instruction.money),
+  )
+}
+
+describe('minor units in the name of the column', () => {
+  test.each([
+    ...['amount_cents', 'amount_in_cents', 'amountCents', 'amount_minor', 'Amount (cents)', 'Amount (ct)'],
+    ...['Betrag in Cent', 'montant_centimes', 'Importe (céntimos)', 'amount_pence', 'Amount in paise', 'Belopp (öre)'],
+    ...['value_minor_units', 'Amount (x100)', 'AMOUNT_CENTS_USD'],
+  ])('%s is refused until it is said', async (column) => {
+    const map = asAmount(column)
+    const sheet = zip(
+      partsOf({
+        A: rowsOf([
+          [column, 'order_id'],
+          [number('2990'), '100'],
+        ]),
+      }),
+    )
+    for (const file of [fileOf(column, '2990'), sheet]) {
+      const fault = await refusalOf(file, { ...REFUND, map })
+      expect(fault.problem).toContain('says that its amounts are in minor units')
+      expect(fault.remedy).toContain('--scale minor')
+      expect(await moneyOf(file, { ...MINOR, map })).toEqual(['29.90'])
+    }
+  })
+
+  test.each([
+    ...[
+      'Amount in thousands',
+      'Betrag (TEUR)',
+      'Amount (k)',
+      'Amount T€',
+      'Umsatz Mio',
+      'Amount (x1000)',
+      '金額（千円）',
+    ],
+    ...['montant_milliers', 'Importe (miles)', 'Amount k USD'],
+  ])('%s is refused, whatever is said', async (column) => {
+    for (const said of [REFUND, MINOR]) {
+      const fault = await refusalOf(fileOf(column, '2990'), { ...said, map: asAmount(column) })
+      expect(fault.problem).toContain('thousands or millions')
+      expect(fault.remedy).not.toContain('--scale')
+    }
+  })
+
+  test.each(['Amount', 'Amount (percent)', 'Accents amount', 'Minority amount', 'Amount EUR', 'Kilo amount'])(
+    'is not what %s says',
+    async (column) => {
+      const said = column === 'Amount EUR' ? { ...REFUND, currency: parseCurrency('EUR') } : REFUND
+      expect(await moneyOf(fileOf(column, '2990'), { ...said, map: asAmount(column) })).toEqual(['2990.00'])
+    },
+  )
+})
+
+describe('amounts in minor units, as a person says', () => {
+  test.each([
+    ['USD', '2990', '29.90'],
+    ['USD', '5', '0.05'],
+    ['JPY', '2990', '2990'],
+    ['KWD', '2990', '2.990'],
+    ['USD', '123456789012345', '1234567890123.45'],
+    ['USD', '1234567890123456', 'has more than 15 digits'],
+    ['USD', '0', 'is zero'],
+    ['USD', '29.90', expect.stringMatching(/^has decimals, and --scale minor says/)],
+    ['USD', '29.00', expect.stringMatching(/^has decimals, and --scale minor says/)],
+  ])('are read exactly: %s %s', async (currency, amount, money) => {
+    expect(await moneyOf(fileOf('Amount', amount), { ...MINOR, currency: parseCurrency(currency) })).toEqual([money])
+  })
+
+  test('are called so in the results, which are refused where it is not said again', async () => {
+    const { survey } = await readWhole(fileOf('Betrag', '2990'), MINOR)
+    const [amount = ''] = carriedColumns(survey.header)
+    expect(amount).toBe('Betrag (minor units)')
+    expect((await refusalOf(fileOf(amount, '2990'), REFUND)).problem).toContain('minor units')
+    for (const map of [[], asAmount('Betrag')])
+      expect(await moneyOf(fileOf(amount, '2990'), { ...MINOR, map })).toEqual(['29.90'])
+    const named = await readWhole(fileOf('amount_cents', '2990'), { ...MINOR, map: asAmount('amount_cents') })
+    expect(carriedColumns(named.survey.header)[0]).toBe('amount_cents')
+  })
+
+  test('may be what a file without any decimals means: a note', async () => {
+    const amounts = Array.from({ length: 20 }, (_, i) => `${2990 + i}`)
+    const note =
+      'None of the 20 amounts has decimals, and they are read as whole USD; if they are in cents, add --scale minor.'
+    const sheet = zip(partsOf({ A: rowsOf([['Amount', 'order_id'], ...amounts.map((text) => [number(text), '7'])]) }))
+    for (const file of [fileOf('Amount', ...amounts), sheet])
+      expect((await readWhole(file, REFUND)).survey.warnings).toContain(note)
+    for (const [file, said] of [
+      [fileOf('Amount', ...amounts.slice(1)), REFUND],
+      [fileOf('Amount', ...amounts, '1.50'), REFUND],
+      [fileOf('Amount', ...amounts), MINOR],
+      [fileOf('Amount', ...amounts), { ...REFUND, currency: parseCurrency('JPY') }],
+    ] as const)
+      expect((await readWhole(file, said)).survey.warnings).toEqual([])
+  })
+})
