@@ -25,11 +25,12 @@ test.each([
   ['90s', 90_000],
   ['15m', 900_000],
   ['2h', 7_200_000],
+  ['3d', 259_200_000],
 ])('%s is so long, with a terminal and without', (given, ms) => {
   const limits = { ms, askedToWaitMs: ms }
   expect([attended, unattended].map((terminal) => parseGiveUpAfter(given, terminal))).toEqual([limits, limits])
 })
 
-test.each(['', 'soon', '-1', '1.5h', '1d'])('%j is no duration', (given) => {
+test.each(['', 'soon', '-1', '1.5h', '1w'])('%j is no duration', (given) => {
   expect(() => parseDurationMs(given, '--stable-for')).toThrow(Fault)
 })

@@ -599,6 +599,19 @@ describe('handing in', () => {
     expect(submits()).toMatchObject([{ given: { allowLookalikes: '2' }, told: { pairs: [PAIR.pair, IN_FILE.pair] } }])
   })
 
+  test('takes rows with an execute_at of another year by their number', async () => {
+    const refusals = [{ kind: 'execute-at', found: 2, allowed: 0, line: 3, execute_at: '2062-06-01T09:00:00.000Z' }]
+    const check = await checked({ ok: false, refusals })
+    expect(check.page.body).toContain('2 rows with such an execute_at are meant: type 2')
+    for (const execute_at of ['', '1', 'on']) {
+      const answer = await handIn(check, { total: '20.00', execute_at })
+      expect([answer.statusCode, answer.body]).toEqual([422, expect.stringContaining('Nothing was recorded')])
+    }
+    expect(submits()).toEqual([])
+    expect((await handIn(check, { total: '20.00', execute_at: '2' })).statusCode).toBe(303)
+    expect(submits()).toMatchObject([{ given: { allowExecuteAt: '2' } }])
+  })
+
   test('tells whoever records that there was no pair', async () => {
     await handIn(await checked(), { total: '20.00' })
     expect(submits()).toMatchObject([{ told: { pairs: [] } }])
