@@ -193,6 +193,22 @@ export function describeEvents(): void {
       expect(await ledger.eventsById(before.map(({ id }) => id))).toEqual(before)
     })
 
+    test('tell of a row that expired as of one that is over, with its reason', async () => {
+      await submit(ledger, accountId, [refund('A', { expiresAtMs: NOW + 100 })])
+      await ledger.cancelExpired(NOW + 100)
+      const facts = await eventsIn()
+      expect(typesOf(facts)).toContain('batch.finished')
+      const reason = 'expired at 2026-05-04T09:00:00.100Z: not sent'
+      const settled = facts.find(({ type }) => type === 'row.settled')
+      expect(bodyOf(settled).data).toMatchObject({
+        final: true,
+        reference: 'A',
+        state: 'CANCELLED',
+        attempt: 0,
+        reason,
+      })
+    })
+
     test('go on from any one of them', async () => {
       const batchId = await submit(ledger, accountId, [refund('A'), refund('B')])
       await work(ledger, batchId, 'A', 'IN_DOUBT')
