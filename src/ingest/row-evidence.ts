@@ -115,7 +115,7 @@ export class RowEvidence {
     const faults = [
       this.#doubtful.decide(),
       'kind' in cards ? cards : null,
-      this.#directions.decide(currencySaid.mark !== null) ?? this.#sides.decide(),
+      this.#directions.decide(currencySaid.mark !== null, this.#said.sign === 'minus') ?? this.#sides.decide(),
       ...said.faults,
       lacksCurrency ? refuse(missingCurrency, { line: this.#line }) : null,
       isFault(decimal) ? decimal : null,

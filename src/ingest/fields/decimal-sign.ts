@@ -57,6 +57,11 @@ export function deviantsNote({ sign, count, line, agreeing }: Deviants): string 
   return `${count} ${write} decimals with ${theirs} (the first in line ${line}) and ${agreeing} with ${others}: ${count === 1 ? 'it is' : 'they are'} ${rows}, and so is every amount that could be read either way.`
 }
 
+/** Whether those of one kind are mistakes in a file of the other kind. */
+export function isFew(count: number, agreeing: number): boolean {
+  return agreeing >= AGREEING_LEAST && count * AGREEING_LEAST <= agreeing
+}
+
 /** Keeps the first line of each kind only, however long the file is. */
 export class DecimalEvidence {
   readonly #firstLine: Record<DecimalSign, number | null> = { '.': null, ',': null }
@@ -97,8 +102,7 @@ export class DecimalEvidence {
     for (const sign of ['.', ','] as const) {
       const [count, agreeing] = [this.#count[sign], this.#count[sign === '.' ? ',' : '.']]
       const line = this.#firstLine[sign]
-      if (line !== null && agreeing >= AGREEING_LEAST && count * AGREEING_LEAST <= agreeing)
-        return { sign, count, line, agreeing }
+      if (line !== null && isFew(count, agreeing)) return { sign, count, line, agreeing }
     }
     return null
   }

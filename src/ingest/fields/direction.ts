@@ -2,8 +2,9 @@
 
 import { parseCurrency } from '../../domain/money.ts'
 import { refuse, type StructuralFault } from '../../domain/problem.ts'
+import { words } from '../../domain/words.ts'
 import { partMark } from '../statements/currency.ts'
-import { signShownBy } from './decimal-sign.ts'
+import { isFew, signShownBy } from './decimal-sign.ts'
 import { withoutMinus } from './minus.ts'
 import { isPlain } from './plain.ts'
 
@@ -16,6 +17,8 @@ const LINES_NAMED = 5
  */
 export class DirectionEvidence {
   readonly #withMinus = new Lines()
+  /** Of those, what says so stands beside the amount: by itself the amount would be good. */
+  readonly #withMarkBeside = new Lines()
   readonly #without = new Lines()
   /** With a currency beside them, which is read where every amount has the same one. */
   readonly #withCurrency = new Lines()
@@ -27,8 +30,10 @@ export class DirectionEvidence {
     if (!/[1-9]/.test(amount)) return // nothing and zero go no way
     this.#seen += 1
     if (withoutMinus(amount.trim()) !== null) this.#minuses += 1
-    if (isMarked([amount, ...marks].join(' '))) this.#withMinus.add(line)
-    else if (signShownBy(amount.trim()) !== 'malformed') this.#without.add(line)
+    if (isMarked([amount, ...marks].join(' '))) {
+      this.#withMinus.add(line)
+      if (!isMarked(amount)) this.#withMarkBeside.add(line)
+    } else if (signShownBy(amount.trim()) !== 'malformed') this.#without.add(line)
     else if (signShownBy(partMark(amount.trim()).number) !== 'malformed') this.#withCurrency.add(line)
   }
 
@@ -37,33 +42,43 @@ export class DirectionEvidence {
     return this.#minuses === this.#seen ? this.#seen : 0
   }
 
-  /** `readsCurrency`: an amount with a currency beside it is good. */
-  decide(readsCurrency: boolean): StructuralFault | null {
+  /** `readsCurrency`: an amount with a currency beside it is good. `isMinusSaid`: one with a minus is, and none without. */
+  decide(readsCurrency: boolean, isMinusSaid: boolean): StructuralFault | null {
     const without = readsCurrency && this.#without.first === null ? this.#withCurrency : this.#without
     if (this.#withMinus.first === null || without.first === null) return null
+    const [bad, good] = isMinusSaid ? [without, this.#withMinus] : [this.#withMinus, without]
+    if (isFew(bad.count, good.count) && this.#withMarkBeside.first === null) return null
     const problem = `amounts with a minus, in brackets or with letters (${this.#withMinus}) are mixed with amounts without (${without})`
-    const remedy =
+    const oneWay =
       'a file must move money one way: correct what was mistyped, remove the rows that are not meant, then write every amount as digits alone'
+    const remedy =
+      !isMinusSaid && isFew(without.count, this.#withMinus.count) ? words`${oneWay}${OR_SAY_MINUS}` : oneWay
     return refuse({ problem, remedy }, { line: Math.max(this.#withMinus.first, without.first) })
   }
 }
 
+const OR_SAY_MINUS = {
+  set: 'sign',
+  to: 'minus',
+  lead: '; or, where this file writes every amount with a minus, add ',
+} as const
+
 class Lines {
   readonly #named: number[] = []
-  #count = 0
+  count = 0
 
   get first(): number | null {
     return this.#named[0] ?? null
   }
 
   add(line: number): void {
-    this.#count += 1
+    this.count += 1
     if (this.#named.length < LINES_NAMED) this.#named.push(line)
   }
 
   toString(): string {
-    const more = this.#count - this.#named.length
-    return `${this.#count === 1 ? 'line' : 'lines'} ${this.#named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+    const more = this.count - this.#named.length
+    return `${this.count === 1 ? 'line' : 'lines'} ${this.#named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
   }
 }
 

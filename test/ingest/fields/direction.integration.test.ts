@@ -10,53 +10,87 @@ const rowsWith = <T>(amounts: readonly T[]) =>
   amounts.map((amount, i) => [`R${i}`, 'REFUND', amount, 'EUR', `${100 + i}`])
 const fileOf = (...amounts: readonly string[]) => toCsv([HEADER, ...rowsWith(amounts)], ';', '\n')
 
+/** Each with one that goes the other way. */
+const MIXED = [
+  ['-9.99', '3500.00'],
+  ['3500.00', '-9.99'],
+  ['−9.99', '1'],
+  ['–9.99', '1,234.50'],
+  ['9.99-', '1.00'],
+  ['(9.99)', '1.00'],
+  ['-€9.99', '1.00'],
+  ['€ -9.99', '1.00'],
+  ['EUR -9.99', '1.00'],
+  ['($9.99)', '1.00'],
+  ['9.99 CR', '1.00'],
+  ['9.99DR', '1.00'],
+  ['9,99 H', '1,00'],
+  ["'-9.99", '1.00'],
+  ['- 9.99', '1.00'],
+  ['-1.024,90', '1.024,90'],
+  ['-5.–', '80.00'],
+  ['- 5.--', '80.00'],
+  ['€ -5.-', '80.00'],
+  ['5.00 C', '1.00'],
+  ['5.00 D', '1.00'],
+  ['5.00 Cr.', '1.00'],
+  ['5.00 C.R.', '1.00'],
+  ['CR 5.00', '1.00'],
+  ['CR5.00', '1.00'],
+  ['5.00 Haben', '1.00'],
+  ['Soll: 5,00', '1,00'],
+  ['⁻5.00', '1.00'],
+  ['₋5.00', '1.00'],
+  ['[5.00]', '1.00'],
+  ['{5.00}', '1.00'],
+  ['<5.00>', '1.00'],
+  ['（5.00）', '1.00'],
+  ['*-5.00', '1.00'],
+  ['*-5.00*', '1.00'],
+  ['5.00 minus', '1.00'],
+  ['5E2 CR', '1.00'],
+  ['5.00 R', '1.00'],
+  ['CR$5.00', '1.00'],
+  ['5.00 refunded', '1.00'],
+  ['(5.00) EUR', '1.00'],
+] as const
+
 describe('amounts with a minus and without one in a file', () => {
-  test.each([
-    ['-9.99', '3500.00'],
-    ['3500.00', '-9.99'],
-    ['−9.99', '1'],
-    ['–9.99', '1,234.50'],
-    ['9.99-', '1.00'],
-    ['(9.99)', '1.00'],
-    ['-€9.99', '1.00'],
-    ['€ -9.99', '1.00'],
-    ['EUR -9.99', '1.00'],
-    ['($9.99)', '1.00'],
-    ['9.99 CR', '1.00'],
-    ['9.99DR', '1.00'],
-    ['9,99 H', '1,00'],
-    ["'-9.99", '1.00'],
-    ['- 9.99', '1.00'],
-    ['-1.024,90', '1.024,90'],
-    ['-5.–', '80.00'],
-    ['- 5.--', '80.00'],
-    ['€ -5.-', '80.00'],
-    ['5.00 C', '1.00'],
-    ['5.00 D', '1.00'],
-    ['5.00 Cr.', '1.00'],
-    ['5.00 C.R.', '1.00'],
-    ['CR 5.00', '1.00'],
-    ['CR5.00', '1.00'],
-    ['5.00 Haben', '1.00'],
-    ['Soll: 5,00', '1,00'],
-    ['⁻5.00', '1.00'],
-    ['₋5.00', '1.00'],
-    ['[5.00]', '1.00'],
-    ['{5.00}', '1.00'],
-    ['<5.00>', '1.00'],
-    ['（5.00）', '1.00'],
-    ['*-5.00', '1.00'],
-    ['*-5.00*', '1.00'],
-    ['5.00 minus', '1.00'],
-    ['5E2 CR', '1.00'],
-    ['5.00 R', '1.00'],
-    ['CR$5.00', '1.00'],
-    ['5.00 refunded', '1.00'],
-    ['(5.00) EUR', '1.00'],
-  ])('refuse it, whatever is left out: %s beside %s', async (...amounts) => {
+  test.each(MIXED)('refuse it, whatever is left out: %s beside %s', async (...amounts) => {
     const fault = await refusalOf(fileOf(...amounts))
     expect(fault.problem).toMatch(/amounts with a minus.*are mixed with amounts without/)
     expect(fault.remedy).toContain('must move money one way')
+  })
+
+  describe('are few bad rows of a good file', () => {
+    const signOf = async (text: string, said: { sign?: 'minus' } = {}) =>
+      (await readWhole(text, said)).rows.flatMap(({ line, faults }) =>
+        faults.map(({ problem }) => `${line} ${problem}`),
+      )
+    const among = (many: string, count: number, ...few: readonly string[]) =>
+      fileOf(...Array.from({ length: count }, () => many), ...few)
+
+    test('where one in 20 or fewer have the other sign', async () => {
+      expect(await signOf(among('1.00', 99, '-9.99'))).toEqual(['101 has a sign'])
+      expect(await signOf(among('1.00', 20, '9.99 CR'))).toEqual(['22 has letters or a currency symbol in it'])
+      expect(await signOf(among('-1.00', 40, '9.99', '8.00'), { sign: 'minus' })).toEqual(
+        [42, 43].map((line) => `${line} has no minus, and --sign minus says that every amount of the file has one`),
+      )
+    })
+
+    test.each(MIXED)('each of them: %s among many such as %s', async (...pair) => {
+      const [bad, good] = pair[0] === '3500.00' ? pair.toReversed() : pair
+      const { rows } = await readWhole(among(good!, 20, bad!))
+      expect(rows.map(({ instruction }) => instruction !== null)).toEqual([...Array(20).fill(true), false])
+    })
+
+    test('and not where they are more, where the good ones are few, or where these would be the good ones', async () => {
+      for (const mixed of [among('1.00', 19, '-9.99'), among('1.00', 39, '-9.99', '-8.00'), among('-1.00', 99, '9.99')])
+        expect((await refusalOf(mixed)).problem).toMatch(/are mixed with amounts without/)
+      expect(String((await refusalOf(among('-1.00', 99, '9.99'))).remedy)).toContain('add --sign minus')
+      const said = { sign: 'minus' } as const
+      expect((await refusalOf(among('1.00', 99, '-9.99'), said)).problem).toMatch(/are mixed with amounts without/)
+    })
   })
 
   test('are named by the lines of either kind', async () => {
@@ -92,6 +126,11 @@ describe('amounts that a number format shows with a mark, and amounts without on
       ),
     )
   }
+
+  test('refuse it, however few they are: by themselves they would be good', async () => {
+    const codes = [...Array.from({ length: 99 }, () => '0.00'), '0.00" Cr"']
+    expect((await refusalOf(bookOf('EUR', ...codes))).problem).toContain('are mixed with amounts without')
+  })
 
   test.each(['0.00" Cr"', '"-"0.00', '(0.00)', '"Gutschrift "0.00', '0.00" €CR"', '"€"* (0.00)'])(
     'refuse it, whatever is left out: %s',
