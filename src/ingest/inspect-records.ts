@@ -19,6 +19,7 @@ import { LIMITS } from './limits.ts'
 import { RowEvidence, type RowsShown } from './row-evidence.ts'
 import { isAmountIn } from './statements/currency.ts'
 import type { Scale } from './statements/scale.ts'
+import { totalsOf } from './totals-line.ts'
 import { type CardsTaken, vocabularyOf } from './vocabulary.ts'
 
 /** What a person says about a file. */
@@ -233,8 +234,11 @@ export function findStructuralFault(
   return lengthFault(header, record, rowNo)
 }
 
-function lengthFault({ written }: Header, { cells, line }: CsvRecord, rowNo: number): StructuralFault {
-  return refuse(otherLength(cells, written.length), { rowNo, line })
+function lengthFault(header: Header, record: CsvRecord, rowNo: number): StructuralFault {
+  const { problem, remedy } = otherLength(record.cells, header.written.length)
+  const totals = totalsOf(header, record)
+  const fault = totals === null ? { problem, remedy } : { problem: `${totals.says}: ${problem}`, remedy: totals.remedy }
+  return refuse(fault, { rowNo, line: record.line })
 }
 
 /** Where a decimal comma has parted an amount, an empty cell at the end is left over, too. */

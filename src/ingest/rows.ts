@@ -18,6 +18,7 @@ import { instruct, type Reading } from './instruction.ts'
 import { changed, readAgain } from './read-again.ts'
 import { cardColumnsOf, fieldsIn } from './row-cells.ts'
 import type { FieldFault, StoredOf } from './row-reading.ts'
+import { totalsFault } from './totals-line.ts'
 import { kindProblem } from './workbook/cell.ts'
 
 const ROWS_AT_ONCE = 500
@@ -195,9 +196,6 @@ function toRowFault(
   }
 }
 
-const TOTALS =
-  /^(?:(?:grand|sub|zwischen)?[ -]?totals?|sum|(?:gesamt|end|zwischen)?summe|gesamt|total g[ée]n[ée]ral|sous-total|somme|suma|totale(?: generale)?|total general|somma)\s*:?$/i
-
 /** What a line needs to be a row of its own. */
 const OF_ITS_OWN = ['amount', 'request_ref_po_id', 'customer_vault_id'] as const satisfies readonly Field[]
 
@@ -220,19 +218,5 @@ function continuationFault(
     value: null,
     problem: 'has neither an amount nor an id: it looks like a further line of the row above it',
     remedy: 'take such lines out of the file, or leave them out; if it is an instruction, fill in its empty cells',
-  }
-}
-
-/** A bad row that is the total of a spreadsheet needs one word, not one for every cell that is missing. */
-function totalsFault(header: Header, record: CsvRecord, rowNo: number): RowFault | null {
-  const place = record.cells.findIndex((cell) => TOTALS.test(unquoted(cell)))
-  if (place === -1) return null
-  return {
-    rowNo,
-    line: record.line,
-    column: (header.written[place] ?? '').trim() || null,
-    value: shown(record.cells[place] ?? ''),
-    problem: 'the row looks like a totals line, not like an instruction',
-    remedy: 'take the line out of the file; if it is an instruction, fill in its empty cells and call it otherwise',
   }
 }

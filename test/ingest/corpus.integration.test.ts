@@ -318,7 +318,7 @@ const CASES: readonly Case[] = [
     fact: 'a totals line is a bad row that is told to be one',
     rows: [
       'line 2, row 1: R1, REFUND, 12.30 EUR, order 1001',
-      'line 3, row 2: reference "Total" the row looks like a totals line, not like an instruction; take the line out of the file; if it is an instruction, fill in its empty cells and call it otherwise',
+      'line 3, row 2: reference "Total" the row looks like a line of totals, not like an instruction; take the line out of the file; if it is an instruction, fill in its empty cells and call it otherwise',
     ],
   },
   {
@@ -326,7 +326,7 @@ const CASES: readonly Case[] = [
     fact: 'in other languages too, wherever the word stands',
     rows: [
       'line 2, row 1: R1, REFUND, 12.30 EUR, order 1001',
-      'line 3, row 2: note "Summe:" the row looks like a totals line, not like an instruction; take the line out of the file; if it is an instruction, fill in its empty cells and call it otherwise',
+      'line 3, row 2: note "Summe:" the row looks like a line of totals, not like an instruction; take the line out of the file; if it is an instruction, fill in its empty cells and call it otherwise',
     ],
   },
   {

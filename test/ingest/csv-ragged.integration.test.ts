@@ -121,3 +121,40 @@ describe('further lines of an order, without an amount and an id', () => {
     expect(rows.filter(({ instruction }) => instruction === null)).toHaveLength(3)
   })
 })
+
+describe('a line of totals below the rows', () => {
+  const toldOf = async (line: string): Promise<string> => {
+    const file = `order_id;amount;currency;note\n1001;5.00;EUR;x\n1002;6.00;EUR;y\n${line}\n`
+    const found = await read(file, REFUND)
+    if ('kind' in found) return String(found.problem)
+    return (
+      found.rows
+        .at(-1)
+        ?.faults.map(({ problem }) => problem)
+        .join('; ') ?? ''
+    )
+  }
+
+  test.each([
+    ['Summe: ;;11,00;EUR;;2', 6],
+    [';;;;11.00', 5],
+  ])('is told to be one before its cells are counted: %s', async (line, cells) => {
+    expect(await toldOf(line)).toBe(
+      `line 4 looks like a line of totals, not like an instruction: the row has ${cells} cells and the header 4`,
+    )
+  })
+
+  test.each(['Total;11.00;;', ';11.00;;', ';11;;', 'Summe;11.00;EUR;', 'Total;11.00', '11.00', ';11.00;;;;', 'Gesamt'])(
+    'is told to be one before what it lacks: %s',
+    async (line) => {
+      expect(await toldOf(line)).toBe('the row looks like a line of totals, not like an instruction')
+    },
+  )
+
+  test.each(['1003', '1003;;EUR;', 'x;5.00;EUR;', ';5.00;EUR;z'])(
+    'is not what another bad line is: %s',
+    async (line) => {
+      expect(await toldOf(line)).toMatch(/^(?!.*totals)./)
+    },
+  )
+})
