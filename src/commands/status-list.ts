@@ -128,12 +128,13 @@ function tableOf(app: App, { shown }: Listed): string[] {
   const rows = shown.map(({ batch, standing }) => {
     const settled = batch.rows - countIn(batch, 'READY') - countIn(batch, 'SENDING')
     const doubts = countIn(batch, 'IN_DOUBT')
+    const beside = [doubts === 0 ? [] : `${doubts} in doubt`, batch.resultsStale ? 'results stale' : []].flat()
     return [
       batch.batchId,
       batch.merchant,
       standing.state.replace('_', ' '),
       `${settled}/${batch.rows}`,
-      doubts === 0 ? '' : `${doubts} in doubt`,
+      beside.join(', '),
       ageText(nowMs - batch.createdAtMs),
       batch.fileName ?? 'messages',
       batch.runKey ?? '',

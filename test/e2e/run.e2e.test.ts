@@ -111,8 +111,10 @@ test('results of an unfinished batch say PENDING and become stale when rows move
   expect((await office.tranche('worker', '--until-idle')).code).toBe(0)
   expect((await office.tranche('status', batch)).stdout).toContain(`Rows changed after ${early} was written`)
   expect((await office.tranche('status', batch, '--json')).last).toMatchObject({ state: 'done', results_stale: true })
+  expect((await office.tranche('status')).stdout).toContain('results stale')
   await office.tranche('results', batch, '--out', early)
   expect((await office.tranche('status', batch, '--json')).last).toMatchObject({ results_stale: false })
+  expect((await office.tranche('status')).stdout).not.toContain('stale')
   expect(compareBooks(booksOf(office, { input, out: early }))).toEqual([])
 })
 
