@@ -11,7 +11,7 @@ import { type Operation, parseOperation, type VaultOperation } from '../domain/i
 import { fingerprintOf } from '../domain/interpretation.ts'
 import { toLowerAscii, toUpperAscii } from '../domain/keyword.ts'
 import { DEFAULT_MERCHANT, type Merchant, merchantOf } from '../domain/merchant.ts'
-import { type Money, parseAmount, parseCurrency } from '../domain/money.ts'
+import { type Money, parseCurrency, parseTotal } from '../domain/money.ts'
 import { PASSING, parsePassing, type ReattemptAsked } from '../domain/reattempt.ts'
 import type { SubmitRequest } from '../domain/submission.ts'
 import { parseDurationMs } from './durations.ts'
@@ -224,7 +224,7 @@ function parsePercent(text: string): number | undefined {
 }
 
 function parseTotals(texts: readonly string[]): readonly Money[] {
-  const totals = texts.map(parseTotal)
+  const totals = texts.map(parseExpected)
   const twice = totals.find(({ currency }, i) => totals.findIndex((total) => total.currency === currency) < i)
   if (twice === undefined) return totals
   throw new Fault(
@@ -233,10 +233,10 @@ function parseTotals(texts: readonly string[]): readonly Money[] {
   )
 }
 
-function parseTotal(text: string): Money {
+function parseExpected(text: string): Money {
   const [code = '', amount = ''] = text.split('=')
   const currency = parseCurrency(code)
-  const money = currency === undefined ? undefined : parseAmount(amount, currency)
+  const money = currency === undefined ? undefined : parseTotal(amount, currency)
   if (money !== undefined && typeof money === 'object') return money
   throw new Fault(
     'usage',

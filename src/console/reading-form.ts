@@ -1,7 +1,7 @@
 // What a person says of a file: how it is read, what it must hold and how it is sent. The fields of a form, and what they say.
 
 import { isTimeZone } from '../domain/instant.ts'
-import { parseAmount, parseCurrency } from '../domain/money.ts'
+import { parseCurrency, parseTotal } from '../domain/money.ts'
 import { type Html, html } from '../present/html.ts'
 import type { Fields } from './forms.ts'
 
@@ -146,7 +146,7 @@ const MOST_LINES = 50
 function totalOf(text: string): string | null {
   const [, code = '', amount = ''] = TOTAL.exec(text) ?? []
   const currency = parseCurrency(code)
-  return currency !== undefined && typeof parseAmount(amount, currency) === 'object' ? `${currency}=${amount}` : null
+  return currency !== undefined && typeof parseTotal(amount, currency) === 'object' ? `${currency}=${amount}` : null
 }
 
 export interface SaidOfFile {

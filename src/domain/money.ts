@@ -14,6 +14,8 @@ export interface Money {
 
 /** The most digits an amount may have, minor units included: it then fits SQLite's integers and a double exactly. */
 const MAX_DIGITS = 15
+/** A sum of as many amounts as a ledger can hold has fewer. */
+const MAX_TOTAL_DIGITS = 30
 
 export function parseCurrency(text: string): Currency | undefined {
   const code = Object.hasOwn(EXPONENTS, text) ? text : toUpperAscii(text.trim())
@@ -32,12 +34,21 @@ export type AmountFault = 'not-a-number' | 'too-many-decimals' | 'too-large'
  * More decimals than the currency has is a fault, even if they are zeros: the file means another currency or scale.
  */
 export function parseAmount(text: string, currency: Currency): Money | AmountFault {
+  return parseMinor(text, currency, MAX_DIGITS)
+}
+
+/** A sum of amounts, written as they are. */
+export function parseTotal(text: string, currency: Currency): Money | AmountFault {
+  return parseMinor(text, currency, MAX_TOTAL_DIGITS)
+}
+
+function parseMinor(text: string, currency: Currency, mostDigits: number): Money | AmountFault {
   const read = readPlain(text)
   if (read === null) return 'not-a-number'
   const { whole, decimals } = read
   const exponent = exponentOf(currency)
   if (decimals.length > exponent) return 'too-many-decimals'
-  if (whole.length + exponent > MAX_DIGITS) return 'too-large'
+  if (whole.length + exponent > mostDigits) return 'too-large'
   return { amountMinor: BigInt(whole + decimals.padEnd(exponent, '0')), currency }
 }
 

@@ -118,6 +118,22 @@ test('results of an unfinished batch say PENDING and become stale when rows move
   expect(compareBooks(booksOf(office, { input, out: early }))).toEqual([])
 })
 
+test('a total of more digits than an amount may have is expected to its last digit', async () => {
+  office = await openOffice()
+  const rows = Array.from({ length: 1_800 }, (_, i) => `R${i},9999999999992.58,EUR,${1_000 + i}`)
+  const input = await office.put('in.csv', `reference,amount,request_currency,request_ref_po_id\n${rows.join('\n')}\n`)
+  const expecting = (total: string) =>
+    office.tranche('check', input, '--operation', 'REFUND', '--expect-total', `EUR=${total}`)
+  const right = await expecting('17999999999986644.00')
+  expect(right.code, right.stdout + right.stderr).toBe(0)
+  const wrong = await expecting('17999999999986644.01')
+  expect([wrong.code, wrong.stdout]).toEqual([
+    7,
+    expect.stringContaining('EUR=17999999999986644.00, EUR=17999999999986644.01 was'),
+  ])
+  expect((await expecting('1'.repeat(29))).code).toBe(2)
+})
+
 test('a check names what a run would do; a rehearsal leaves the real ledger alone', async () => {
   office = await openOffice()
   const rows = refunds(7)
