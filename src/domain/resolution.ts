@@ -42,7 +42,8 @@ export function transactionIdProblem(text: string, finding: Finding): Problem | 
   if (!takesTransaction(finding)) {
     return { problem: `a row that is ${finding} has no transaction`, remedy: 'leave it out, or correct the resolution' }
   }
-  if (/^[1-9]\d{0,39}$/.test(text)) return null
+  // With the zeros in front that a gateway may write; without them it is the same id.
+  if (/^(?=\d{1,40}$)0*[1-9]/.test(text)) return null
   return {
     problem: 'it is not a transaction id',
     remedy: 'write its digits only; if a spreadsheet rounded it, format the column as Text',

@@ -541,6 +541,9 @@ export function describeDoubts(): void {
       expect(await resolve('A', { transactionId: '07001' })).toMatchObject({ kind: 'already' })
       expect(await resolve('B', { transactionId: '7001' })).toMatchObject({ kind: 'refused', why: 'transaction-taken' })
       expect(await statesIn(ledger, batchId)).toEqual(['APPROVED', 'IN_DOUBT'])
+      await resolve('B', { transactionId: '0099' })
+      await inDoubt('C')
+      expect(await resolve('C', { transactionId: '99' })).toMatchObject({ kind: 'refused', why: 'transaction-taken' })
     })
 
     test('as send-again in a cancelled batch', async () => {
