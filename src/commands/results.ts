@@ -47,7 +47,7 @@ async function writeTo(target: ResultsTarget, app: App, id: string, given: Resul
       '--exceptions and --report go with the whole reconciliation, not with --since or --only. Nothing was written.',
     )
   }
-  if (given.family === true) return familyResults(app, id, given, isExtract, terminal)
+  if (given.family === true) return familyResults(target, app, id, given, isExtract)
   const ledger = await openLedgerAloud(app, terminal, 'looks')
   try {
     const { batchId, resultsPath, sandbox, purgedAtMs } = await findBatch(ledger, id)
@@ -139,11 +139,11 @@ function parseOnly(text: string): readonly ResultStatus[] {
 
 /** One reconciliation of a file across its corrections, rejects and retries. */
 async function familyResults(
+  { terminal, isStdout, deliver }: ResultsTarget,
   app: App,
   id: string,
   given: ResultsArguments,
   isExtract: boolean,
-  terminal: Terminal,
 ): Promise<number> {
   if (isExtract)
     throw new Fault(
@@ -152,15 +152,15 @@ async function familyResults(
     )
   if (given.report !== undefined)
     throw new Fault('usage', '--report is of one batch: leave --family out. Nothing was written.')
-  if (given.out === '-') throw new Fault('usage', '--family writes a file: name one with --out. Nothing was written.')
   const ledger = await openLedgerAloud(app, terminal, 'looks')
   try {
     const { batchId } = await findBatch(ledger, id)
     const request = { out: given.out, inputPath: null, bom: given.bom ?? false, exceptions: given.exceptions ?? null }
     const { written, newest } = await writeFamilyResults(app, ledger, batchId, request)
-    await noteResults(app, ledger, newest, { ...written, isExtract: false }, terminal)
+    await noteResults(app, ledger, newest, { ...written, isExtract: false, isPassedOn: isStdout }, terminal)
+    await deliver(written.path, newest)
     terminal.data(...tieOutLines(written))
-    terminal.data(...fileLines(written, false))
+    terminal.data(...fileLines(written, isStdout))
     if (newest !== batchId)
       terminal.say(
         `Batch ${newest} is the newest file of this family; every row is told as it ended, in whichever batch.`,

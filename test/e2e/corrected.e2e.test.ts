@@ -1,5 +1,6 @@
 // The original is mended and run again: by a clerk whose file has no references, and by cron whose roster has changed.
 
+import { readFileSync } from 'node:fs'
 import { stringify } from 'csv-stringify/sync'
 import { afterEach, expect, test } from 'vitest'
 import { booksOf, compareBooks, countsIn, readCsv } from '../fixtures/books.ts'
@@ -176,6 +177,8 @@ test('a file of a few rows that were sent before is not the newest state of the 
   const whole = office.path('whole.csv')
   const family = await office.tranche('results', ran.last.batch as string, '--family', '--out', whole)
   expect([family.code, countsIn(whole)], family.stderr).toEqual([0, { APPROVED: 40 }])
+  const shown = await office.tranche('results', ran.last.batch as string, '--family', '--out', '-')
+  expect([shown.code, shown.stdout], shown.stderr).toEqual([0, readFileSync(whole, 'utf8')])
   expect(readCsv(whole).filter(({ result_warning: warning }) => warning !== '')).toEqual([])
 })
 
