@@ -19,6 +19,8 @@ const DELETE_ANSWERS = ['status', 'any-2xx'] as const satisfies readonly Merchan
 const MESSAGE_BATCHES = ['daily', 'hourly'] as const satisfies readonly Merchant['messageBatches'][]
 const DECIMALS = ['.', ','] as const satisfies readonly Merchant['decimal'][]
 const OUTCOMES = /^[A-Za-z0-9._-]{1,64}$/
+/** Also several, as they stand in the documents of gateways: `iso-8859-1,*, utf-8`. */
+const CHARSET = /^[A-Za-z0-9*][A-Za-z0-9*_:., -]{0,98}$/
 const LOOKALIKE_DAYS: Range = { min: 0, max: 366 }
 /** Per cent. */
 const CAPTURE_TOLERANCE: Range = { min: 0, max: 100 }
@@ -66,6 +68,7 @@ export async function entrySchema(directory: string, exposed: ExposedFile[]) {
     not_executed_status: z.array(z.int().min(400).max(599)).optional(),
     delete_answer: z.enum(DELETE_ANSWERS).optional(),
     refund_parameter: z.enum(REFUND_PARAMETERS).optional(),
+    charset: z.string().regex(CHARSET, 'is neither none nor names of charsets such as utf-8').optional(),
     currency: read(parseListedCurrency).optional(),
     decimal: z.enum(DECIMALS).optional(),
     lookalike_days: whole(LOOKALIKE_DAYS),
@@ -117,6 +120,7 @@ export function fromEntry(name: string, entry: Entry, traffic: Traffic, trust: M
     notExecutedStatus: Object.freeze(entry.not_executed_status ?? MERCHANT_DEFAULTS.notExecutedStatus),
     deleteAnswer: entry.delete_answer ?? MERCHANT_DEFAULTS.deleteAnswer,
     refundParameter: entry.refund_parameter ?? MERCHANT_DEFAULTS.refundParameter,
+    charset: entry.charset === 'none' ? null : (entry.charset ?? MERCHANT_DEFAULTS.charset),
     currency: entry.currency ?? MERCHANT_DEFAULTS.currency,
     decimal: entry.decimal ?? MERCHANT_DEFAULTS.decimal,
     lookalikeDays: entry.lookalike_days ?? MERCHANT_DEFAULTS.lookalikeDays,

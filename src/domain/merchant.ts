@@ -37,6 +37,8 @@ export interface Merchant {
   readonly deleteAnswer: 'status' | 'any-2xx'
   /** `request_action`: the earlier interface, in which a refund is called CCCREDIT. */
   readonly refundParameter: 'transaction_type' | 'request_action'
+  /** How the charset of a request is declared; null: not at all. */
+  readonly charset: string | null
   /** Of rows that name none. */
   readonly currency: Currency | null
   /** How this merchant's files write decimals; null: each file tells. */
@@ -75,6 +77,7 @@ export const MERCHANT_DEFAULTS: Omit<Merchant, 'name' | 'url' | 'username' | 'pa
   notExecutedStatus: Object.freeze([]),
   deleteAnswer: 'status',
   refundParameter: 'transaction_type',
+  charset: 'utf-8',
   currency: null,
   decimal: null,
   lookalikeDays: 20,

@@ -24,6 +24,8 @@ export interface GatewayOptions {
   /** The most requests that are ever open at once; as many connections are kept at most. */
   readonly inFlightMax: number
   readonly refundParameter: RefundParameter
+  /** What a form is declared to be written in, which is UTF-8; null: nothing is declared. */
+  readonly charset: string | null
   /** Awaited before a request is started, on a fresh connection once it stands: when the rate lets the next one leave. */
   readonly departure?: () => Promise<void>
   readonly clock: Clock
@@ -153,7 +155,8 @@ function toRequest(
 ): Dispatcher.DispatchOptions {
   const { operation } = instruction
   const isVault = isVaultOperation(operation)
-  const type = isVault ? JSON_TYPE : FORM_TYPE
+  const formType = options.charset === null ? FORM_TYPE : `${FORM_TYPE}; charset=${options.charset}`
+  const type = isVault ? JSON_TYPE : formType
   return {
     method: 'POST',
     path: root + (isVault ? VAULT_PATHS[operation] : TRANSACTION_PATH),

@@ -110,6 +110,7 @@ describe('the environment', () => {
       notExecutedStatus: [],
       deleteAnswer: 'status' as const,
       refundParameter: 'transaction_type',
+      charset: 'utf-8',
       currency: null,
       decimal: null,
       lookalikeDays: 20,
@@ -446,6 +447,7 @@ describe('TRANCHE_CONFIG', () => {
     connections: warm
     not_executed_status: [503]
     refund_parameter: request_action
+    charset: iso-8859-1,*, utf-8
     currency: eur
     decimal: ","
     lookalike_days: 7
@@ -472,6 +474,7 @@ describe('TRANCHE_CONFIG', () => {
       notExecutedStatus: [503],
       deleteAnswer: 'status' as const,
       refundParameter: 'request_action',
+      charset: 'iso-8859-1,*, utf-8',
       currency: 'EUR',
       decimal: ',',
       lookalikeDays: 7,

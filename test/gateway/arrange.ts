@@ -46,6 +46,7 @@ export function clientOf(url: string, changes: Partial<GatewayOptions> = {}): Ga
     connections: 'fresh',
     inFlightMax: 8,
     refundParameter: 'transaction_type',
+    charset: 'utf-8',
     clock: realClock,
     ...changes,
   })

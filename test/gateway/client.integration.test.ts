@@ -343,7 +343,7 @@ describe('the request', () => {
     await using client = clientOf(`${gateway.url}/live/`)
     await client.send(refund('000123'), GO, NEVER)
     expect(head).toMatch(/^POST \/live\/api\/transaction\/api HTTP\/1\.1\r\n/)
-    expect(head).toMatch(/content-type: application\/x-www-form-urlencoded\r\n/)
+    expect(head).toMatch(/content-type: application\/x-www-form-urlencoded; charset=utf-8\r\n/)
     expect(head).toMatch(/cache-control: no-cache\r\n/)
     expect(head).toMatch(/user-agent: tranche\r\n/)
     expect(gateway.requests.map((request) => Object.fromEntries(request))).toEqual([
@@ -355,6 +355,26 @@ describe('the request', () => {
         request_ref_po_id: '000123',
       },
     ])
+  })
+
+  test.each([
+    [null, 'application/x-www-form-urlencoded'],
+    ['iso-8859-1,*, utf-8', 'application/x-www-form-urlencoded; charset=iso-8859-1,*, utf-8'],
+  ])('declares the charset that the merchant is said to want: %s; the text is UTF-8', async (charset, type) => {
+    let said = ''
+    await using gateway = await openFaultyGateway([
+      (visit) => {
+        visit.socket.on('data', (chunk) => {
+          said += chunk.toString('latin1')
+        })
+        return approve(visit)
+      },
+    ])
+    await using client = clientOf(gateway.url, { charset })
+    const details = { cust_lname: 'Müller' }
+    await client.send(instructionOf('CAPTURE', { vaultId: '9', details }), GO, NEVER)
+    expect(said).toContain(`content-type: ${type}\r\n`)
+    expect(said).toContain('cust_lname=M%C3%BCller')
   })
 
   test('of a refund says request_action=CCCREDIT to gateways of the earlier variant', async () => {

@@ -44,7 +44,7 @@ test('each operation goes to its own path below the base address, as JSON; a sal
     [root, 'application/json'],
     [`${root}/update`, 'application/json'],
     [`${root}/delete`, 'application/json'],
-    ['/shop/api/transaction/api', 'application/x-www-form-urlencoded'],
+    ['/shop/api/transaction/api', 'application/x-www-form-urlencoded; charset=utf-8'],
   ])
   expect(seen[3]?.body).toContain('pmt_numb=378282246310005&pmt_key=9173&pmt_expiry=12%2F2030')
 })
