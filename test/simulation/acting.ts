@@ -10,7 +10,12 @@ import type { Log } from '../../src/ports/log.ts'
 import type { Handed } from './clerk.ts'
 import type { Life } from './world.ts'
 
-export function requestOf(accountId: AccountId, { file, allowLookalikes }: Handed, life: Life): SubmitRequest {
+export function requestOf(
+  accountId: AccountId,
+  { file, allowLookalikes }: Handed,
+  life: Life,
+  captureTolerance = 0,
+): SubmitRequest {
   const { runKey, retry, skipInvalid, onlyNew, canaryRows, maxDeclinedPercent } = file
   return {
     ...{ accountId, runKey, retry, skipInvalid, onlyNew, canaryRows, maxDeclinedPercent, allowLookalikes },
@@ -18,7 +23,7 @@ export function requestOf(accountId: AccountId, { file, allowLookalikes }: Hande
     reattempt: file.asksAgain ? { categories: PASSING, reasonRules: [] } : null,
     sandbox: false,
     lookalikeDays: 20,
-    captureTolerance: 0,
+    captureTolerance,
     expectCount: null,
     expectTotals: [],
     nowMs: life.clock.nowMs(),

@@ -42,9 +42,12 @@ export function instructionsOf(file: KeptFile): readonly Instruction[] {
   return file.rows.map(({ instruction }, i) => {
     if (instruction.reference !== '') return instruction
     const reference = withRunKey(derivedOf(i + 1), file.runKey)
-    const isSale = instruction.operation === 'CAPTURE'
-    return { ...instruction, reference, xtlOrderId: isSale ? toXtlOrderId('', reference) : null }
+    return { ...instruction, reference, xtlOrderId: hasXtlOrderId(instruction) ? toXtlOrderId('', reference) : null }
   })
+}
+
+export function hasXtlOrderId({ operation }: Instruction): boolean {
+  return operation === 'AUTH' || operation === 'CAPTURE' || operation === 'CAUTH'
 }
 
 export function cellsOf(file: KeptFile): readonly (readonly string[])[] {

@@ -77,6 +77,7 @@ export interface Execution {
   readonly rowId: number
   readonly attempt: number
   readonly reference: string
+  readonly instruction: Instruction
   readonly status: 'APPROVED' | 'DECLINED'
   readonly transactionId: string
   readonly otherAmount: boolean
@@ -333,6 +334,7 @@ export class GatewayTruth {
       rowId,
       attempt,
       reference: instruction.reference,
+      instruction,
       status: world.random.chance(this.weather.declines) ? 'DECLINED' : 'APPROVED',
       transactionId: String(700_000 + this.executions.length),
       otherAmount: trouble === 'other-amount' && instruction.money !== null,
@@ -466,6 +468,11 @@ const ACTIONS: Readonly<Record<TransactionType, string>> = {
   CANCEL: 'CANCEL',
 }
 
+/** Of a sale, an authorization or a capture of one: each gets an order of its own. */
+export function orderIdOf(transactionId: string): string {
+  return `5${transactionId}`
+}
+
 function trueAnswer({ operation, money, orderId, xtlOrderId }: Instruction, executed: Execution): Answer {
   const byOrder = operation === 'REFUND' || operation === 'CANCEL'
   const amount =
@@ -476,7 +483,7 @@ function trueAnswer({ operation, money, orderId, xtlOrderId }: Instruction, exec
     REQUEST_ACTION: ACTIONS[operation as TransactionType],
     TRANS_STATUS_NAME: executed.status,
     TRANS_REQUEST_ID: executed.transactionId,
-    TRANS_ORDER_ID: byOrder ? (orderId ?? '').replace(/^0+/, '') : `5${executed.transactionId}`,
+    TRANS_ORDER_ID: byOrder ? (orderId ?? '').replace(/^0+/, '') : orderIdOf(executed.transactionId),
     ...(amount === null || money === null ? {} : { TRANS_VALUE: `${amount}00`, TRANS_CUR: money.currency }),
     ...(xtlOrderId === null ? {} : { XTL_ORDER_ID: xtlOrderId }),
     ...(executed.status === 'DECLINED' ? { API_ADVICE: 'not today' } : {}),

@@ -29,6 +29,7 @@ import {
   sha256Of,
 } from './files.ts'
 import type { GatewayTruth } from './gateway.ts'
+import type { Door, Month } from './month.ts'
 import { isOwnName } from './originals.ts'
 import { DOUBT_REST_MS, decideDoubts } from './person.ts'
 import type { Plan, PlannedFile, RunningAgain } from './plan.ts'
@@ -48,6 +49,8 @@ export interface OfficeParts {
   readonly redis: SimulatedRedis
   readonly plan: Plan
   readonly plant: Plant
+  /** null: nobody hands in a month of orders. */
+  readonly month: Month | null
 }
 
 type UnderstoodMessage = Extract<ParsedMessage, { kind: 'message' }>
@@ -78,6 +81,7 @@ export class Office {
   readonly taken = new Set<string>()
   /** Messages by their id: what was refused once stays refused. */
   readonly #refused = new Set<string>()
+  readonly #meant = new Set<string>()
   readonly #unanswered = new Map<string, KeptFile>()
   /** Files with card details, by name: who knows that one was not finished runs it again. */
   readonly cardFiles = new Map<string, KeptFile>()
@@ -85,6 +89,8 @@ export class Office {
   readonly originals: KeptFile[] = []
   /** Batches of which only rows were wanted that no earlier file has. */
   readonly onlyNew = new Set<BatchId>()
+  /** For days nobody is there who would start what has died. */
+  isClosed: boolean = false
   /** By reference. */
   readonly #rows = new Map<string, KeptRow>()
   readonly #messages = new Map<string, UnderstoodMessage>()
@@ -232,6 +238,7 @@ export class Office {
   }
 
   #openIntake(life: Life, ledger: Ledger, accounts: readonly AccountId[]) {
+    const { plan } = this.#parts
     const parts = {
       ledger,
       clock: life.clock,
@@ -242,7 +249,7 @@ export class Office {
         accountId: accounts[Number(merchant)] as AccountId,
         accountKey: merchant,
         lookalikeDays: 20,
-        captureTolerance: 0,
+        captureTolerance: plan.captureTolerance,
         into: 'day' as const,
         xtlOrderIdOf: (reference: string) => reference,
       }),
@@ -254,9 +261,8 @@ export class Office {
       life.say(() => `message ${instruction.reference}: ${taken.kind}`)
       if (taken.kind === 'refused') {
         this.#refused.add(id)
-        // Its service means it.
-        const named = lookalikeNamedIn(taken.reasons.join())
-        if (named !== null) this.message(Number(merchant), instruction, `${id} like ${named}`, named)
+        const named = this.#meant.has(id) ? lookalikeNamedIn(taken.reasons.join()) : null
+        if (named !== null) this.message(Number(merchant), instruction, `${id} like ${named}`, true, named)
         return
       }
       if (this.#refused.has(id)) this.#parts.world.fail(`message ${id} was taken after it had been refused`)
@@ -265,7 +271,15 @@ export class Office {
     })
   }
 
-  message(account: number, instruction: Instruction, id: string, allowLookalikeOf: string | null = null): void {
+  /** `isMeant`: its service names what it looks like where that is asked. */
+  message(
+    account: number,
+    instruction: Instruction,
+    id: string,
+    isMeant = true,
+    allowLookalikeOf: string | null = null,
+  ): void {
+    if (isMeant) this.#meant.add(id)
     const message: UnderstoodMessage = {
       kind: 'message',
       merchant: String(account),
@@ -311,6 +325,18 @@ export class Office {
     })
   }
 
+  /** What was drawn in the moment in which it comes in: orders of before. */
+  handIn(how: Door): void {
+    const { month, world } = this.#parts
+    if (month === null) return
+    if (how !== 'message') {
+      this.submit(month.drawFile(how))
+      return
+    }
+    const { instruction, allowLookalike } = month.drawMessage()
+    this.message(0, instruction, `${instruction.reference} at ${world.nowMs}`, allowLookalike)
+  }
+
   /** Whoever was not answered asks again. */
   submitUnanswered(): void {
     for (const file of [...this.#unanswered.values()]) this.#submit(file)
@@ -329,11 +355,17 @@ export class Office {
 
   /** As often as the answers to what is asked call for. */
   async #handIn(life: Life, ledger: Ledger, accountId: AccountId, kept: KeptFile): Promise<void> {
+    const { plan, month, record, world } = this.#parts
     let handed: Handed | null = { file: kept, allowLookalikes: 0 }
     while (handed !== null) {
       const { file } = handed
       this.#keep(handed, life)
-      const submitted = await submitFile(inputOf(file, life), requestOf(accountId, handed, life), CLERK, ledger)
+      const submitted = await submitFile(
+        inputOf(file, life),
+        requestOf(accountId, handed, life, plan.captureTolerance),
+        CLERK,
+        ledger,
+      )
       if (submitted.kind !== 'refused') {
         const { batchId, kind } = submitted
         life.say(() => `${file.name} is ${batchId} (${kind})`)
@@ -342,8 +374,8 @@ export class Office {
         return
       }
       const { reviewed } = submitted
-      for (const wrong of lookAtCorrection(file, reviewed, this.#parts.record)) this.#parts.world.fail(wrong)
-      handed = await answer(handed, reviewed, () => this.#recorded())
+      for (const wrong of lookAtCorrection(file, reviewed, record)) world.fail(wrong)
+      handed = await (month?.answer(handed, reviewed) ?? answer(handed, reviewed, () => this.#recorded()))
       await reviewed.draft.discard()
     }
     life.say(() => `${kept.name} is refused`)
@@ -354,6 +386,10 @@ export class Office {
     if (file.fedBack) return
     for (const [i, instruction] of instructionsOf(file).entries()) {
       this.#rows.set(instruction.reference, { ...(file.rows[i] as KeptRow), instruction })
+    }
+    if (this.#parts.month !== null) {
+      this.#parts.month.handsIn(instructionsOf(file))
+      life.say(() => `hands in ${textOf(handed)}`)
     }
     if (!isOfOriginal(file)) return
     this.originals.push(file)

@@ -4,6 +4,7 @@ import { type Instruction, TRANSACTION_TYPES } from '../../src/domain/instructio
 import { type Currency, parseCurrency } from '../../src/domain/money.ts'
 import type { Approving } from './approvers.ts'
 import { TROUBLES, type Trouble, type Weather } from './gateway.ts'
+import type { MonthEvent } from './month.ts'
 import { drawOriginal, type Payment } from './originals.ts'
 import type { Random } from './random.ts'
 import type { RedisHabits } from './redis.ts'
@@ -67,6 +68,7 @@ export type PlannedEvent = { readonly atMs: number } & (
   | ({ readonly what: 'feed-back'; readonly which: number } & RunningAgain)
   | { readonly what: 'resume-accounts' }
   | Approving
+  | MonthEvent
   /** `sleeperWakesMs`: a worker stands still all that time, and goes on so long after the next one has started. */
   | { readonly what: 'quiet-hour'; readonly sleeperWakesMs: number | null }
 )
@@ -82,6 +84,8 @@ export interface Plan {
   readonly files: readonly PlannedFile[]
   readonly events: readonly PlannedEvent[]
   readonly endsAtMs: number
+  /** Per cent by which captures may exceed their authorization. */
+  readonly captureTolerance: number
 }
 
 export function drawPlan(random: Random): Plan {
@@ -121,17 +125,24 @@ export function drawPlan(random: Random): Plan {
   }
   return {
     lockFails,
-    careless: random.chance(0.2) ? 0.5 : 0.02,
+    ...drawHabits(random),
     accounts,
     weather,
+    files,
+    events: [...events, ...original.map(({ atMs }, i) => ({ atMs, what: 'submit' as const, file: others.length + i }))],
+    endsAtMs,
+    captureTolerance: 0,
+  }
+}
+
+export function drawHabits(random: Random): Pick<Plan, 'careless' | 'redis'> {
+  return {
+    careless: random.chance(0.2) ? 0.5 : 0.02,
     redis: {
       loses: random.chance(0.3) ? random.between(0, 0.5) : 0,
       repeats: random.chance(0.3) ? random.between(0, 0.5) : 0,
       delays: random.chance(0.3) ? random.between(0, 0.5) : 0,
     },
-    files,
-    events: [...events, ...original.map(({ atMs }, i) => ({ atMs, what: 'submit' as const, file: others.length + i }))],
-    endsAtMs,
   }
 }
 
@@ -254,7 +265,7 @@ interface EventHabits {
   readonly latencyMs: number
 }
 
-function drawEvents(random: Random, habits: EventHabits): PlannedEvent[] {
+export function drawEvents(random: Random, habits: EventHabits): PlannedEvent[] {
   const { endsAtMs, files, ofCards, accounts, lockFails, latencyMs } = habits
   const events: PlannedEvent[] = []
   const at = (from = 0) => random.between(from, endsAtMs)

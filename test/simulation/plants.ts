@@ -159,5 +159,30 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
     'a.parts FROM proposal p JOIN actor a ON a.id = p.actor_id',
     `'{"name":"nobody","uid":null,"host":"desk","terminal":null,"login":null,"sudo":null,"as":null}' AS parts FROM proposal p`,
   ]),
+  'no order is judged where rows are handed in': swapping(
+    [`(r.state IN ('READY', 'SENDING', 'IN_DOUBT', 'APPROVED') OR r.money_warning = 1)`, '0'],
+    ['WHERE captures + refunds > 0', 'WHERE 0'],
+    ['WHERE refunds > 0', 'WHERE 0'],
+  ),
+  'no order is judged in a claim': swapping([
+    "WHERE i.id = ?1 AND i.state = 'READY' AND i.attempt",
+    'WHERE 0 AND i.attempt',
+  ]),
+  'what is in doubt of an order does not count': swapping(
+    [`r.state IN ('READY', 'SENDING', 'IN_DOUBT', 'APPROVED')`, `r.state IN ('READY', 'SENDING', 'APPROVED')`],
+    [`r.state IN ('SENDING', 'IN_DOUBT', 'APPROVED')`, `r.state IN ('SENDING', 'APPROVED')`],
+  ),
+  'what waits of an order does not count': swapping([
+    `r.state IN ('READY', 'SENDING', 'IN_DOUBT', 'APPROVED')`,
+    `r.state IN ('SENDING', 'IN_DOUBT', 'APPROVED')`,
+  ]),
+  'a void does not count': swapping([
+    `max(id) FILTER (WHERE operation = 'CANCEL') AS voided_row`,
+    'NULL AS voided_row',
+  ]),
+  'what names an order is a look-alike for 30 days': swapping([
+    `WHEN i.state = 'IN_DOUBT' OR i.order_key IS NOT NULL THEN TRUE`,
+    `WHEN i.state = 'IN_DOUBT' THEN TRUE`,
+  ]),
   'a changed amount is sent beside the first': swapping(['SET changed_row = m.id', 'SET changed_row = NULL']),
 }

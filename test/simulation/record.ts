@@ -30,6 +30,31 @@ const TABLES = [
   'reply_to',
 ]
 
+const COUNTS = `c.account_id = n.account_id AND c.order_key = n.order_key AND (c.state IN ('READY', 'SENDING', 'IN_DOUBT', 'APPROVED') OR c.money_warning = 1)
+  AND (SELECT b.stage FROM batch b WHERE b.id = c.batch_id) = 'open'`
+/** Of one file the later rows do not count. */
+const BEFORE = `(c.batch_id <> n.batch_id OR c.row_no <= n.row_no) AND ${COUNTS}`
+/** Within one file it is a question, and a person may say that it is meant. */
+const OF_ANOTHER_FILE = `${COUNTS} AND (c.batch_id <> n.batch_id OR (SELECT b.source FROM batch b WHERE b.id = n.batch_id) <> 'file')`
+const ANSWERED = `a.account_id = n.account_id AND ltrim(a.answered_order_id, '0') = n.order_key AND a.state = 'APPROVED'`
+/** NULL: nothing of it is known, or an answer differed about money. */
+const AUTHORIZED = `(
+  SELECT CASE WHEN max(a.money_warning) = 0 THEN sum(a.amount_minor) END FROM instruction a WHERE a.operation = 'AUTH' AND ${ANSWERED})`
+const PAID = `(
+  SELECT CASE WHEN max(c.warned) = 0 THEN sum(c.amount_minor) END FROM (
+    SELECT a.id, a.amount_minor, a.money_warning AS warned FROM instruction a WHERE a.operation IN ('CAPTURE', 'CAUTH') AND ${ANSWERED}
+    UNION
+    SELECT c.id, c.amount_minor, c.money_warning FROM instruction c WHERE c.operation = 'CAUTH' AND ${BEFORE}) AS c)`
+
+/** Row \`n\` contradicts what is recorded of its order. */
+const IS_MISFIT = `n.order_key IS NOT NULL AND (CASE n.operation
+  WHEN 'CAUTH' THEN (SELECT sum(c.amount_minor) FROM instruction c WHERE c.operation = 'CAUTH' AND ${BEFORE})
+    > (SELECT a.most + a.most * b.capture_tolerance / 100 FROM (SELECT ${AUTHORIZED} AS most) AS a JOIN batch b ON b.id = n.batch_id)
+  WHEN 'REFUND' THEN (SELECT sum(c.amount_minor) FROM instruction c WHERE c.operation = 'REFUND' AND ${BEFORE}) > ${PAID}
+  ELSE 0 END
+  OR n.operation IN ('CAUTH', 'REFUND') AND EXISTS (SELECT 1 FROM instruction c WHERE c.operation = 'CANCEL' AND ${OF_ANOTHER_FILE})
+  OR n.operation = 'CANCEL' AND EXISTS (SELECT 1 FROM instruction c WHERE c.operation = 'REFUND' AND ${OF_ANOTHER_FILE}))`
+
 /** What the disk of the ledger does at the moment. */
 export interface Disk {
   /** Commits are refused. */
@@ -82,6 +107,7 @@ export class SimulatedRecord implements Holder {
     this.#watchHolds()
     this.#watchApprovals()
     this.#watchSentAgain()
+    this.#watchOrders()
   }
 
   /** Nothing of an account that is held for its doubts is claimed, whichever batch it came with. */
@@ -139,6 +165,21 @@ export class SimulatedRecord implements Holder {
             AND NOT EXISTS (SELECT 1 FROM act r WHERE r.what IN ('refuse-send-again', 'lapse-send-again') AND r.id > w.id AND r.batch_id = w.batch_id
               AND json_extract(r.details, '$.row') = i.row_no))
       BEGIN SELECT sent_again_alone((SELECT reference FROM instruction WHERE id = NEW.row_id)); END`)
+  }
+
+  /** What is taken in fits what is recorded of its order in that moment: what waits, is under way or is in doubt counts like what is approved. */
+  #watchOrders(): void {
+    this.#db.function('takes_a_misfit', (reference) => {
+      this.#world?.fail(`${String(reference)} was taken in, and does not fit what is recorded of its order`)
+      return null
+    })
+    this.#db.exec(`
+      CREATE TEMP TRIGGER takes_a_misfit AFTER UPDATE OF stage ON main.batch WHEN NEW.stage = 'open'
+      BEGIN SELECT takes_a_misfit(n.reference) FROM instruction n WHERE n.batch_id = NEW.id AND n.state = 'READY' AND ${IS_MISFIT}; END`)
+    this.#db.exec(`
+      CREATE TEMP TRIGGER takes_a_misfit_by_message AFTER INSERT ON main.instruction
+      WHEN NEW.order_key IS NOT NULL AND (SELECT b.stage FROM batch b WHERE b.id = NEW.batch_id) = 'open'
+      BEGIN SELECT takes_a_misfit(n.reference) FROM instruction n WHERE n.id = NEW.id AND n.state = 'READY' AND ${IS_MISFIT}; END`)
   }
 
   /** As if there had never been anything. */

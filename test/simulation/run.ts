@@ -5,6 +5,7 @@ import { CLERK } from '../fixtures/ledgers.ts'
 import { drawApproving, drawPolicy } from './approvers.ts'
 import { compareBooks, RECORDED, type Recorded } from './books.ts'
 import { GatewayTruth } from './gateway.ts'
+import { drawMonth, Month } from './month.ts'
 import { Office } from './office.ts'
 import { DOUBT_REST_MS } from './person.ts'
 import { drawPlan, type Plan, type PlannedEvent } from './plan.ts'
@@ -36,9 +37,13 @@ export interface RunResult {
 
 /** No process may need longer to end, and no batch longer to come to rest, once all faults are over. */
 const PATIENCE_MS = 240_000
+const DAY_MS = 86_400_000
 const ROUNDS_OF_CALM = 60
 /** Longer than the rest of a doubt, even by a wall clock that was set. */
 const QUIET_MS = DOUBT_REST_MS + 40_000
+
+/** Every so many seeds. */
+const MONTHS = 3
 
 let kept: SimulatedRecord | null = null
 
@@ -48,13 +53,16 @@ export async function runSeed({ seed, trace = false, dieAtStep = null, plant = {
   const random = new Random(seed)
   const world = new World(random, { trace, dieAtStep })
   record.begin(world, plant)
-  const plan = drawPlan(random)
+  const isMonth = seed % MONTHS === 0
+  const plan = isMonth ? drawMonth(random) : drawPlan(random)
   const ofApprovals = new Random(seed + 1_000_000_007)
-  const policy = drawPolicy(ofApprovals)
+  // What waits for an approval meets nothing of its order for days.
+  const policy = isMonth && ofApprovals.chance(0.6) ? null : drawPolicy(ofApprovals)
   const events = policy === null ? [] : drawApproving(ofApprovals, plan.endsAtMs)
   const truth = new GatewayTruth(world, record, plan.weather, !plan.lockFails)
   const redis = new SimulatedRedis(world, plan.redis)
-  const office = new Office({ world, record, truth, redis, plan, plant })
+  const month = isMonth ? new Month(new Random(seed + 2_000_000_011), truth) : null
+  const office = new Office({ world, record, truth, redis, plan, plant, month })
   const parts: RunParts = {
     world,
     record,
@@ -62,6 +70,7 @@ export async function runSeed({ seed, trace = false, dieAtStep = null, plant = {
     redis,
     plan: { ...plan, events: [...plan.events, ...events] },
     office,
+    month,
   }
   describe(parts, seed)
   await openAccounts(parts, policy)
@@ -93,6 +102,7 @@ interface RunParts {
   readonly redis: SimulatedRedis
   readonly plan: Plan
   readonly office: Office
+  readonly month: Month | null
 }
 
 function describe({ world, plan }: RunParts, seed: number): void {
@@ -139,20 +149,24 @@ async function timeOfFaults(parts: RunParts): Promise<void> {
       const fromMs = world.nowMs
       await quietHour(parts, event.sleeperWakesMs)
       shiftMs += world.nowMs - fromMs
+    } else if (event.what === 'days-pass') {
+      const fromMs = world.nowMs
+      await daysPass(parts, event)
+      shiftMs += world.nowMs - fromMs
     } else happen(event, parts)
   }
   await world.run(() => false, plan.endsAtMs + shiftMs)
 }
 
 function happen(
-  event: Exclude<PlannedEvent, { what: 'quiet-hour' }>,
+  event: Exclude<PlannedEvent, { what: 'quiet-hour' | 'days-pass' }>,
   { world, record, truth, redis, plan, office }: RunParts,
 ) {
   const worker = office.workers()[0]
   const command = office.commands()[0]
   const back = (afterMs: number) => {
     world.after(afterMs, () => {
-      if (!truth.calm) office.startWorker({})
+      if (!truth.calm && !office.isClosed) office.startWorker({})
     })
   }
   switch (event.what) {
@@ -164,6 +178,8 @@ function happen(
     }
     case 'message':
       return office.message(event.account, event.instruction, `${event.instruction.reference} at ${event.atMs}`)
+    case 'hand-in':
+      return office.handIn(event.how)
     case 'poison':
       return office.poison(event.account, event.instruction)
     case 'worker':
@@ -238,16 +254,14 @@ function happen(
 }
 
 /** Nobody works; doubts come to rest and a person looks at them. Time passes quickly. */
-async function quietHour({ world, truth, office }: RunParts, sleeperWakesMs: number | null): Promise<void> {
+async function quietHour(parts: RunParts, sleeperWakesMs: number | null): Promise<void> {
+  const { world, truth, office } = parts
   const sleeper = sleeperWakesMs === null ? undefined : office.workers()[0]?.life
   // It falls asleep where that is worst: a request is claimed, and none of its bytes has left.
   if (sleeper !== undefined) await world.run(() => truth.isConnecting(sleeper), world.nowMs + 1_500)
   const untilMs = world.nowMs + QUIET_MS
   sleeper?.freeze(QUIET_MS + (sleeperWakesMs ?? 0))
-  const others = () => office.workers().filter(({ life }) => life !== sleeper)
-  for (const worker of others()) worker.askToStop()
-  await world.run(() => others().length === 0, world.nowMs + 8_000)
-  for (const worker of others()) worker.life.kill('is killed')
+  await allLeave(parts, sleeper)
   // A sleeper's rows are in doubt as soon as the next worker starts, which is that of the hour.
   if (sleeper !== undefined) {
     const sweeper = office.startWorker({})
@@ -257,6 +271,32 @@ async function quietHour({ world, truth, office }: RunParts, sleeperWakesMs: num
   await world.run(() => false, untilMs - 500)
   office.resolveDoubts()
   await world.run(() => false, untilMs)
+  office.startWorker({})
+}
+
+async function allLeave({ world, office }: RunParts, sleeper?: Life): Promise<void> {
+  const others = () => office.workers().filter(({ life }) => life !== sleeper)
+  for (const worker of others()) worker.askToStop()
+  await world.run(() => others().length === 0, world.nowMs + 8_000)
+  for (const worker of others()) worker.life.kill('is killed')
+}
+
+/** Whoever comes back lets go on what others held up, and looks doubts up or leaves them. */
+async function daysPass(
+  parts: RunParts,
+  { days, resolves }: Extract<PlannedEvent, { what: 'days-pass' }>,
+): Promise<void> {
+  const { world, office } = parts
+  const untilMs = world.nowMs + days * DAY_MS
+  office.isClosed = true
+  await allLeave(parts)
+  await world.run(() => false, untilMs)
+  office.isClosed = false
+  world.say('world', () => `${days} days later`)
+  office.resumeAll()
+  office.approveAll()
+  if (resolves) office.resolveDoubts()
+  await world.run(() => office.commands().length === 0, untilMs + 1_000)
   office.startWorker({})
 }
 
@@ -315,7 +355,7 @@ function isHeldUp(record: SimulatedRecord): boolean {
   return record.all(held).length > 0
 }
 
-async function lookAtBooks({ world, record, truth, plan, office }: RunParts): Promise<string[]> {
+async function lookAtBooks({ world, record, truth, plan, office, month }: RunParts): Promise<string[]> {
   const life = new Life(world, 'books')
   const ledger = record.openLedger(life)
   const { promised, taken, originals, onlyNew } = office
@@ -324,5 +364,5 @@ async function lookAtBooks({ world, record, truth, plan, office }: RunParts): Pr
     moves: record.all(RECORDED.moves),
     batches: record.all(RECORDED.batches),
   }
-  return compareBooks({ recorded, truth, plan, promised, taken, originals, onlyNew }, ledger, world.wallMs)
+  return compareBooks({ recorded, truth, plan, promised, taken, originals, onlyNew, month }, ledger, world.wallMs)
 }

@@ -216,7 +216,7 @@ async function lookAtBooks(parts: RunParts): Promise<string[]> {
   const { ratePerSecond, inFlightMax } = plan
   const accounts = [{ ratePerSecond, inFlightMax }]
   const books = {
-    ...{ recorded, truth, plan: { lockFails: false, accounts }, promised: office.promised },
+    ...{ recorded, truth, plan: { lockFails: false, accounts, captureTolerance: 0 }, promised: office.promised },
     fastest: Math.max(1, ...plan.clocks.map(({ drift }) => drift)),
     ...{ taken: new Set<string>(), originals: [], onlyNew: new Set<never>() },
   }
