@@ -173,6 +173,7 @@ Exit codes:
   5    rows in doubt need a person
   6    stopped, paused or cannot go on
   7    file refused
+  75   what it needs is away: try again
   130  interrupted
 ${example(
   'tranche init                            # once: make the ledger',

@@ -76,7 +76,7 @@ export async function doctor(app: App, given: DoctorArguments, terminal: Termina
 /** The worst; what must be fixed comes before what must be looked at. */
 function exitOf(findings: readonly Finding[]): number {
   const exits = findings.map(({ exit }) => exit)
-  const order = [EXIT.failure, EXIT.usage, EXIT.stopped, EXIT.inDoubt, EXIT.awaitingApproval]
+  const order = [EXIT.failure, EXIT.usage, EXIT.unavailable, EXIT.stopped, EXIT.inDoubt, EXIT.awaitingApproval]
   return order.find((exit) => exits.includes(exit)) ?? EXIT.approved
 }
 

@@ -247,7 +247,7 @@ function end(terminal: Terminal, once: boolean, events: readonly InboxEvent[], s
   const found = exitCodeOfEvents(events)
   const exit = !once
     ? EXIT.approved
-    : stopped && found !== EXIT.failure && found !== EXIT.usage && found !== EXIT.refused
+    : stopped && !([EXIT.failure, EXIT.usage, EXIT.unavailable, EXIT.refused] as number[]).includes(found)
       ? EXIT.interrupted
       : found
   if (stopped) terminal.say('Stopped. No file is half taken: the next start finishes what was begun.')

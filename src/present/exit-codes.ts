@@ -15,13 +15,15 @@ export const EXIT = {
   inDoubt: 5,
   stopped: 6,
   refused: 7,
+  /** As sysexits.h has it (EX_TEMPFAIL), for what starts programs again: the same call may do a moment later. */
+  unavailable: 75,
   interrupted: 130,
 } as const
 
 const EXIT_OF_FAULT = {
   usage: EXIT.usage,
   config: EXIT.usage,
-  unavailable: EXIT.usage,
+  unavailable: EXIT.unavailable,
   refused: EXIT.refused,
   stopped: EXIT.stopped,
   full: EXIT.failure,

@@ -213,7 +213,16 @@ function troubleText(error: unknown): string {
 
 /** In the order of precedence: of several the first holds. */
 const PRECEDENCE = [
-  ...[EXIT.failure, EXIT.usage, EXIT.refused, EXIT.interrupted, EXIT.stopped, EXIT.inDoubt, EXIT.notAllApproved],
+  ...[
+    EXIT.failure,
+    EXIT.usage,
+    EXIT.unavailable,
+    EXIT.refused,
+    EXIT.interrupted,
+    EXIT.stopped,
+    EXIT.inDoubt,
+    EXIT.notAllApproved,
+  ],
 ]
 
 /** Of one pass. A file that is known is no trouble, nor is one whose trouble is over. */

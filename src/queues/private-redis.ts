@@ -130,7 +130,7 @@ export function findRedisServer({ PATH = '' }: NodeJS.ProcessEnv): string {
   const program = onPath(PATH, 'redis-server') ?? onPath(PATH, 'valkey-server')
   if (program !== null) return program
   throw new Fault(
-    'unavailable',
+    'config',
     'Redis is needed and neither redis-server nor valkey-server is on PATH; nothing was sent: install one of them, or set TRANCHE_REDIS_URL.',
   )
 }

@@ -144,7 +144,7 @@ function listen(server: Server, port: number, host: string): Promise<void> {
       const why = inUse
         ? `port ${port} on ${host} is in use; stop what listens there or name another port`
         : `port ${port} on ${host} cannot be opened (${cause.code}); name another port or host`
-      reject(new Fault('unavailable', `The sandbox cannot start: ${why}.`, { cause }))
+      reject(new Fault('usage', `The sandbox cannot start: ${why}.`, { cause }))
     })
     server.listen({ port, host, backlog: 1024 }, resolve)
   })

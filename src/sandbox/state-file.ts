@@ -51,7 +51,7 @@ function lockFor(path: string, state: SandboxState): Lock {
   const lock = takeLock(`${path}.lock`, holder)
   if (lock.kind === 'taken') return lock
   const by = lock.heldBy === null ? 'another process' : `process ${lock.heldBy.pid}`
-  throw new Fault('unavailable', `Another sandbox keeps its state in ${path} (${by}); stop it or name another file.`)
+  throw new Fault('usage', `Another sandbox keeps its state in ${path} (${by}); stop it or name another file.`)
 }
 
 async function read(path: string, state: SandboxState): Promise<void> {

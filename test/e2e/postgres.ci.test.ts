@@ -69,7 +69,7 @@ test('a server that is away is said, with what it means', async () => {
   const { input } = await putRefunds(2)
   for (const command of [['run', input], ['status'], ['doctor'], ['init']]) {
     const ended = await office.tranche(...command)
-    expect(ended.code, command.join(' ')).not.toBe(0)
+    expect(ended.code, command.join(' ')).toBe(75)
     expect(ended.stdout + ended.stderr).toContain('The PostgreSQL server of the ledger cannot be reached')
     expect(ended.stdout + ended.stderr).not.toContain('s3cret-word')
   }
@@ -239,7 +239,7 @@ test('a file is recorded in no other ledger that the address past the pooler lea
     expect(await query(one, `SELECT count(*)::int AS rows FROM ${schema}.instruction`)).toEqual([{ rows: 0 }])
   const nowhere = await submittedPast('postgres://tranche@127.0.0.1:1/books')
   expect([nowhere.code, nowhere.stderr]).toEqual([
-    2,
+    75,
     expect.stringContaining('TRANCHE_POSTGRES_DIRECT_URL cannot be used'),
   ])
   expect(await submittedPast(url)).toMatchObject({ code: 0 })

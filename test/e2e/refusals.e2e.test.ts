@@ -107,12 +107,12 @@ test('without any Redis a run ends with 2, and nothing was recorded or sent', as
   expect(doctor.stdout).toMatch(/FIX +redis/)
 })
 
-test('a Redis that is not there ends a run with 2, and nothing was recorded or sent', async () => {
+test('a Redis that is not there ends a run with 75, and nothing was recorded or sent', async () => {
   office = await openOffice()
   const input = await fileOf(3)
   const env = { TRANCHE_REDIS_URL: 'redis://127.0.0.1:1' }
   const ran = await office.trancheWith(env, 'run', input, '--out', office.path('out.csv'))
-  expect(ran.code, ran.stderr).toBe(2)
+  expect(ran.code, ran.stderr).toBe(75)
   expect(ran.stderr).toContain('TRANCHE_REDIS_URL')
   expect(await batches()).toEqual([])
   expect(office.sandbox.received()).toBe(0)

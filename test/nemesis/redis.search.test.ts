@@ -76,7 +76,7 @@ test.concurrent('a run says that a Redis answers nothing, does not wait for it, 
   const env = { TRANCHE_REDIS_URL: redis.path }
   redis.freeze()
   const vain = await office.trancheWith(env, 'run', input, '--out', out)
-  expect(vain.code, vain.stderr).toBe(2)
+  expect(vain.code, vain.stderr).toBe(75)
   expect(vain.stderr).toContain(`Redis at ${redis.path} cannot be used (it takes connections, but answered nothing`)
   expect(vain.stderr).toContain('Nothing was sent')
   expect(office.sandbox.received()).toBe(0)
@@ -100,7 +100,7 @@ test.concurrent.for([
     const env = { TRANCHE_REDIS_URL: `redis://127.0.0.1:${proxy.port}` }
     proxy.treat((nth) => (nth < silentFrom ? 'pass' : 'hang'))
     const vain = await office.trancheWith(env, ...(command === 'run' ? ['run', input, '--out', out] : ['worker']))
-    expect(vain.code, vain.stderr).toBe(2)
+    expect(vain.code, vain.stderr).toBe(75)
     expect(vain.stderr).toContain('Nothing was sent')
     expect(office.sandbox.received()).toBe(0)
   },

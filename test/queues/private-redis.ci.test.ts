@@ -188,7 +188,7 @@ describe('what cannot be started', () => {
   test('without a server on PATH the fault names what to install or set', async () => {
     vi.stubEnv('PATH', dataDir)
     await expect(open()).rejects.toMatchObject({
-      code: 'unavailable',
+      code: 'config',
       message: expect.stringMatching(/redis-server.*valkey-server.*TRANCHE_REDIS_URL/),
     })
   })

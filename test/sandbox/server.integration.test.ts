@@ -276,7 +276,7 @@ describe('connections', () => {
 
   it('a port in use is one sentence that names the port', async () => {
     const second = open({ port: sandbox.port })
-    await expect(second).rejects.toMatchObject({ code: 'unavailable' })
+    await expect(second).rejects.toMatchObject({ code: 'usage' })
     await expect(second).rejects.toThrow(`port ${sandbox.port} on 127.0.0.1 is in use`)
   })
 

@@ -213,7 +213,7 @@ describe('what is refused, and left as it is', () => {
     expect(await readdir(directory)).toEqual([])
     const holder = await open()
     expect(await error(path)).toMatchObject({
-      code: 'unavailable',
+      code: 'usage',
       message: expect.stringContaining(`process ${process.pid}`),
     })
     await holder.close()
