@@ -16,6 +16,7 @@ export interface CheckFound {
   readonly duplicate: number
   readonly invalid: number
   readonly lookalikes: number
+  readonly above_limit: number
   readonly held_by_doubt: number
   readonly faults_total: number
   readonly totals: readonly ToldTotal[]

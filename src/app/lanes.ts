@@ -27,7 +27,7 @@ export async function openLanes(app: App, ledger: Ledger, only: BatchId | null):
   const wanted = only === null ? null : ((await ledger.batch(only))?.merchant ?? null)
   for (const merchant of app.config.merchants.values()) {
     if (wanted !== null && merchant.name !== wanted) continue
-    const { inFlightMax, ratePerSecond, timeoutMs, notExecutedStatus, deleteAnswer } = merchant
+    const { inFlightMax, ratePerSecond, timeoutMs, notExecutedStatus, deleteAnswer, dailyLimits } = merchant
     const limiter = createLimiter({ inFlightMax, ratePerSecond, clock: app.clock })
     const onRepeated = () => app.log.error({ merchant: merchant.name }, REPEATED)
     lanes.set(await sendingAccountOf(app, ledger, merchant, (text) => app.log.warn({}, text)), {
@@ -36,6 +36,7 @@ export async function openLanes(app: App, ledger: Ledger, only: BatchId | null):
       ),
       limiter,
       configured: { ratePerSecond, inFlightMax },
+      dailyLimits,
       timeoutMs,
       notExecutedStatus,
       deleteAnswer,

@@ -103,6 +103,7 @@ export function addInboxCommand(program: Command, act: Act): void {
     '--expect-total',
     '--allow-lookalikes',
     '--allow-execute-at',
+    '--allow-above-limit',
     '--retry',
     '--category',
     '--rejects',

@@ -96,6 +96,7 @@ export function withTableOptions(command: Command): Command {
       'write bad rows to this CSV, with what is wrong, to be corrected there and handed in again',
     )
     .option('--allow-lookalikes <n>', 'the number of look-alikes that check shows, when every one is meant')
+    .option('--allow-above-limit <n>', 'the number of rows above the limit of a day, when every one is meant')
     .option(
       '--allow-execute-at <n>',
       'the number of rows that check shows with an execute_at more than a day ago or more than 400 days ahead',

@@ -85,6 +85,8 @@ export interface Batch {
   readonly allow_lookalikes?: number
   /** How many instructions are meant although their `execute_at` is more than a day ago or more than 400 days ahead. */
   readonly allow_execute_at?: number
+  /** How many instructions are meant although their amount is above the limit of a day. */
+  readonly allow_above_limit?: number
   /** Up to 1,000. */
   readonly instructions: readonly [BatchInstruction, ...BatchInstruction[]]
 }

@@ -41,6 +41,7 @@ export interface FileArguments {
   readonly allowLookalikes?: string
   readonly allowExecuteAt?: string
   readonly expiresAfter?: string
+  readonly allowAboveLimit?: string
   readonly lookalikeDays?: string
   readonly retry?: string
   readonly category?: string
@@ -132,6 +133,9 @@ export function requestFor(app: App, merchant: Merchant, given: FileArguments, c
     authorizationDays: merchant.authorizationDays,
     refundDays: merchant.refundDays,
     expiresAfterMs: given.expiresAfter === undefined ? null : parseExpiresAfterMs(given.expiresAfter),
+    dailyLimits: merchant.dailyLimits,
+    allowAboveLimit:
+      parseOption(given.allowAboveLimit, '--allow-above-limit', 'the number that check shows', parseWhole) ?? 0,
     ...parseRetry(given, merchant),
     canaryRows: parseOption(given.canary, '--canary', 'a number of rows, 1 or more', parsePositive) ?? null,
     maxDeclinedPercent:

@@ -83,6 +83,7 @@ const FOR_ONE_FILE = {
   '--expect-total': 'expectTotal',
   '--allow-lookalikes': 'allowLookalikes',
   '--allow-execute-at': 'allowExecuteAt',
+  '--allow-above-limit': 'allowAboveLimit',
   '--retry': 'retry',
   '--category': 'category',
   '--rejects': 'rejects',

@@ -2,8 +2,10 @@
 
 import { resolve } from 'node:path'
 import type { z } from 'zod'
+import { EXPONENTS } from '../domain/currencies.ts'
+import { isTimeZone } from '../domain/instant.ts'
 import { ENVIRONMENTS, MERCHANT_DEFAULTS, type Merchant, type Traffic } from '../domain/merchant.ts'
-import { type Currency, parseCurrency } from '../domain/money.ts'
+import { type Currency, formatAmount, type Money, parseAmount, parseCurrency } from '../domain/money.ts'
 import { folded, REASON_CATEGORIES } from '../domain/reason-categories.ts'
 import { Secret } from '../domain/secret.ts'
 import { didYouMean } from '../domain/similar.ts'
@@ -37,6 +39,15 @@ export async function entrySchema(directory: string, exposed: ExposedFile[]) {
     })
   const whole = ({ min, max }: Range) => z.int().min(min).max(max).optional()
   const secretFile = read((path, complain) => readSecretFile(resolve(directory, path), complain, exposed))
+  const limits = z.record(z.string(), z.string()).transform((said, context) => {
+    const amounts = new Map<Currency, bigint>()
+    for (const [code, text] of Object.entries(said)) {
+      const money = parseLimit(code, text)
+      if (typeof money === 'string') context.addIssue({ code: 'custom', path: [code], message: money })
+      else amounts.set(money.currency, money.amountMinor)
+    }
+    return amounts
+  })
   // Read beside the schema, because two of them belong together.
   const file = z.string().regex(/\S/, 'is empty').optional()
   return z.strictObject({
@@ -75,6 +86,8 @@ export async function entrySchema(directory: string, exposed: ExposedFile[]) {
     capture_tolerance: whole(CAPTURE_TOLERANCE),
     authorization_days: whole(ORDER_DAYS),
     refund_days: whole(ORDER_DAYS),
+    daily_limit: limits.optional(),
+    timezone: z.string().refine(isTimeZone, 'is not an IANA time zone, such as Europe/Berlin').optional(),
     message_batches: z.enum(MESSAGE_BATCHES).optional(),
     outcomes: z.string().regex(OUTCOMES, 'is not 1 to 64 letters, digits, ".", "_" or "-"').optional(),
     reason_categories: z
@@ -103,6 +116,15 @@ function parseListedCurrency(text: string, complain: (problem: string) => void):
   return currency
 }
 
+/** An amount of which no row is smaller would stop everything: that is what pausing is for. */
+function parseLimit(code: string, text: string): Money | string {
+  const currency = Object.hasOwn(EXPONENTS, code) ? parseCurrency(code) : undefined
+  if (currency === undefined) return 'is not a currency of ISO 4217'
+  const money = parseAmount(text, currency)
+  if (typeof money !== 'string' && money.amountMinor > 0n) return money
+  return `is not an amount above zero, such as "${formatAmount({ amountMinor: 5_000_000n, currency })}"`
+}
+
 export function fromEntry(name: string, entry: Entry, traffic: Traffic, trust: Merchant['trust']): Merchant {
   return Object.freeze({
     name,
@@ -127,6 +149,8 @@ export function fromEntry(name: string, entry: Entry, traffic: Traffic, trust: M
     captureTolerance: entry.capture_tolerance ?? MERCHANT_DEFAULTS.captureTolerance,
     authorizationDays: entry.authorization_days ?? MERCHANT_DEFAULTS.authorizationDays,
     refundDays: entry.refund_days ?? MERCHANT_DEFAULTS.refundDays,
+    dailyLimits:
+      entry.daily_limit === undefined ? null : { amounts: entry.daily_limit, timeZone: entry.timezone ?? 'UTC' },
     messageBatches: entry.message_batches ?? MERCHANT_DEFAULTS.messageBatches,
     outcomes: entry.outcomes ?? MERCHANT_DEFAULTS.outcomes,
     reasonRules: Object.freeze(entry.reason_categories ?? MERCHANT_DEFAULTS.reasonRules),

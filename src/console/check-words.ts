@@ -17,7 +17,7 @@ export function headText({ rows, accepted, duplicate, invalid }: CheckFound, tot
 }
 
 /** Those that a person can answer for on the page. Every other one has to be mended, or the file be checked in another way. */
-const ANSWERED = ['bad-rows', 'lookalikes', 'execute-at'] as const
+const ANSWERED = ['bad-rows', 'lookalikes', 'execute-at', 'above-limit'] as const
 
 export function blockingIn({ refusals }: Pick<CheckFound, 'refusals'>): readonly FoundRefusal[] {
   return refusals.filter(({ kind }) => !(ANSWERED as readonly string[]).includes(kind))
@@ -46,6 +46,8 @@ export function refusalText({
       return `${plural(Number(found), 'row looks', 'rows look')} like another one, and would be executed beside it. What was entered twice is executed twice: look at ${found === 1 ? 'it' : 'each of them'}.`
     case 'execute-at':
       return `${plural(Number(found), 'row has', 'rows have')} an execute_at more than a day ago, which would be sent at once, or more than 400 days ahead. Look whether the year is right.`
+    case 'above-limit':
+      return `${plural(Number(found), 'row is', 'rows are')} above the limit of a whole day. Look at the amounts: each is sent alone, on a day of its own.`
     case 'count':
       return `It has ${found} rows, and ${expected} were expected. Look whether it is the right file, and whole.`
     case 'total':

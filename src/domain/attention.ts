@@ -3,6 +3,7 @@
 import type { Alarm } from './alarm.ts'
 import type { BatchView, Total } from './batch.ts'
 import { countIn, standingOf, type Why, waitsForApproval } from './batch-status.ts'
+import type { LimitReached } from './daily-limit.ts'
 import type { BatchId } from './ids.ts'
 import type { Endpoint } from './webhook.ts'
 import { serviceOf, type WorkerView } from './worker.ts'
@@ -27,6 +28,8 @@ export type Attention =
       /** What the approval would let go. */
       readonly totals: readonly Total[]
     }
+  /** It goes on by itself on the next day, unless a person raises the limit before. */
+  | ({ readonly code: 'daily-limit'; readonly batchId: BatchId } & LimitReached)
   /** It is told nothing more. */
   | { readonly code: 'endpoint-disabled'; readonly endpoint: Endpoint }
   | { readonly code: 'silent'; readonly worker: WorkerView }
@@ -83,6 +86,9 @@ export function attentionIn({
       .filter(({ disabledAtMs }) => disabledAtMs !== null)
       .map((endpoint) => ({ code: 'endpoint-disabled', endpoint }) as const),
     ...workers.filter(({ state }) => state === 'silent').map((worker) => ({ code: 'silent', worker }) as const),
+    ...batches.flatMap(({ batchId, limitReached }): Attention[] =>
+      limitReached === null || limitReached.untilMs <= nowMs ? [] : [{ code: 'daily-limit', batchId, ...limitReached }],
+    ),
     ...batches.flatMap((batch) => unsentIn(batch, workers, nowMs)),
   ]
 }

@@ -3,6 +3,7 @@
 
 import { isAwaiting } from './approval.ts'
 import type { BatchView } from './batch.ts'
+import type { LimitReached } from './daily-limit.ts'
 import type { BatchId } from './ids.ts'
 import { isFinal, type State } from './states.ts'
 import type { GatewayHealth } from './window.ts'
@@ -41,6 +42,8 @@ export type Why =
   | { readonly code: 'asked-to-wait'; readonly untilMs: number }
   /** `isAll`: nothing is due before; else there are rows that wait for something else. */
   | { readonly code: 'due-later'; readonly atMs: number; readonly isAll: boolean }
+  /** What may leave or come on one day has left or come. */
+  | ({ readonly code: 'daily-limit' } & LimitReached)
   | { readonly code: 'no-worker' }
   /** Its rows have card details, which no process has that works now. */
   | { readonly code: 'needs-file'; readonly fileName: string | null }
@@ -135,7 +138,7 @@ export function isPaused({ hold, accountHeld }: Pick<BatchView, 'hold' | 'accoun
 
 /** Nothing is open; what holds the rows that are due? `idle`: why nobody sends them; null: somebody does. */
 function readyStanding(batch: BatchView, ready: number, nowMs: number, idle: Why | null): Standing {
-  const { nextDueAtMs, nextExecuteAtMs, accountWaitsUntilMs, blocked, blockedDue } = batch
+  const { nextDueAtMs, nextExecuteAtMs, accountWaitsUntilMs, blocked, blockedDue, limitReached } = batch
   if (nextDueAtMs === null)
     return { state: 'needs_attention', why: [{ code: 'behind', rows: blocked > 0 ? blocked : ready }] }
   // A person must act before those can move: what is due later by itself must not hide them.
@@ -143,6 +146,9 @@ function readyStanding(batch: BatchView, ready: number, nowMs: number, idle: Why
     const later: Why = { code: 'due-later', atMs: nextExecuteAtMs, isAll: false }
     return { state: 'needs_attention', why: [{ code: 'behind', rows: blockedDue }, later] }
   }
+  // It goes on by itself on the next day, and a person may raise the limit: what is due later than that must not hide it.
+  if (limitReached !== null && limitReached.untilMs > nowMs && nextDueAtMs > nowMs + SOON_MS)
+    return { state: 'waiting', why: [{ code: 'daily-limit', ...limitReached }] }
   if (accountWaitsUntilMs !== null && accountWaitsUntilMs > nowMs + SOON_MS)
     return { state: 'waiting', why: [{ code: 'asked-to-wait', untilMs: accountWaitsUntilMs }] }
   // Of its execute_at only: where the wall clock was set back, a due time may lie ahead that a worker does not wait for.
@@ -205,7 +211,7 @@ export function endingOf(batch: BatchView, nowMs: number, isServed = true): Endi
       return stuck
     case 'waiting':
       // What is due later is no less so for the gateway's asking to wait in the meantime.
-      return isServed && isLater(batch.nextExecuteAtMs, nowMs)
+      return isServed && isLater(batch.nextExecuteAtMs, nowMs) && !why.some(({ code }) => code === 'daily-limit')
         ? { kind: 'later', nextDueAtMs: batch.nextExecuteAtMs }
         : stuck
     case 'running':

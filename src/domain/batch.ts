@@ -1,6 +1,7 @@
 // A batch as it is shown: what it is, what became of its rows, why it does not move.
 
 import type { Approval } from './approval.ts'
+import type { LimitReached } from './daily-limit.ts'
 import type { AccountId, BatchId } from './ids.ts'
 import type { Operation } from './instruction.ts'
 import type { Fingerprint } from './interpretation.ts'
@@ -72,6 +73,8 @@ export interface BatchView {
   readonly duplicatesChanged: number
   /** Those of them that are not over, by batch. */
   readonly openOriginals: readonly OpenOriginals[]
+  /** The limit of a day that keeps rows of it waiting for the next; null: none does. */
+  readonly limitReached: LimitReached | null
   /** Earliest due time of a READY row that nothing but time holds back; null where there is none. */
   readonly nextDueAtMs: number | null
   /** The `execute_at` of that row. Nothing else that a row waits for takes more than a minute. */

@@ -2,6 +2,7 @@
 
 import type { Actor } from './actor.ts'
 import type { Total } from './batch.ts'
+import type { AboveLimit, DailyLimits } from './daily-limit.ts'
 import { Fault } from './fault.ts'
 import type { AccountId, BatchId } from './ids.ts'
 import type { Instruction, Operation } from './instruction.ts'
@@ -73,6 +74,8 @@ export interface DraftHeader {
   readonly onlyNew?: boolean
   /** How many look-alikes a person let pass. Absent: none. */
   readonly lookalikesAllowed?: number
+  /** How many rows above the limit of a whole day a person let pass. Absent: none. */
+  readonly aboveLimitAllowed?: number
   /** For how many days a row that was sent under another run key counts as a look-alike. */
   readonly lookalikeDays: number
   /** Per cent by which the captures of an order may exceed its authorization. */
@@ -82,6 +85,8 @@ export interface DraftHeader {
   readonly refundDays?: number | null
   /** Rows that name no `expires_at` expire so long after they were handed in, or after their `execute_at`. Absent or null: they do not. */
   readonly expiresAfterMs?: number | null
+  /** Absent or null: no day is limited. */
+  readonly dailyLimits?: DailyLimits | null
   readonly nowMs: number
   /** The draft will not be recorded: it waits for no other submit and touches nothing in the ledger. */
   readonly lookOnly?: boolean
@@ -123,6 +128,8 @@ export interface EarlierBatch {
 }
 
 export interface DraftReview {
+  /** Accepted rows that are above the limit of a whole day. */
+  readonly aboveLimit: readonly AboveLimit[]
   readonly rows: number
   /** Rows that would be sent. */
   readonly accepted: number

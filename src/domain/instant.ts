@@ -58,6 +58,40 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
+/** From its first moment to that of the next. 23 or 25 hours, where the clocks change. */
+export interface Day {
+  readonly startsAtMs: number
+  readonly endsAtMs: number
+}
+
+/** The last day that was asked for in each zone: most moments are of the day of the one before. */
+const DAYS = new Map<string, Day>()
+
+/** The day of a moment in the calendar of a zone. Midnight itself may not exist on it. */
+export function dayOf(moment: number, timeZone: string): Day {
+  const known = DAYS.get(timeZone)
+  if (known !== undefined && known.startsAtMs <= moment && moment < known.endsAtMs) return known
+  const dateAt = (at: number) => Math.floor((at + lookUpOffsetMs(at, timeZone)) / DAY_MS)
+  const date = dateAt(moment)
+  const day = {
+    startsAtMs: firstMoment(moment - 2 * DAY_MS, moment, (at) => dateAt(at) >= date),
+    endsAtMs: firstMoment(moment, moment + 2 * DAY_MS, (at) => dateAt(at) > date),
+  }
+  DAYS.set(timeZone, day)
+  return day
+}
+
+/** From which moment on it is true. It is false at `after` and true at `upTo`. */
+function firstMoment(after: number, upTo: number, isTrue: (at: number) => boolean): number {
+  let [no, yes] = [after, upTo]
+  while (yes - no > 1) {
+    const middle = Math.floor((no + yes) / 2)
+    if (isTrue(middle)) yes = middle
+    else no = middle
+  }
+  return yes
+}
+
 /** As if it stood in UTC; null: the calendar or the clock does not have it. */
 function parseLocal(match: RegExpExecArray): number | null {
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match

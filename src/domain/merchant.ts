@@ -1,5 +1,6 @@
 // A merchant: one account at a gateway, under the name that it has here.
 
+import type { DailyLimits } from './daily-limit.ts'
 import { Fault } from './fault.ts'
 import type { Currency } from './money.ts'
 import type { Connection } from './outcome.ts'
@@ -50,6 +51,8 @@ export interface Merchant {
   readonly authorizationDays: number
   /** Refunds of older sales are told; null: none are. */
   readonly refundDays: number | null
+  /** null: no day is limited. */
+  readonly dailyLimits: DailyLimits | null
   /** How long the batch is open that takes messages which name none. */
   readonly messageBatches: 'daily' | 'hourly'
   /** A service that is told of every outcome of this merchant, by the name of its queue; null: only who asks is told. */
@@ -84,6 +87,7 @@ export const MERCHANT_DEFAULTS: Omit<Merchant, 'name' | 'url' | 'username' | 'pa
   captureTolerance: 0,
   authorizationDays: 7,
   refundDays: null,
+  dailyLimits: null,
   messageBatches: 'daily',
   outcomes: null,
   reasonRules: Object.freeze([]),

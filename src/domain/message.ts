@@ -49,6 +49,7 @@ export type ParsedBatch =
       readonly runKey: string | null
       readonly allowLookalikes: number
       readonly allowExecuteAt: number
+      readonly allowAboveLimit: number
       /** The same for the same content, in whatever order its fields come. */
       readonly sha256: string
       readonly rows: readonly DraftRow[]

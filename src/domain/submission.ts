@@ -1,5 +1,6 @@
 // What is asked of a file of instructions, what it turned out to hold, and why it is refused. Pure.
 
+import type { AboveLimit, DailyLimits } from './daily-limit.ts'
 import type {
   Correction,
   Draft,
@@ -72,9 +73,11 @@ export interface SubmitRequest {
   /** See `DraftHeader`. */
   readonly authorizationDays?: number | null
   readonly refundDays?: number | null
-  readonly allowLookalikes: number
   /** How many rows are meant although their `execute_at` is far from now. Absent: none. */
   readonly allowExecuteAt?: number
+  readonly dailyLimits: DailyLimits | null
+  readonly allowLookalikes: number
+  readonly allowAboveLimit: number
   readonly skipInvalid: boolean
   readonly expectCount: number | null
   readonly expectTotals: readonly Money[]
@@ -94,6 +97,7 @@ export type Refusal =
   | { readonly kind: 'correction'; readonly correction: Correction; readonly rows: number; readonly newRows: number }
   | LookalikesRefused
   | FarDatesRefused
+  | AboveLimitRefused
   | Undeclared
 
 /** What the file holds is not what was declared of it. */
@@ -118,6 +122,13 @@ export interface FarDatesRefused extends FarDate {
   readonly kind: 'execute-at'
   readonly found: number
   readonly allowed: number
+}
+
+export interface AboveLimitRefused {
+  readonly kind: 'above-limit'
+  readonly found: number
+  readonly allowed: number
+  readonly above: readonly AboveLimit[]
 }
 
 /** A sale that was approved longer ago may be another month's; whether it is, time alone does not tell. */
@@ -167,6 +178,9 @@ export function refusalsOf(review: DraftReview, likes: LookalikeCounts, request:
       ...likes,
     })
   }
+  const above = review.aboveLimit.reduce((sum, { rows: found }) => sum + found, 0)
+  if (above !== request.allowAboveLimit && above > 0)
+    refusals.push({ kind: 'above-limit', found: above, allowed: request.allowAboveLimit, above: review.aboveLimit })
   return [...refusals, ...farDatesIn(review, request), ...undeclaredIn(review, request)]
 }
 

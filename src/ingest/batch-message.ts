@@ -56,6 +56,14 @@ const SCHEMA = z
       .describe(
         'How many instructions are meant although their execute_at is far away: the number that the refusal names.',
       ),
+    allow_above_limit: z
+      .int()
+      .min(0)
+      .max(LIMITS.batchInstructions)
+      .default(0)
+      .describe(
+        'How many instructions are meant although their amount is above the limit of a day: the number that the refusal names.',
+      ),
     instructions: z.array(INSTRUCTION).min(1).max(LIMITS.batchInstructions),
   })
   .meta({
@@ -75,7 +83,8 @@ export function parseBatch(value: unknown, accountKeyOf: (merchant: string) => s
   const checked = SCHEMA.safeParse(value)
   if (!checked.success) return refusedBatch(checked.error.issues.map(toReason))
   const { instructions, schema_version: _, ...given } = checked.data
-  const { allow_lookalikes: allowLookalikes, allow_execute_at: allowExecuteAt, ...said } = given
+  const { allow_lookalikes: allowLookalikes, allow_execute_at: allowExecuteAt, ...others } = given
+  const { allow_above_limit: allowAboveLimit, ...said } = others
   const account = accountOf(said, accountKeyOf)
   const reasons = [...account.reasons]
   const rows = instructions.map((own, at) => {
@@ -90,7 +99,7 @@ export function parseBatch(value: unknown, accountKeyOf: (merchant: string) => s
     merchant: said.merchant,
     name: said.batch,
     runKey: account.runKey,
-    ...{ allowLookalikes, allowExecuteAt },
+    ...{ allowLookalikes, allowExecuteAt, allowAboveLimit },
     // As checked, its fields have one order.
     sha256: createHash('sha256')
       .update(`batch of a service\n${JSON.stringify({ ...said, instructions })}`)

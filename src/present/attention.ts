@@ -7,7 +7,7 @@ import { approvalsText } from './approval.ts'
 import { askedText } from './asked.ts'
 import { commandLine } from './command-line.ts'
 import { EXIT } from './exit-codes.ts'
-import { whyWords } from './standing.ts'
+import { limitText, whyWords } from './standing.ts'
 import { plural } from './text.ts'
 import { healthText } from './webhooks.ts'
 import { workerWords } from './workers.ts'
@@ -32,6 +32,7 @@ function exitCodeOf({ code }: Attention): 4 | 5 | 6 {
     case 'paused':
     case 'silent':
     case 'unsent':
+    case 'daily-limit':
     case 'endpoint-disabled':
       return EXIT.stopped
   }
@@ -97,6 +98,8 @@ export function attentionWords(one: Attention, ledgerPath: string): { readonly w
         says: words`${named(one)} waits for ${approvalsText(one)}${asked}. See what it would send: ${{ act: 'approve-batch', batchId: one.batchId }}`,
       }
     }
+    case 'daily-limit':
+      return { what: `batch ${one.batchId}`, says: `batch ${one.batchId} waits: ${limitText(one)}` }
     case 'unsent':
       return {
         what: `batch ${one.batchId}`,

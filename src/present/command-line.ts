@@ -31,6 +31,7 @@ interface Given {
   readonly allowLookalikes?: Text
   readonly allowExecuteAt?: Text
   readonly expiresAfter?: Text
+  readonly allowAboveLimit?: Text
   readonly lookalikeDays?: Text
   readonly skipInvalid?: boolean | undefined
   readonly onlyNew?: boolean | undefined
@@ -66,6 +67,7 @@ export function askingWords(given: Given): string[] {
       ...(given.expectTotal ?? []).map((said): [string, string] => ['--expect-total', said]),
       ['--allow-lookalikes', given.allowLookalikes],
       ['--allow-execute-at', given.allowExecuteAt],
+      ['--allow-above-limit', given.allowAboveLimit],
       ['--lookalike-days', given.lookalikeDays],
       ['--expires-after', given.expiresAfter],
     ]),

@@ -5,6 +5,7 @@ import { maskCardData } from '../domain/card-secrets.ts'
 import type { DraftReview, Extent, FaultCause, RowFault } from '../domain/draft.ts'
 import type { Currency } from '../domain/money.ts'
 import type { FarDatesRefused, FileRefusal, Refusal, Reviewed, Undeclared } from '../domain/submission.ts'
+import { aboveLimitLine, aboveLimitRefusal } from './above-limit.ts'
 import { correctionRefusal, recordedBeforeLines, toJsonCorrection } from './correction.ts'
 import { lookalikeLine, lookalikesRefusal, toJsonLookalike } from './lookalikes.ts'
 import { toJsonAgain } from './resubmission.ts'
@@ -89,7 +90,13 @@ export function reviewLines(review: DraftReview): string[] {
     `${review.invalid} bad`,
     plural(review.lookalikes, 'look-alike'),
   ]
-  return [...totalLines(review), ...(asRead === null ? [] : [asRead]), parts.join(', '), ...recordedBeforeLines(review)]
+  return [
+    ...totalLines(review),
+    ...(asRead === null ? [] : [asRead]),
+    parts.join(', '),
+    ...review.aboveLimit.map(aboveLimitLine),
+    ...recordedBeforeLines(review),
+  ]
 }
 
 /** Rows that wait for a person, whatever else is done with the file. */
@@ -207,6 +214,8 @@ function refusalLine(refusal: Refusal): string {
       return lookalikesRefusal(refusal)
     case 'execute-at':
       return farDatesRefusal(refusal)
+    case 'above-limit':
+      return aboveLimitRefusal(refusal)
     default:
       return undeclaredLine(refusal)
   }
@@ -284,6 +293,7 @@ export function toJsonDetails({ totalsRead, extents, amountsUnread }: DraftRevie
 export function toJsonRefusals({ first, review, refusals }: Reviewed): object {
   return {
     lookalikes: review.lookalikes,
+    above_limit: review.aboveLimit.reduce((sum, { rows }) => sum + rows, 0),
     lookalike_rows: first.lookalikes.map(toJsonLookalike),
     refusals: refusals.map(toJsonRefusal),
     faults: first.faults.map(toJsonFault),
@@ -307,6 +317,6 @@ function toJsonRefusal(refusal: Refusal): object {
     const { kind, found, allowed, line, executeAtMs } = refusal
     return { kind, found, allowed, line, execute_at: isoOf(executeAtMs), message }
   }
-  if (refusal.kind !== 'lookalikes') return { ...refusal, message }
+  if (refusal.kind !== 'lookalikes' && refusal.kind !== 'above-limit') return { ...refusal, message }
   return { kind: refusal.kind, found: refusal.found, allowed: refusal.allowed, message }
 }

@@ -1,11 +1,12 @@
 // Why a batch does not move, and what to do: in words. What a person can do is spelled by the door.
 
 import { type BatchState, isoOf, type LeftOpen, type Why } from '../domain/batch-status.ts'
+import { directionText, type LimitReached } from '../domain/daily-limit.ts'
 import type { GatewayHealth } from '../domain/window.ts'
 import { atTerminal, joined, type Spelling, spell, type Text, words } from '../domain/words.ts'
 import { approvalsText } from './approval.ts'
 import { commandLine } from './command-line.ts'
-import { durationText, plural } from './text.ts'
+import { amountText, durationText, plural } from './text.ts'
 
 /** null: there is nothing to say. */
 export function whyWords(why: readonly Why[]): Text | null {
@@ -62,6 +63,8 @@ function wordsOf(why: Why): Text {
       return why.isAll
         ? `the next row is due at ${isoOf(why.atMs)}`
         : `what else is left is due later, the next row at ${isoOf(why.atMs)}`
+    case 'daily-limit':
+      return limitText(why)
     case 'no-worker':
       return words`no worker is running. ${atTerminal`Start one: ${START_WORKER}`}`
     case 'needs-file':
@@ -77,6 +80,15 @@ function wordsOf(why: Why): Text {
     case 'waits-for-batch':
       return words`they wait for earlier rows of the same orders in batch ${why.batchId}, which this run does not work off. ${atTerminal`Finish that one first (${{ act: 'start-worker', untilIdle: true }})`}, or cancel it`
   }
+}
+
+/** `why.untilMs` is midnight in the zone, where that exists. */
+export function limitText({ direction, currency, limitMinor, timeZone, untilMs, holdsAbove }: LimitReached): string {
+  const limit = `${amountText(limitMinor, currency)} ${currency}`
+  const above = holdsAbove
+    ? `; a row above ${limit} by itself, which nobody has accepted, waits until the limit is raised`
+    : ''
+  return `the limit of ${limit} a day for ${directionText(direction)} is reached${above}. It goes on at ${isoOf(untilMs)}, when the next day begins in ${timeZone}, or once daily_limit is raised and the worker or run is started again`
 }
 
 /** Since when, why, and what happens next. */

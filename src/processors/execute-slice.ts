@@ -2,6 +2,7 @@
 // settle. The permit is free for the next row when the settlement is handed in.
 
 import { type CardDetails, formatCardMask, maskOf } from '../domain/card.ts'
+import { type DailyLimits, limitedBy } from '../domain/daily-limit.ts'
 import type { AccountId, BatchId, RowId } from '../domain/ids.ts'
 import type { Outcome } from '../domain/outcome.ts'
 import { WHOLE } from '../domain/part.ts'
@@ -38,6 +39,8 @@ export interface AccountLane {
   readonly limiter: AccountLimiter
   /** As the merchant is configured: for all workers together. */
   readonly configured: Share
+  /** null: no day is limited. */
+  readonly dailyLimits: DailyLimits | null
   readonly timeoutMs: number
   readonly notExecutedStatus: readonly number[]
   readonly deleteAnswer: Judging['deleteAnswer']
@@ -158,12 +161,15 @@ async function claimAndSend(
   const { expiresAtMs } = row.instruction
   const sendDeadline = createSendDeadline(clock, expiresAtMs)
   const askedAtMs = clock.monotonicMs()
+  const nowMs = clock.nowMs()
+  const limited = limitedBy(lane.dailyLimits, row, nowMs)
   const claim = await ledger.claim({
     rowId: row.rowId,
     attempt: row.attempt,
     sharesOrder: row.sharesOrder,
     expiresAtMs,
-    nowMs: clock.nowMs(),
+    limited,
+    nowMs,
     sendByMs: sendDeadline.sendByMs,
     answerByMs: sendDeadline.sendByMs + lane.timeoutMs + ANSWER_MARGIN_MS,
   })
@@ -183,7 +189,7 @@ async function claimAndSend(
   lane.limiter.record(signalOf(verdict), verdict.kind === 'unsent' ? verdict.retryAfterMs : null, failureIn(verdict))
   const { settlement, stops } = settlementOf(row, {
     ...{ attempt: claim.attempt, outcome, verdict, refused: refusedIn(row, outcome, verdict, lane.limiter, clock) },
-    ...{ atMs: clock.nowMs(), backoffMs: lane.limiter.backoffLeftMs() },
+    ...{ atMs: clock.nowMs(), backoffMs: lane.limiter.backoffLeftMs(), limited: limited !== null },
   })
   // The stop goes first, into the same commit: the row must not be claimed again in between. So nothing is awaited before it.
   const refused = verdict.kind === 'stop-account' ? credentials.digest() : null

@@ -14,6 +14,8 @@ interface Attempted {
   readonly atMs: number
   /** How long the account backs off from now. */
   readonly backoffMs: number
+  /** Its claim counted towards the limit of a day. */
+  readonly limited: boolean
 }
 
 interface Written {
@@ -28,8 +30,8 @@ const FORBIDDEN_WAIT_MS = 10_000
 const WAIT_APART_MS = 60_000
 
 export function settlementOf(row: DueRow, attempted: Attempted): Written {
-  const { attempt, outcome, verdict, atMs } = attempted
-  const seen = { ...seenIn(outcome), rowId: row.rowId, row: nameOf(row), attempt, atMs, dueAtMs: atMs }
+  const { attempt, outcome, verdict, atMs, limited } = attempted
+  const seen = { ...seenIn(outcome), rowId: row.rowId, row: nameOf(row), attempt, atMs, dueAtMs: atMs, limited }
   switch (verdict.kind) {
     case 'approved': {
       const { facts, warnings } = verdict
@@ -97,7 +99,7 @@ function givenUp({ everInDoubt }: DueRow, seen: Refusal): Settlement {
 /** What the attempt showed, whatever it means. */
 function seenIn(
   outcome: Outcome,
-): Omit<Settlement, 'rowId' | 'row' | 'attempt' | 'to' | 'cause' | 'atMs' | 'dueAtMs' | 'reason'> {
+): Omit<Settlement, 'rowId' | 'row' | 'attempt' | 'to' | 'cause' | 'atMs' | 'dueAtMs' | 'reason' | 'limited'> {
   const nothing = { facts: null, warning: null, warnsOfMoney: false, forbidden: false, askedToWaitUntilMs: null }
   switch (outcome.kind) {
     case 'unsent':

@@ -63,6 +63,8 @@ export async function reviewFile(
     captureTolerance: request.captureTolerance,
     authorizationDays: request.authorizationDays ?? null,
     refundDays: request.refundDays ?? null,
+    dailyLimits: request.dailyLimits,
+    aboveLimitAllowed: request.allowAboveLimit,
     lookalikesAllowed: request.allowLookalikes,
     nowMs: request.nowMs,
     canaryRows: request.canaryRows,

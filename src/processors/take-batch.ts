@@ -54,7 +54,7 @@ export interface ReceivedBatch extends Pick<ReceivedMessage, 'queuedAtMs'> {
 /** Faults where it could not be recorded just now. */
 export async function takeBatch(
   batch: Batch,
-  { accountId, lookalikeDays, captureTolerance, xtlOrderIdOf }: MessageAccount,
+  { accountId, lookalikeDays, captureTolerance, dailyLimits, xtlOrderIdOf }: MessageAccount,
   { ifRefused, queuedAtMs, nowMs }: ReceivedBatch,
   { ledger, actor, turns }: BatchParts,
 ): Promise<MessageResult> {
@@ -64,7 +64,8 @@ export async function takeBatch(
   const request: SubmitRequest = {
     ...{ accountId, runKey: batch.runKey, fingerprint: '', sandbox: false, retry: [], lookalikeDays, captureTolerance },
     ...{ allowLookalikes: batch.allowLookalikes, skipInvalid: false, expectCount: null, expectTotals: [] },
-    ...{ allowExecuteAt: batch.allowExecuteAt, canaryRows: null, maxDeclinedPercent: null, nowMs },
+    ...{ allowExecuteAt: batch.allowExecuteAt, allowAboveLimit: batch.allowAboveLimit, dailyLimits },
+    ...{ canaryRows: null, maxDeclinedPercent: null, nowMs },
   }
   const file = fileOf(batch, queuedAtMs, xtlOrderIdOf)
   return turns(() => record(file, request, { ledger, actor, rows: batch.rows.length, ifRefused, lookBefore }))
@@ -171,6 +172,14 @@ function reasonsBy(refusal: Refusal, lookalikes: readonly Lookalike[]): string[]
       return [
         `instructions.${refusal.line - 1}.execute_at: ${isoOf(refusal.executeAtMs)} is more than a day ago or more than 400 days ahead`,
         `${refusal.found} instructions have such an execute_at; if they are meant, set allow_execute_at to ${refusal.found}`,
+      ]
+    case 'above-limit':
+      return [
+        ...refusal.above.map(
+          ({ rows, firstLine }) =>
+            `instructions.${firstLine - 1}.amount: is above the limit of a day, and so are those of ${rows} instructions in all`,
+        ),
+        `${refusal.found} instructions are above the limit of a day; if they are meant, set allow_above_limit to ${refusal.found}`,
       ]
     case 'count':
     case 'total':

@@ -1,6 +1,7 @@
 // Takes one message in: understood and recorded before anyone is told, or refused and the refusal kept.
 
 import { holdsCardData, maskCardData } from '../domain/card-secrets.ts'
+import type { DailyLimits } from '../domain/daily-limit.ts'
 import { assert, Fault } from '../domain/fault.ts'
 import type { AccountId } from '../domain/ids.ts'
 import {
@@ -22,6 +23,7 @@ export interface MessageAccount {
   readonly accountKey: string
   readonly lookalikeDays: number
   readonly captureTolerance: number
+  readonly dailyLimits: DailyLimits | null
   /** Where messages go that name no batch. */
   readonly into: 'day' | 'hour'
   /** The merchant's order id that goes with a reference. */
@@ -128,7 +130,7 @@ async function tryToTake(
     return takeBatch(parsed, account, { ifRefused, queuedAtMs, nowMs }, batches)
   }
   const { instruction, runKey, allowLookalikeOf, accept, batchName, replyTo, cells } = parsed
-  const { accountId, lookalikeDays, captureTolerance } = account
+  const { accountId, lookalikeDays, captureTolerance, dailyLimits } = account
   const answer = await ledger.recordMessage({
     accountId,
     instruction,
@@ -137,6 +139,7 @@ async function tryToTake(
     accept,
     lookalikeDays,
     captureTolerance,
+    dailyLimits,
     into: batchName === null ? account.into : { name: batchName },
     cells,
     replyTo,

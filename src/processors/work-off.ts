@@ -71,6 +71,7 @@ export async function workOff<R extends AccountLane>(parts: WorkOffParts<R>): Pr
   await ledger.endOverlongRests(startMs, startMs)
 
   const lanes = await parts.openLanes()
+  for (const [accountId, { dailyLimits }] of lanes) await ledger.applyLimits(accountId, dailyLimits, clock.nowMs())
   await ledger.keepDoubtRest(doubtRestMs) // of every account there is now: it may be a new one
   // Before anyone looks whether something can move.
   for (const [accountId, lane] of lanes)

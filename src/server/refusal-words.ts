@@ -26,6 +26,8 @@ function wordsOf({ kind, rows, found, expected, difference, unread, known }: Fou
       return `${found} of its rows look like another one, and would be executed beside it. Look at them (lookalikes of the check). Only if every one is meant: allow_lookalikes ${found}.`
     case 'execute-at':
       return `${found} of its rows have an execute_at more than a day ago, or more than 400 days ahead. Correct it. Only if every one is meant: allow_execute_at ${found}.`
+    case 'above-limit':
+      return `${found} of its rows are above the limit of a whole day. Look at the amounts. Only if every one is meant: allow_above_limit ${found}; each is sent alone, on a day of its own.`
     case 'count':
       return `It has ${found} rows, and ${expected} were expected. Look whether it is the right file, and whole.`
     case 'total':

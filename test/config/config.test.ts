@@ -453,6 +453,9 @@ describe('TRANCHE_CONFIG', () => {
     lookalike_days: 7
     authorization_days: 10
     refund_days: 180
+    environment: live
+    daily_limit: {EUR: "50000.00", JPY: "900"}
+    timezone: Europe/Berlin
     reason_categories:
       - {match: kontolimit, category: funds}
       - {match: "(51)", category: funds}
@@ -480,6 +483,14 @@ describe('TRANCHE_CONFIG', () => {
       lookalikeDays: 7,
       authorizationDays: 10,
       refundDays: 180,
+      environment: 'live',
+      dailyLimits: {
+        amounts: new Map([
+          ['EUR', 5_000_000n],
+          ['JPY', 900n],
+        ]),
+        timeZone: 'Europe/Berlin',
+      },
       reasonRules: [
         { match: 'kontolimit', category: 'funds' },
         { match: '(51)', category: 'funds' },
@@ -488,6 +499,36 @@ describe('TRANCHE_CONFIG', () => {
     expect(merchantOf(config, 'acme').password.reveal()).toBe('hush')
     expect(merchantOf(config, 'beta')).toMatchObject({ username: 'beta', ratePerSecond: 10, lookalikeDays: 20 })
     expect(merchantOf(config, 'beta')).toMatchObject({ authorizationDays: 7, refundDays: null })
+    expect(merchantOf(config, 'beta')).toMatchObject({ environment: null, dailyLimits: null })
+  })
+
+  test('names every mistake in labels and limits', async () => {
+    file('a.password', 'hush\n')
+    const path = file(
+      'limits.yaml',
+      `merchants:
+  acme:
+    url: https://gateway.example
+    username: acme
+    password_file: a.password
+    environment: prod
+    daily_limit: {EUR: "1,000.00", JPY: "10.00", XXQ: "1.00", USD: "0.00", GBP: 5}
+    timezone: Berlin
+`,
+    )
+    const mistakes = await mistakesOf({ TRANCHE_CONFIG: path })
+    for (const setting of ['environment', 'timezone', 'daily_limit.GBP'])
+      expect(mistakes).toContainEqual(expect.stringContaining(`merchants.acme.${setting}: `))
+    file('limits.yaml', (await import('node:fs')).readFileSync(path, 'utf8').replace(', GBP: 5', ''))
+    for (const currency of ['EUR', 'JPY', 'XXQ', 'USD'])
+      expect(await mistakesOf({ TRANCHE_CONFIG: path })).toContainEqual(
+        expect.stringMatching(new RegExp(`merchants\\.acme\\.daily_limit\\.${currency}: is not an? (amount|currency)`)),
+      )
+    expect(await mistakesOf({ ...GATEWAY, TRANCHE_ENVIRONMENT: 'prod' })).toEqual([
+      expect.stringMatching(/^TRANCHE_ENVIRONMENT must be one of live, test/),
+    ])
+    const own = await loadConfig({ ...GATEWAY, TRANCHE_ENVIRONMENT: 'test' }, HOME)
+    expect(merchantOf(own, 'default').environment).toBe('test')
   })
 
   test('names the authority of each gateway, and every mistake in that', async () => {

@@ -133,7 +133,10 @@ async function found({ act, given, sha256 }: IngestAsked, over: object, details:
   for (const [name, items] of Object.entries({ rows, faults: [], lookalikes: details.lookalikes ?? [] }))
     await writeFile(join(String(folder), `${name}.jsonl`), items.map((item) => `${JSON.stringify(item)}\n`).join(''))
   await writeFile(String(rejects), 'reference\n')
-  const counts = { rows: 2, accepted: 2, duplicate: 0, invalid: 0, lookalikes: 0, held_by_doubt: 0, faults_total: 0 }
+  const counts = {
+    ...{ rows: 2, accepted: 2, duplicate: 0, invalid: 0, lookalikes: 0 },
+    ...{ above_limit: 0, held_by_doubt: 0, faults_total: 0 },
+  }
   const extent = {
     operation: 'REFUND',
     currency: 'EUR',
@@ -460,6 +463,20 @@ describe('a check', () => {
 })
 
 describe('handing in', () => {
+  test('asks for the number of rows above the limit of a day, and hands it in with the file', async () => {
+    const refusals = [{ kind: 'above-limit', found: 1, allowed: 0 }]
+    const check = await checked({ ok: false, above_limit: 1, refusals })
+    const form = formIn(check.page.body, `${check.at}/submit`)
+    expect(check.page.body).toContain('1 row is above the limit of a whole day')
+    for (const typed of ['', '2']) {
+      const refused = await handIn(check, form, { total: '20.00', above_limit: typed })
+      expect(refused.statusCode).toBe(422)
+      expect(refused.body).toContain('not the number of rows above the limit of a day')
+    }
+    expect((await handIn(check, form, { total: '20.00', above_limit: '1' })).statusCode).toBe(303)
+    expect(submits().at(-1)).toMatchObject({ given: { allowAboveLimit: '1' } })
+  })
+
   test('asks for what was shown and nothing else, by the session, once', async () => {
     const check = await checked({ rows: 3, totals_read: [{ ...SUM, count: 3, amount: '25.00' }] })
     const form = formIn(check.page.body, `${check.at}/submit`)

@@ -8,6 +8,7 @@ import type { Why } from '../../src/domain/batch-status.ts'
 import { assertNotInterrupted } from '../../src/domain/draft.ts'
 import { Fault } from '../../src/domain/fault.ts'
 import type { BatchId } from '../../src/domain/ids.ts'
+import type { Currency } from '../../src/domain/money.ts'
 import { atTerminal, spell, type Text, words } from '../../src/domain/words.ts'
 import { commandLine } from '../../src/present/command-line.ts'
 import { whyText, whyWords } from '../../src/present/standing.ts'
@@ -29,6 +30,10 @@ const EACH: { readonly [Code in Why['code']]: Extract<Why, { readonly code: Code
   'not-configured': { code: 'not-configured', merchant: 'shop' },
   behind: { code: 'behind', rows: 3 },
   'asked-to-wait': { code: 'asked-to-wait', untilMs: 0 },
+  'daily-limit': {
+    ...{ code: 'daily-limit', direction: 'out', currency: 'EUR' as Currency, limitMinor: 5_000_000n },
+    ...{ timeZone: 'Europe/Berlin', untilMs: 0, holdsAbove: true },
+  },
   'due-later': { code: 'due-later', atMs: 0, isAll: true },
   'no-worker': { code: 'no-worker' },
   'needs-file': { code: 'needs-file', fileName: 'cards.csv' },

@@ -1,11 +1,16 @@
 import { expect, test } from 'vitest'
 import { attentionIn, type Seen } from '../../src/domain/attention.ts'
 import type { BatchView } from '../../src/domain/batch.ts'
+import type { LimitReached } from '../../src/domain/daily-limit.ts'
+import type { Currency } from '../../src/domain/money.ts'
 import type { WorkerView } from '../../src/domain/worker.ts'
 import { attentionText, exitCodeOfAttention } from '../../src/present/attention.ts'
 
 const batch = (over: Partial<BatchView>) =>
-  ({ batchId: 'b', counts: {}, hold: 'none', holdReason: null, approval: null, lateAnswers: 0, ...over }) as BatchView
+  ({
+    ...{ batchId: 'b', counts: {}, hold: 'none', holdReason: null, approval: null, lateAnswers: 0, limitReached: null },
+    ...over,
+  }) as BatchView
 const unapproved = (counts: BatchView['counts']) =>
   batch({ counts, totals: [], fileName: null, approval: { needed: 1, given: 0, untilMs: 0, by: [] } })
 const worker = (state: WorkerView['state']): WorkerView => ({
@@ -30,7 +35,18 @@ const seen = (over: Partial<Seen>): Seen => ({
   nowMs: 900_010,
   ...over,
 })
-const free = { accountHeld: null, accountStopped: null, accountWaitsUntilMs: null, gatewayHealth: null, blockedDue: 0 }
+const free = {
+  limitReached: null,
+  accountHeld: null,
+  accountStopped: null,
+  accountWaitsUntilMs: null,
+  gatewayHealth: null,
+  blockedDue: 0,
+}
+const limitReached: LimitReached = {
+  ...{ direction: 'in', currency: 'EUR' as Currency, limitMinor: 100n },
+  ...{ timeZone: 'UTC', untilMs: 2_000_000, holdsAbove: false },
+}
 const due = batch({ counts: { READY: 3 }, ...free, nextDueAtMs: 10, nextExecuteAtMs: null, merchant: 'shop' })
 const runOf = (batchId: string | null) => ({ ...worker('working'), command: 'run', batchId }) as WorkerView
 const shop = { name: 'shop', stopped: null, held: null }
@@ -76,6 +92,18 @@ test.each<readonly [string, Seen, readonly string[], number]>([
     0,
   ],
   ['due rows that are held', seen({ batches: [{ ...due, hold: 'paused' }] }), ['paused'], 6],
+  [
+    'rows that wait for the next day',
+    seen({ batches: [{ ...due, nextDueAtMs: 2_000_000, limitReached }] }),
+    ['daily-limit'],
+    6,
+  ],
+  [
+    'rows that waited for a day that has begun',
+    seen({ batches: [{ ...due, nextDueAtMs: 900_000, limitReached: { ...limitReached, untilMs: 900_010 } }] }),
+    [],
+    0,
+  ],
   ['a ledger that may be a copy', seen({ alarm: { kind: 'backup', noticed: 'it is a backup' } }), ['alarm'], 6],
   [
     'a stop before doubts',

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { BatchView } from '../../src/domain/batch.ts'
 import { endingOf as endingIn, standingOf as standingIn } from '../../src/domain/batch-status.ts'
+import type { LimitReached } from '../../src/domain/daily-limit.ts'
 import type { AccountId, BatchId } from '../../src/domain/ids.ts'
+import type { Currency } from '../../src/domain/money.ts'
 import { exitCodeOf } from '../../src/present/exit-codes.ts'
 import { stuckText, whyText } from '../../src/present/standing.ts'
 
@@ -22,7 +24,15 @@ const batchOf = (over: Partial<BatchView> = {}): BatchView => ({
   ...{ batchId: '261121-abcde' as BatchId, source: 'file', accountId: 1 as AccountId, merchant: 'shop' },
   ...{ fileName: 'r.csv', fileSha256: null, runKey: null, fingerprint: '', sandbox: false, createdAtMs: NOW },
   ...{ createdBy: 'ann@desk', purgedAtMs: null, needsFile: false },
-  ...{ hold: 'none', holdReason: null, approval: null, accountStopped: null, accountHeld: null, environment: null },
+  ...{
+    hold: 'none',
+    holdReason: null,
+    approval: null,
+    accountStopped: null,
+    accountHeld: null,
+    environment: null,
+    limitReached: null,
+  },
   ...{ accountWaitsUntilMs: null, gatewayHealth: null },
   ...{ rows: 3, counts: { READY: 3 }, totals: [], moneyWarnings: 0, duplicateMoneyWarnings: 0, duplicateOf: {} },
   duplicatesChanged: 0,
@@ -255,4 +265,39 @@ describe('a batch whose next row is due in two hours', () => {
       expect(endingOf(batch, NOW)).toBeNull()
     },
   )
+})
+
+describe('a batch whose rows wait for the next day', () => {
+  const untilMs = NOW + 7_200_000
+  const limitReached: LimitReached = {
+    ...{ direction: 'out', currency: 'EUR' as Currency, limitMinor: 5_000_000n },
+    ...{ timeZone: 'Europe/Berlin', untilMs, holdsAbove: false },
+  }
+
+  test.each([null, untilMs + 60_000])('cannot go on now, and says until when (execute_at %s)', (nextExecuteAtMs) => {
+    const batch = batchOf({ limitReached, nextDueAtMs: untilMs + 60_000, nextExecuteAtMs })
+    const reason =
+      'the limit of 50000.00 EUR a day for refunds is reached. It goes on at 2026-11-21T11:00:00.000Z, when the next day begins in Europe/Berlin, or once daily_limit is raised and the worker or run is started again'
+    expect(standingOf(batch, NOW, true)).toEqual({ state: 'waiting', reason })
+    expect(endingOf(batch, NOW)).toEqual(expect.objectContaining({ kind: 'stuck', state: 'waiting', reason }))
+    expect(exitCodeOf(batch, endingIn(batch, NOW)!)).toBe(6)
+  })
+
+  test('says so, too, of rows that nobody accepted', () => {
+    const batch = batchOf({ limitReached: { ...limitReached, holdsAbove: true }, nextDueAtMs: untilMs })
+    expect(standingOf(batch, NOW, true).reason).toContain(
+      'a row above 50000.00 EUR by itself, which nobody has accepted',
+    )
+  })
+
+  test('goes on while others of its rows are due, and waits for midnight where that is near', () => {
+    expect(standingOf(batchOf({ limitReached }), NOW, true).state).toBe('running')
+    const near = batchOf({ limitReached: { ...limitReached, untilMs: NOW + 50_000 }, nextDueAtMs: NOW + 50_000 })
+    expect([standingOf(near, NOW, true).state, endingOf(near, NOW)]).toEqual(['running', null])
+  })
+
+  test('is no longer held by a day that is over', () => {
+    const batch = batchOf({ limitReached: { ...limitReached, untilMs: NOW }, nextDueAtMs: NOW })
+    expect(standingOf(batch, NOW, true).state).toBe('running')
+  })
 })

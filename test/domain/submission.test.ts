@@ -22,7 +22,17 @@ const total = (
 })
 
 const REVIEW: DraftReview = {
-  ...{ rows: 3, accepted: 3, duplicate: 0, invalid: 0, lookalikes: 0, heldByDoubt: 0, amountsUnread: 0, faults: 0 },
+  ...{
+    rows: 3,
+    accepted: 3,
+    duplicate: 0,
+    invalid: 0,
+    lookalikes: 0,
+    aboveLimit: [],
+    heldByDoubt: 0,
+    amountsUnread: 0,
+    faults: 0,
+  },
   unidentified: 0,
   again: { repeated: [], retried: [], changed: 0, notAsked: [] },
   correction: null,
@@ -43,6 +53,8 @@ const REQUEST: SubmitRequest = {
     retry: [],
     lookalikeDays: 20,
     captureTolerance: 0,
+    dailyLimits: null,
+    allowAboveLimit: 0,
   },
   ...{ allowLookalikes: 0, skipInvalid: false, expectCount: null, expectTotals: [], canaryRows: null },
   ...{ maxDeclinedPercent: null, nowMs: 0 },
@@ -190,4 +202,20 @@ test('a pair is told by both rows, by why they look alike, and by the trouble th
   expect(new Set([one, ...others].map(pairOf)).size).toBe(others.length + 1)
   // That the other row was executed meanwhile, as it was to be, is no reason to ask again.
   expect(pairOf({ ...one, like: { ...like, state: 'APPROVED' } })).toBe(pairOf(one))
+})
+
+test('rows above the limit of a day refuse the file until their number is said', () => {
+  const above = {
+    direction: 'out',
+    currency: EUR,
+    limitMinor: 100n,
+    rows: 2,
+    firstLine: 3,
+    largestMinor: 900n,
+  } as const
+  const aboveLimit = [above, { ...above, direction: 'in', rows: 1 } as const]
+  const refused = [{ kind: 'above-limit', found: 3, allowed: 2, above: aboveLimit }]
+  expect(refusals({ aboveLimit }, { allowAboveLimit: 2 })).toEqual(refused)
+  expect(refusals({ aboveLimit }, { allowAboveLimit: 3 })).toEqual([])
+  expect(refusals({}, { allowAboveLimit: 3 })).toEqual([])
 })

@@ -62,6 +62,8 @@ const request = (over: Partial<SubmitRequest>): SubmitRequest => ({
     retry: [],
     lookalikeDays: 20,
     captureTolerance: 0,
+    dailyLimits: null,
+    allowAboveLimit: 0,
     allowLookalikes: 0,
   },
   ...{ skipInvalid: true, expectCount: null, expectTotals: [], canaryRows: null, maxDeclinedPercent: null, nowMs: NOW },

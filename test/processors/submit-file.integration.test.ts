@@ -25,6 +25,8 @@ const request = (over: Partial<SubmitRequest> = {}): SubmitRequest => ({
     retry: [],
     lookalikeDays: 20,
     captureTolerance: 0,
+    dailyLimits: null,
+    allowAboveLimit: 0,
     allowLookalikes: 0,
   },
   ...{

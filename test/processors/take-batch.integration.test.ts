@@ -24,6 +24,7 @@ beforeEach(async () => {
     accountKey: 'key',
     lookalikeDays: 20,
     captureTolerance: 0,
+    dailyLimits: null,
     into: 'day',
     xtlOrderIdOf: (text: string) => text,
   }

@@ -25,6 +25,7 @@ const SHOP = {
   accountKey: 'key',
   lookalikeDays: 20,
   captureTolerance: 0,
+  dailyLimits: null,
   into: 'day',
   xtlOrderIdOf: (reference: string) => reference,
 } as const

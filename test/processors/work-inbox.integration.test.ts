@@ -47,6 +47,8 @@ const REQUEST: Omit<SubmitRequest, 'accountId'> = {
     retry: [],
     lookalikeDays: 20,
     captureTolerance: 0,
+    dailyLimits: null,
+    allowAboveLimit: 0,
     allowLookalikes: 0,
     skipInvalid: false,
   },

@@ -103,6 +103,7 @@ const BATCH: BatchView = {
   holdReason: null,
   approval: null,
   environment: null,
+  limitReached: null,
   accountStopped: null,
   accountHeld: null,
   accountWaitsUntilMs: null,

@@ -42,19 +42,18 @@ export const GUARDS: readonly Guard[] = [
     tests: ['test/ledger/sqlite/ledger/work.integration.test.ts'],
   },
   {
-    name: 'a retry outdates the results of the row that it takes over',
-    file: 'src/ledger/texts/intake/drafts.ts',
-    guard: ` OR \${isSubmittedAgain('d')}`,
+    name: 'a claim keeps within the limit of its day',
+    file: 'src/ledger/texts/work/claim.ts',
+    guard: "  if (limited !== null && (yield* holdAboveLimit(asked, limited))) return { kind: 'not-free' }",
     without: '',
-    tests: ['test/ledger/sqlite/ledger/record.integration.test.ts'],
+    tests: ['test/ledger/sqlite/ledger/work.integration.test.ts'],
   },
   {
-    name: 'a retry outdates the results that tell of its row',
-    file: 'src/ledger/texts/intake/drafts.ts',
-    guard: `    yield* change(OUTDATE, { supersedes })
-`,
+    name: 'a claim counts towards the limit of its day',
+    file: 'src/ledger/texts/work/claim.ts',
+    guard: '  if (limited !== null) yield* countClaim(limited)',
     without: '',
-    tests: ['test/ledger/sqlite/ledger/record.integration.test.ts'],
+    tests: ['test/ledger/sqlite/ledger/work.integration.test.ts'],
   },
   {
     name: 'a claim needs a batch that is not held',

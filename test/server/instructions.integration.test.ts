@@ -111,6 +111,13 @@ test('an execute_at that is asked about is taken once its producer says that it 
   expect((await post(refund('A', { ...far, accept: ['execute_at'] }), 'three')).statusCode).toBe(201)
 })
 
+test('one above the limit of a whole day is refused with its code', async () => {
+  const refused = await post(refund('A', { amount: '1000000000.01' }), 'one')
+  expect([refused.statusCode, refused.said.code]).toEqual([422, 'instruction_refused'])
+  expect(refused.said.errors).toEqual([{ code: 'above_limit', detail: expect.stringContaining('a day for refunds') }])
+  expect((await post(refund('A', { amount: '1000000000.00' }), 'one')).statusCode).toBe(201)
+})
+
 test('one at a time under a key: the others are told to come again', async () => {
   const answers = await Promise.all(Array.from({ length: 8 }, () => post(refund('A'), 'one')))
   const codes = answers.map(({ statusCode }) => statusCode)

@@ -1,7 +1,10 @@
 // Holds three books against each other after a run: what the gateway did, what the ledger recorded, what the
 // reconciliation tells. Every disagreement is said in words.
 
+import { directionOf } from '../../src/domain/daily-limit.ts'
 import type { BatchId } from '../../src/domain/ids.ts'
+import { dayOf } from '../../src/domain/instant.ts'
+import type { Operation } from '../../src/domain/instruction.ts'
 import { RESULT_COLUMNS } from '../../src/domain/result-columns.ts'
 import type { Ledger } from '../../src/ports/ledger/ledger.ts'
 import { layoutOf, toResultCells } from '../../src/results/cells.ts'
@@ -16,7 +19,7 @@ import type { Plan } from './plan.ts'
 export interface Books {
   readonly recorded: Recorded
   readonly truth: GatewayTruth
-  readonly plan: Pick<Plan, 'lockFails' | 'accounts' | 'captureTolerance'>
+  readonly plan: Pick<Plan, 'lockFails' | 'accounts' | 'captureTolerance'> & Partial<Pick<Plan, 'dailyLimits'>>
   /** What every answered submit was promised: the cells of its rows, in order. */
   readonly promised: ReadonlyMap<BatchId, readonly (readonly string[])[]>
   /** Messages that were acknowledged: account and reference. */
@@ -44,9 +47,10 @@ export const RECORDED: Readonly<Record<keyof Recorded, string>> = {
     SELECT id, batch_id AS "batchId", account_id AS "accountId", row_no AS "rowNo", state, reference, content, operation, order_key AS "orderKey",
       answered_order_id AS "answeredOrderId",
       attempt, transaction_id AS "transactionId", expires_at AS "expiresAtMs", supersedes, duplicate_of AS "duplicateOf", warning, money_warning AS "moneyWarning"
+      CAST(amount_minor AS TEXT) AS "amountMinor", attempt, transaction_id AS "transactionId", supersedes, duplicate_of AS "duplicateOf", warning, money_warning AS "moneyWarning"
     FROM instruction WHERE batch_id IN (SELECT id FROM batch WHERE stage = 'open') ORDER BY id`,
   moves: `
-    SELECT row_id AS "rowId", attempt, from_state AS "fromState", to_state AS "toState", cause FROM move ORDER BY id`,
+    SELECT row_id AS "rowId", attempt, from_state AS "fromState", to_state AS "toState", cause, at FROM move ORDER BY id`,
   batches: `SELECT id, source, coalesce(file_sha256, '') AS bytes FROM batch WHERE stage = 'open' ORDER BY id`,
 }
 
@@ -67,6 +71,7 @@ export interface RecordedRow {
   readonly operation: string
   readonly orderKey: string | null
   readonly answeredOrderId: string | null
+  readonly amountMinor: string | null
   readonly attempt: number
   readonly transactionId: string | null
   readonly expiresAtMs: number | null
@@ -82,6 +87,7 @@ export interface RecordedMove {
   readonly fromState: string
   readonly toState: string
   readonly cause: string
+  readonly at: number
 }
 
 export async function compareBooks(books: Books, ledger: Ledger, nowMs: number): Promise<string[]> {
@@ -91,6 +97,7 @@ export async function compareBooks(books: Books, ledger: Ledger, nowMs: number):
     ...(await auditOf(ledger)).map(({ where, means }) => `the record disagrees with itself: ${where}: ${means}`),
     ...executedOnce(books),
     ...rate(books),
+    ...dailyLimits(books),
     ...oneOfAnOrder(rows, moves),
     ...afterVoids(books, rows),
     ...afterExpiry(books, rows),
@@ -133,6 +140,32 @@ function rate({ truth, plan, fastest = 1 }: Books): string[] {
       : [
           `at ${(starts[over]?.atMs ?? 0).toFixed(2)} ms the rate of ${ratePerSecond} a second was exceeded: ${allowed + 1} requests left within a second`,
         ]
+  })
+}
+
+/**
+ * On no day did more leave, or come, than the limit of it: by what the gateway executed, and by when that was claimed. A row above the whole
+ * limit has a day to itself. What a person had sent again although it was executed has been given back by their word.
+ */
+function dailyLimits({ truth, plan, recorded }: Books): string[] {
+  const { dailyLimits: limits = null } = plan
+  if (limits === null) return []
+  const rows = new Map(recorded.rows.map((row) => [row.id, row]))
+  const claims = recorded.moves.filter(({ cause }) => cause === 'claim')
+  const claimedAt = new Map(claims.map(({ rowId, attempt, at }) => [`${rowId}/${attempt}`, at]))
+  const executed = truth.executions.flatMap(({ status, accountId, reference, rowId, attempt }) => {
+    const row = rows.get(rowId)
+    const at = claimedAt.get(`${rowId}/${attempt}`)
+    const direction = directionOf((row?.operation ?? '') as Operation)
+    if (status !== 'APPROVED' || row === undefined || at === undefined || direction === null) return []
+    if (truth.misjudged.has(`${accountId}/${reference}`)) return []
+    const day = dayOf(at, limits.timeZone).startsAtMs
+    return [{ day: `${accountId} ${direction} ${new Date(day).toISOString()}`, amount: BigInt(row.amountMinor ?? 0) }]
+  })
+  const [limit = 0n] = limits.amounts.values()
+  return Array.from(Map.groupBy(executed, ({ day }) => day)).flatMap(([day, entries]) => {
+    const sum = entries.reduce((all, { amount }) => all + amount, 0n)
+    return sum <= limit || entries.length === 1 ? [] : [`${day}: ${sum} was executed, and the limit is ${limit}`]
   })
 }
 

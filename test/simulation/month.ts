@@ -49,6 +49,7 @@ export function drawMonth(random: Random): Plan {
       { ratePerSecond: random.chance(0.2) ? random.pick([3, 10, 25]) : null, inFlightMax: random.pick([1, 4, 32]) },
     ],
     captureTolerance: random.pick([0, 0, 15]),
+    dailyLimits: null,
   }
 }
 

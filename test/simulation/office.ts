@@ -225,6 +225,7 @@ export class Office {
           timeoutMs,
           notExecutedStatus,
           deleteAnswer: 'status' as const,
+          dailyLimits: plan.dailyLimits,
         },
         configured: { ratePerSecond, inFlightMax },
       }
@@ -250,6 +251,7 @@ export class Office {
         accountKey: merchant,
         lookalikeDays: 20,
         captureTolerance: plan.captureTolerance,
+        dailyLimits: this.#parts.plan.dailyLimits,
         into: 'day' as const,
         xtlOrderIdOf: (reference: string) => reference,
       }),

@@ -1,5 +1,6 @@
 // What happens in one run, drawn from its seed: who sends what, how the world misbehaves, who dies when.
 
+import type { DailyLimits } from '../../src/domain/daily-limit.ts'
 import { type Instruction, TRANSACTION_TYPES } from '../../src/domain/instruction.ts'
 import { type Currency, parseCurrency } from '../../src/domain/money.ts'
 import type { Approving } from './approvers.ts'
@@ -79,6 +80,8 @@ export interface Plan {
   /** How often a person orders something to be sent again that was executed. */
   readonly careless: number
   readonly accounts: readonly { readonly ratePerSecond: number | null; readonly inFlightMax: number }[]
+  /** Of every account; null: no day is limited. */
+  readonly dailyLimits: DailyLimits | null
   readonly weather: Weather
   readonly redis: RedisHabits
   readonly files: readonly PlannedFile[]
@@ -127,6 +130,7 @@ export function drawPlan(random: Random): Plan {
     lockFails,
     ...drawHabits(random),
     accounts,
+    dailyLimits: null,
     weather,
     files,
     events: [...events, ...original.map(({ atMs }, i) => ({ atMs, what: 'submit' as const, file: others.length + i }))],
@@ -144,6 +148,12 @@ export function drawHabits(random: Random): Pick<Plan, 'careless' | 'redis'> {
       delays: random.chance(0.3) ? random.between(0, 0.5) : 0,
     },
   }
+}
+
+/** From numbers of its own, so that other seeds stay what they are. In this zone a day ends an hour after a run begins, which clocks may jump over. */
+export function drawDailyLimits(random: Random): DailyLimits | null {
+  if (!random.chance(0.25)) return null
+  return { amounts: new Map([[EUR, BigInt(random.whole(80_000, 300_000))]]), timeZone: 'Pacific/Kiritimati' }
 }
 
 export function drawWeather(random: Random): Weather {

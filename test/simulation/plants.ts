@@ -82,6 +82,11 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
       }
     },
   },
+  'no day is limited': { lane: (lane) => ({ ...lane, dailyLimits: null }) },
+  'a claim counts for nothing on its day': swapping([
+    'SET amount_minor = amount_minor + ?',
+    'SET amount_minor = amount_minor + 0 * ?',
+  ]),
   'rows of one order are claimed together': swapping(
     ["e.state IN ('SENDING', 'IN_DOUBT')", '0'],
     ["e.state = 'READY' AND e.id < i.id", '0'],

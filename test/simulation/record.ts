@@ -25,6 +25,7 @@ const TABLES = [
   'actor',
   'recorded',
   'approval',
+  'limited_day',
   'proposal',
   'refused',
   'reply_to',

@@ -1,14 +1,14 @@
 // One run from its seed: a time of faults, then calm, then the books.
 
 import type { ApprovalPolicy } from '../../src/domain/approval.ts'
-import { CLERK } from '../fixtures/ledgers.ts'
+import { CLERK, DAY_MS } from '../fixtures/ledgers.ts'
 import { drawApproving, drawPolicy } from './approvers.ts'
 import { compareBooks, RECORDED, type Recorded } from './books.ts'
 import { GatewayTruth } from './gateway.ts'
 import { drawMonth, Month } from './month.ts'
 import { Office } from './office.ts'
 import { DOUBT_REST_MS } from './person.ts'
-import { drawPlan, type Plan, type PlannedEvent } from './plan.ts'
+import { drawDailyLimits, drawPlan, type Plan, type PlannedEvent } from './plan.ts'
 import type { Plant } from './plants.ts'
 import { Random } from './random.ts'
 import { SimulatedRecord } from './record.ts'
@@ -37,8 +37,9 @@ export interface RunResult {
 
 /** No process may need longer to end, and no batch longer to come to rest, once all faults are over. */
 const PATIENCE_MS = 240_000
-const DAY_MS = 86_400_000
 const ROUNDS_OF_CALM = 60
+/** On each of them something leaves. */
+const DAYS_OF_CALM = 150
 /** Longer than the rest of a doubt, even by a wall clock that was set. */
 const QUIET_MS = DOUBT_REST_MS + 40_000
 
@@ -54,7 +55,9 @@ export async function runSeed({ seed, trace = false, dieAtStep = null, plant = {
   const world = new World(random, { trace, dieAtStep })
   record.begin(world, plant)
   const isMonth = seed % MONTHS === 0
-  const plan = isMonth ? drawMonth(random) : drawPlan(random)
+  const plan = isMonth
+    ? drawMonth(random)
+    : { ...drawPlan(random), dailyLimits: drawDailyLimits(new Random(seed + 2_000_000_011)) }
   const ofApprovals = new Random(seed + 1_000_000_007)
   // What waits for an approval meets nothing of its order for days.
   const policy = isMonth && ofApprovals.chance(0.6) ? null : drawPolicy(ofApprovals)
@@ -316,7 +319,8 @@ async function timeOfCalm(parts: RunParts): Promise<void> {
   if (!(await world.run(() => office.isEmpty, world.nowMs + PATIENCE_MS))) {
     return world.fail('a process did not end although it was asked to and all faults are over')
   }
-  for (let round = 0; round < ROUNDS_OF_CALM; round += 1) {
+  let daysPassed = 0
+  for (let round = 0; round < ROUNDS_OF_CALM + daysPassed && daysPassed < DAYS_OF_CALM; round += 1) {
     office.resumeAll()
     office.approveAll()
     office.submitUnanswered()
@@ -335,6 +339,9 @@ async function timeOfCalm(parts: RunParts): Promise<void> {
       await world.run(() => false, world.nowMs + DOUBT_REST_MS + aheadMs)
       office.resolveDoubts()
       await world.run(() => office.isEmpty, world.nowMs + PATIENCE_MS)
+    } else if (waitsForNextDay(record, world)) {
+      daysPassed += 1
+      world.setWallBy(daysPassed * DAY_MS)
     } else if (!isHeldUp(record) && redis.messagesLeft === 0 && !waitsForCards(record, office)) break
     if (world.violation !== null) return
   }
@@ -345,6 +352,13 @@ async function timeOfCalm(parts: RunParts): Promise<void> {
 /** Rows that waited for one of a file of cards, which was run behind the worker. */
 function waitsForCards(record: SimulatedRecord, { cardFiles }: Office): boolean {
   return cardFiles.size > 0 && record.all("SELECT 1 FROM instruction WHERE state = 'READY' LIMIT 1").length > 0
+}
+
+/** Nothing else keeps a row waiting for more than a minute, once all faults are over. */
+function waitsForNextDay(record: SimulatedRecord, { wallMs }: World): boolean {
+  return (
+    record.all("SELECT 1 FROM instruction WHERE state = 'READY' AND due_at > ? LIMIT 1", wallMs + 60_000).length > 0
+  )
 }
 
 /** Something waits for a person who can do something about it. */

@@ -47,14 +47,16 @@ export function addHandingIn(pages: Pages, door: ConsoleDoor, find: FindCheck): 
         const answered = answeredIn(fields, found, sums)
         // Above the most that is ticked, their number is typed.
         const ticked = pairs === null ? null : tickedIn(fields, pairs)
-        if (ticked === null) assertAlikeTyped(fields, found)
+        if (ticked === null) assertTyped(fields, 'lookalikes', found.lookalikes, 'of look-alikes')
         const told = ticked === null ? sums : { ...sums, pairs: ticked }
+        assertTyped(fields, 'above_limit', found.above_limit, 'of rows above the limit of a day')
         const allowed = ticked === null ? found.lookalikes : ticked.length
         const given = {
           ...found.given,
           ...wholeOf(found),
           ...answered,
           ...(allowed === 0 ? {} : { allowLookalikes: String(allowed) }),
+          ...(found.above_limit === 0 ? {} : { allowAboveLimit: String(found.above_limit) }),
         }
         return recordedAs(await handIn(door, filesCaller(door, request), { check, given, told, name: key }))
       })
@@ -110,12 +112,10 @@ function answeredIn(fields: Fields, found: CheckFound, told: ToldToSend): Record
   }
 }
 
-function assertAlikeTyped(fields: Fields, found: CheckFound): void {
-  if ((fields.lookalikes ?? '').trim() === String(found.lookalikes)) return
-  throw new PageError(
-    422,
-    `The number that you typed is not the number of look-alikes. ${NOTHING_SENT} Look at each of them.`,
-  )
+/** Where there are none, nothing is typed. */
+function assertTyped(fields: Fields, field: string, found: number, what: string): void {
+  if ((fields[field] ?? '').trim() === (found === 0 ? '' : String(found))) return
+  throw new PageError(422, `The number that you typed is not the number ${what}. ${NOTHING_SENT} Look at each of them.`)
 }
 
 function asks({ refusals }: CheckFound, kind: string): boolean {
@@ -191,7 +191,7 @@ export async function handInForm(
   const typed = typedIn(request, action)
   const asked = form(request, door, {
     action,
-    fields: html`${leftOutField(found, typed)}${farDatesField(found, typed)}${pairs === null ? alikeField(found, typed) : pairsForm(pairs, typed)}${told.approval ? waitsText() : totalField(found)}`,
+    fields: html`${leftOutField(found, typed)}${farDatesField(found, typed)}${pairs === null ? alikeField(found, typed) : pairsForm(pairs, typed)}${aboveField(found, typed)}${told.approval ? waitsText() : totalField(found)}`,
     button: told.approval ? `Hand in for approval: ${what}` : `Hand in ${what}`,
   })
   return { shown: html`<h2>Hand in</h2>${asked}`, hasPairs: pairs !== null, isHandedIn: false }
@@ -248,6 +248,12 @@ function alikeField({ lookalikes }: CheckFound, typed: Fields): Html {
     'They are listed below. With this many, you accept all or none. Remove from the file what was entered twice.',
     typed,
   )
+}
+
+function aboveField({ above_limit: above }: CheckFound, typed: Fields): Html {
+  if (above === 0) return NOTHING
+  const label = `${plural(above, 'row')} above the limit of a day ${above === 1 ? 'is' : 'are'} meant: type ${above}`
+  return numberField('above_limit', label, 'Each is sent alone, on a day of its own.', typed)
 }
 
 function numberField(name: string, label: string, hint: string, { [name]: typed = '' }: Fields): Html {

@@ -40,6 +40,19 @@ const TABLES = `
     UNIQUE (url, username)
   );
 
+  -- What counts towards the limit of a day: a memory of the record, for accounts that have a limit.
+  CREATE TABLE limited_day (
+    account_id BIGINT NOT NULL,
+    direction TEXT COLLATE "C" NOT NULL,
+    currency TEXT COLLATE "C" NOT NULL,
+    starts_at BIGINT NOT NULL,
+    ends_at BIGINT NOT NULL,
+    time_zone TEXT COLLATE "C" NOT NULL,
+    limit_minor BIGINT NOT NULL,
+    amount_minor BIGINT,
+    PRIMARY KEY (account_id, direction, currency, starts_at)
+  ) WITH (fillfactor = 50);
+
   -- Who acted, in parts.
   CREATE TABLE actor (id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, parts TEXT COLLATE "C" NOT NULL UNIQUE);
 
@@ -85,6 +98,7 @@ const TABLES = `
     submitter TEXT COLLATE "C",
     lookalikes_allowed BIGINT NOT NULL DEFAULT 0,
     capture_tolerance BIGINT NOT NULL DEFAULT 0,
+    above_limit_allowed BIGINT NOT NULL DEFAULT 0,
     arrivals TEXT COLLATE "C",
     arrived_hour BIGINT
   );

@@ -49,9 +49,15 @@ export interface Transactor {
   readonly id: number
   /** One after another: the caller sees to it. */
   write(turnstile: Turnstile, work: (session: Session) => Promise<void>): Promise<Transacted>
-  /** The same, shared, in two messages: `first` goes with its beginning, and what `finish` makes of what they found with its COMMIT. */
-  writeGroup(first: readonly Asked[], finish: (found: Begun['found']) => readonly Asked[]): Promise<Transacted>
+  /**
+   * The same, shared, in two messages: `first` goes with its beginning, and what `finish` makes of what they found with its COMMIT. What
+   * `between` asks goes by itself, and what that finds comes behind the rest.
+   */
+  writeGroup(first: readonly Asked[], finish: Next, between?: Next): Promise<Transacted>
 }
+
+/** What is asked next, by what was found so far. */
+export type Next = (found: Begun['found']) => readonly Asked[]
 
 type Work = (session: Session, found: Begun['found']) => Promise<readonly Asked[]>
 
@@ -166,8 +172,20 @@ export function createTransactor({
         await work(session)
         return []
       }),
-    writeGroup: (first, finish) => transact('shared', first, async (_session, found) => finish(found), IN_GROUPS),
+    writeGroup: (first, finish, between) =>
+      transact(
+        'shared',
+        first,
+        async (session, found) => finish([...found, ...(await askEach(session, between?.(found)))]),
+        IN_GROUPS,
+      ),
   }
+}
+
+async function askEach(session: Session, asked: readonly Asked[] = []): Promise<Begun['found']> {
+  const found: (readonly object[])[] = []
+  for (const { text, values } of asked) found.push(await session.ask(text, values))
+  return found
 }
 
 function notNow(error: unknown, isLasting: boolean): Transacted {

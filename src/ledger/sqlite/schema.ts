@@ -38,6 +38,19 @@ export const SCHEMA = `
     parts TEXT NOT NULL UNIQUE -- JSON
   ) STRICT;
 
+  -- What counts towards the limit of a day: a memory of the record, for accounts that have a limit.
+  CREATE TABLE limited_day (
+    account_id INTEGER NOT NULL,
+    direction TEXT NOT NULL CHECK (direction IN ('out', 'in')),
+    currency TEXT NOT NULL,
+    starts_at INTEGER NOT NULL,
+    ends_at INTEGER NOT NULL,
+    time_zone TEXT NOT NULL,
+    limit_minor INTEGER NOT NULL,
+    amount_minor INTEGER, -- claimed, and executed or in doubt; null: to be added up from the record
+    PRIMARY KEY (account_id, direction, currency, starts_at)
+  ) STRICT, WITHOUT ROWID;
+
   -- One line for each file that was submitted, and for each day of messages.
   CREATE TABLE batch (
     id TEXT PRIMARY KEY,
@@ -79,6 +92,7 @@ export const SCHEMA = `
     submitter TEXT, -- the identity of who submitted it; null: it is a draft
     lookalikes_allowed INTEGER NOT NULL DEFAULT 0, -- how many look-alikes a person took
     capture_tolerance INTEGER NOT NULL DEFAULT 0, -- per cent by which captures may exceed their authorization
+    above_limit_allowed INTEGER NOT NULL DEFAULT 0, -- how many rows above the limit of a whole day a person took
     arrivals TEXT, -- JSON: what a batch of messages took by the hour; null: nothing
     arrived_hour INTEGER -- the beginning of the last hour in which it took a message
   ) STRICT;

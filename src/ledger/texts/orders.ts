@@ -39,10 +39,12 @@ export const ORDERS_HELD = `SELECT e.account_id, e.order_key FROM batch eb JOIN 
 
 /**
  * Whether row `i` stands behind a row of its order that no machine will move: one in doubt, one of another batch that is
- * paused, needs approvals or its file, or one that a canary keeps back until a person has looked.
+ * paused, needs approvals or its file, one that a canary keeps back until a person has looked, or one that waits for the next day.
  */
 export const IS_BLOCKED = `(i.order_key IS NOT NULL AND (
   EXISTS (SELECT 1 ${OF_ITS_ORDER} AND e.state = 'IN_DOUBT')
+  OR EXISTS (SELECT 1 ${OF_ITS_ORDER} AND e.state = 'READY' AND e.id < i.id AND e.due_at > @clock_ms + 60000
+    AND coalesce(e.execute_at, 0) <= @clock_ms)
   OR EXISTS (SELECT 1 ${OF_ITS_ORDER} AND e.state = 'READY' AND e.id < i.id AND e.batch_id <> i.batch_id
     AND coalesce(e.execute_at, 0) <= @clock_ms
     AND EXISTS (SELECT 1 FROM batch eb WHERE eb.id = e.batch_id AND eb.stage = 'open'

@@ -1,5 +1,6 @@
 // The ledger, for whatever hands in files and messages.
 
+import type { DailyLimits } from '../../domain/daily-limit.ts'
 import type { Draft, DraftHeader } from '../../domain/draft.ts'
 import type { AccountId, BatchId } from '../../domain/ids.ts'
 import type { Instruction } from '../../domain/instruction.ts'
@@ -18,6 +19,9 @@ export interface IntakeMessage {
   readonly accept: readonly Acceptable[]
   readonly lookalikeDays: number
   readonly captureTolerance: number
+  /** null: no day is limited. */
+  readonly dailyLimits: DailyLimits | null
+  /** It is meant, though it is above the limit of a whole day. */
   /** Which batch takes it. */
   readonly into: MessageBatch
   /** The message as received, for the results: names and values. */

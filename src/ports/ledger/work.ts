@@ -1,6 +1,7 @@
 // The ledger, for whatever sends: what is due, claims, settlements. Its caller is the owner of what it claims. How an engine
 // keeps owners apart is its own: one worker at a time under a lock, or several with a lease each.
 
+import type { DailyLimits, LimitedAmount } from '../../domain/daily-limit.ts'
 import type { AccountId, BatchId, RowId } from '../../domain/ids.ts'
 import type { Instruction } from '../../domain/instruction.ts'
 import type { Part } from '../../domain/part.ts'
@@ -35,6 +36,8 @@ export interface Claim {
   readonly sharesOrder: boolean
   /** As the due row says; null: never. Too late, it becomes CANCELLED. */
   readonly expiresAtMs: number | null
+  /** What it counts towards the limit of a day. Where it does not fit, its row waits for the next day. null: nothing limits it. */
+  readonly limited: LimitedAmount | null
   readonly nowMs: number
   readonly sendByMs: number
   readonly answerByMs: number
@@ -42,7 +45,7 @@ export interface Claim {
 
 export type ClaimAnswer =
   | { readonly kind: 'claimed'; readonly attempt: number }
-  /** The row is not READY and due, or too late, its batch or account is held, its account stopped, or an earlier row of its order is open. */
+  /** The row is not READY and due, or too late, its batch or account is held, its account stopped, an earlier row of its order is open, or the limit of the day is reached. */
   | { readonly kind: 'not-free' }
   /** The claim could not be written. Nothing is claimed; `full` is a disk without space. */
   | { readonly kind: 'not-written'; readonly why: 'full' | 'busy' }
@@ -79,6 +82,8 @@ export interface Settlement {
   readonly dueAtMs: number
   /** The row was answered 403. */
   readonly forbidden: boolean
+  /** Its claim counted towards the limit of a day: what was certainly not executed is given back. */
+  readonly limited: boolean
   /** Until when the gateway asked the whole account to wait; null where it did not. */
   readonly askedToWaitUntilMs: number | null
 }
@@ -144,6 +149,11 @@ export interface WorkLedger {
    * command that resolves. Where rows are in doubt already, it becomes no shorter: they may have been sent under a longer one.
    */
   keepDoubtRest(restMs: number): Promise<void>
+  /**
+   * On start, of each account that this worker sends for: what is limited from now on. Rows that wait for another limit are due now, and what
+   * counts is added up from the record again: a worker that knew no limit may have sent meanwhile.
+   */
+  applyLimits(accountId: AccountId, limits: DailyLimits | null, nowMs: number): Promise<void>
   /** Finishes what a cancel left: READY rows of cancelled batches become CANCELLED, in short transactions. */
   finishCancelling(nowMs: number): Promise<number>
   /** READY rows that are past their `expires_at` become CANCELLED, also where nothing may be claimed. Resolves to their number. */

@@ -96,6 +96,7 @@ function reviewIn(found: Readonly<Record<string, unknown>>): object {
     'duplicate',
     'invalid',
     'lookalikes',
+    'above_limit',
     'held_by_doubt',
     'late_captures',
     'old_refunds',

@@ -28,6 +28,12 @@ const ASKED = z.strictObject({
     .max(999_999_999)
     .optional()
     .describe('As many as the refusal names, when every far execute_at is meant.'),
+  allow_above_limit: z
+    .int()
+    .min(0)
+    .max(999_999_999)
+    .optional()
+    .describe('Rows above the limit of a whole day: as many as the check has, when every one is meant.'),
   expires_after: z
     .string()
     .regex(/^\d{1,6}[smhd]$/)
@@ -70,7 +76,7 @@ export function addSubmitting(server: Server, door: Door): void {
 
 function givenFor({ result }: Check, asked: Asked): Record<string, unknown> {
   const given = result?.given as Readonly<Record<string, unknown>>
-  const { canary, allow_lookalikes: lookalikes, max_declined: declined } = asked
+  const { canary, allow_lookalikes: lookalikes, allow_above_limit: above, max_declined: declined } = asked
   const { allow_execute_at: executeAt, expires_after: expiresAfter } = asked
   if (asked.run_key !== undefined && asked.run_key !== given.runKey)
     throw refused('The check was made under another run key: check the file again under this one.')
@@ -88,6 +94,7 @@ function givenFor({ result }: Check, asked: Asked): Record<string, unknown> {
     ...(lookalikes === undefined ? {} : { allowLookalikes: String(lookalikes) }),
     ...(executeAt === undefined ? {} : { allowExecuteAt: String(executeAt) }),
     ...(expiresAfter === undefined ? {} : { expiresAfter }),
+    ...(above === undefined ? {} : { allowAboveLimit: String(above) }),
   }
 }
 

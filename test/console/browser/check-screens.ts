@@ -49,7 +49,8 @@ function resultOf(desk: Desk, over: object): Readonly<Record<string, unknown>> {
   const sum = { operation: 'REFUND', currency: 'EUR', count: 3, amount: '30.00' }
   const at = (line: number) => ({ line, amount: '10.00' })
   return {
-    ...{ ok: true, rows: 3, accepted: 3, duplicate: 0, invalid: 0, lookalikes: 0, held_by_doubt: 0, faults_total: 0 },
+    ...{ ok: true, rows: 3, accepted: 3, duplicate: 0, invalid: 0, lookalikes: 0 },
+    ...{ above_limit: 0, held_by_doubt: 0, faults_total: 0 },
     ...{ totals: [sum], totals_read: [sum], amounts_unread: 0, causes: [], refusals: [], cancelled_before: [] },
     extents: [{ operation: 'REFUND', currency: 'EUR', smallest: at(2), largest: at(3) }],
     again: { repeated: {}, changed: 0 },

@@ -189,6 +189,8 @@ export function describeDrafts(): void {
           accept: [],
           lookalikeDays: 20,
           captureTolerance: 0,
+          dailyLimits: null,
+          allowAboveLimit: false,
           into: 'day',
           cells: {},
         },

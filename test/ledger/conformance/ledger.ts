@@ -40,6 +40,7 @@ import { describeBrakes } from './work-brakes.ts'
 import { describeCards } from './work-cards.ts'
 import { describeClaim } from './work-claim.ts'
 import { describeExpiry } from './work-expiry.ts'
+import { describeLimits } from './work-limits.ts'
 import { describeSettle } from './work-settle.ts'
 import { describeSweep } from './work-sweep.ts'
 
@@ -76,6 +77,7 @@ export function describeWork(name: string, newPlace: NewPlace, more = (): void =
     more()
     describeClaim()
     describeExpiry()
+    describeLimits()
     describeSettle()
     describeBrakes()
     describeCards()

@@ -158,6 +158,7 @@ export class HostsOffice {
         notExecutedStatus,
         deleteAnswer: 'status' as const,
       },
+      ...{ gateway, limiter, timeoutMs, notExecutedStatus, deleteAnswer: 'status' as const, dailyLimits: null },
       configured: { ratePerSecond, inFlightMax },
     }
     return new Map([[accountId, plant.lane?.(lane) ?? lane]])

@@ -18,6 +18,8 @@ export interface NumberedClaim extends Claim {
   readonly reachedMs: number
   /** What either of them has reached. */
   readonly passedMs: number
+  /** A person has accepted that its amount is above the limit of a whole day. */
+  readonly mayExceed: boolean
 }
 
 // The first look finds rows by their ids alone, whatever the planner believes of the table. The second locks them, and asks again for what

@@ -1,6 +1,7 @@
 // The way of a row that goes well: claims and plain settlements, in groups, beside those of other workers. What is not plain goes to the
 // script, and no later claim of this worker is written before it.
 
+import { isAboveLimit, type LimitedAmount } from '../../../domain/daily-limit.ts'
 import { assert } from '../../../domain/fault.ts'
 import type { RowId } from '../../../domain/ids.ts'
 import { isFinal } from '../../../domain/states.ts'
@@ -8,6 +9,7 @@ import type { SharedClock } from '../../../ports/clock.ts'
 import type { Claim, ClaimAnswer, Settled, Settlement, WorkLedger } from '../../../ports/ledger/work.ts'
 import { type Engine, KEPT, type Mode } from '../../texts/engine.ts'
 import { exists, one, type Script } from '../../texts/script.ts'
+import { holdAboveLimit, mayExceed, spentOn } from '../../texts/work/daily-limit.ts'
 import { cancelIfExpired } from '../../texts/work/expiring.ts'
 import { cancelMisfit, findMisfit } from '../../texts/work/misfits.ts'
 import { settle } from '../../texts/work/settle.ts'
@@ -16,8 +18,9 @@ import { RESTORED_AFTER } from '../copies/identity.ts'
 import { isTaken, whyNotWritten } from '../errors.ts'
 import type { Transactor } from '../transactor.ts'
 import type { Claiming } from './claims.ts'
-import { type Claimed, groupOf, LATER, type Work } from './group.ts'
+import { type Claimed, groupOf, LATER, type Unlimited, type Work } from './group.ts'
 import type { KeptAnswer, KeptAnswers, Token } from './kept-answers.ts'
+import { nameOf } from './limited.ts'
 import type { Member } from './member.ts'
 import { plainOf } from './settlements.ts'
 
@@ -48,6 +51,8 @@ export function createHot(parts: HotParts): Hot {
   const { engine, transactor, member, kept, claiming, hasStandby, clock, fullText, turns, onUnknownAnswer } = parts
   /** Of own claims, by row and attempt, until the row's state is final or it is claimed again: a late answer must still find its claim. */
   const tokens = new Map<string, Token>()
+  /** Days of which the sums were known when this process looked last. */
+  const counted = new Set<string>()
   let lastClaimNo = 0
   const exclusive = createCount()
 
@@ -81,8 +86,8 @@ export function createHot(parts: HotParts): Hot {
   async function write(entries: readonly Entry<Work>[]): Promise<Transacted> {
     try {
       const worker = await member.id()
-      const { first, finish } = groupOf(entries, worker, claiming, exclusive.isNone())
-      return await transactor.writeGroup(first, finish)
+      const { first, between, finish } = groupOf(entries, worker, claiming, exclusive.isNone())
+      return await transactor.writeGroup(first, finish, between)
     } catch (error) {
       const why = whyNotWritten(error)
       return why === null ? { kind: 'broke', error } : { kind: 'not-written', why }
@@ -124,6 +129,14 @@ export function createHot(parts: HotParts): Hot {
     await engine.write((book) => cancelIfExpired(book, rowId, reachedMs), KEPT)
   }
 
+  /** Before it is claimed its sum must be known; it is forgotten again where another worker starts. */
+  async function countFirst(limited: LimitedAmount): Promise<void> {
+    const name = nameOf(limited)
+    if (counted.has(name)) return
+    await engine.write(() => spentOn(limited), KEPT)
+    counted.add(name)
+  }
+
   /** They are all that tells of requests that were sent. */
   function setAside(unknown: readonly KeptAnswer[]): void {
     if (unknown.length === 0) return
@@ -134,9 +147,14 @@ export function createHot(parts: HotParts): Hot {
   return {
     async claim(asked: Claim): Promise<ClaimAnswer> {
       if (asked.sharesOrder && (await endsAsMisfit(asked))) return { kind: 'not-free' }
+      const { limited } = asked
       const reachedMs = Math.min(asked.nowMs, clock.reachedMs())
       const passedMs = asked.nowMs + Math.max(0, clock.host.nowMs() - clock.nowMs())
-      const work = { ...asked, claimNo: ++lastClaimNo, reachedMs, passedMs }
+      const work = {
+        ...{ ...asked, claimNo: ++lastClaimNo, reachedMs, passedMs },
+        mayExceed:
+          limited !== null && isAboveLimit(limited) && (await engine.read(() => mayExceed(asked.rowId, limited))),
+      }
       const mode: Mode<unknown> = {
         kind: 'refusable',
         refused: (why): Claimed => ({ answer: { kind: 'not-written', why }, worker: 0 }),
@@ -144,8 +162,17 @@ export function createHot(parts: HotParts): Hot {
       }
       for (;;) {
         while (!exclusive.isNone()) await exclusive.none()
-        const written = (await queue.write({ kind: 'claim', asked: work }, mode)) as Claimed | typeof LATER
+        if (limited !== null) await countFirst(limited)
+        const written = (await queue.write({ kind: 'claim', asked: work }, mode)) as Claimed | typeof LATER | Unlimited
         if (written === LATER) continue
+        if (written === 'uncounted') {
+          if (limited !== null) counted.delete(nameOf(limited))
+          continue
+        }
+        if (written === 'held') {
+          if (limited !== null) await engine.write(() => holdAboveLimit(asked, limited), KEPT)
+          return { kind: 'not-free' }
+        }
         const { answer, worker } = written
         if (answer.kind === 'not-free') await endIfExpired(asked, reachedMs)
         if (answer.kind !== 'claimed') return answer

@@ -16,6 +16,7 @@ export const CALLS = [
     'recordHealth',
     'beat',
     'keepDoubtRest',
+    'applyLimits',
     'finishCancelling',
     'cancelExpired',
     'sweepLost',

@@ -124,10 +124,10 @@ function* figuresOf(header: DraftHeader): Script<Figures> {
 const INSERT_BATCH = `
     INSERT INTO batch (id, account_id, source, source_day, stage, file_name, file_sha256, run_key, reading, columns, sandbox, created_at,
       created_by, rows, canary_rows, canary_execute_at, canary_row_no, max_declined, actor_id, fed_back, needs_file, lookalikes_allowed,
-      capture_tolerance, expires_after)
+      capture_tolerance, expires_after, above_limit_allowed)
     VALUES (:batchId, :accountId, :source, :sourceDay, 'draft', :fileName, :fileSha256, :runKey, :fingerprint, :columns, :sandbox, :nowMs,
       :createdBy, :rows, :canaryRows, :canaryExecuteAtMs, :canaryRowNo, :maxDeclinedPercent, :actorId, :fedBack, :needsFile, :lookalikesAllowed,
-      :captureTolerance, :expiresAfterMs)
+      :captureTolerance, :expiresAfterMs, :aboveLimitAllowed)
     ON CONFLICT DO NOTHING RETURNING id`
 
 function* insertBatch(header: DraftHeader, actor: Actor, batchId: BatchId, figures: Figures): Script<void> {
@@ -157,6 +157,7 @@ function* insertBatch(header: DraftHeader, actor: Actor, batchId: BatchId, figur
     lookalikesAllowed: header.lookalikesAllowed ?? 0,
     captureTolerance: header.captureTolerance,
     expiresAfterMs: header.expiresAfterMs ?? null,
+    aboveLimitAllowed: header.aboveLimitAllowed ?? 0,
   })
   if (inserted.length === 0) throw takenFault() // a message took the name
 }

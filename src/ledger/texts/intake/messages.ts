@@ -1,6 +1,7 @@
 // A message on its way into the record: known already, refused, or a row of the batch that it names or of its day or hour.
 
 import type { AskedSum } from '../../../domain/approval.ts'
+import { aboveLimit } from '../../../domain/daily-limit.ts'
 import type { AccountId, BatchId } from '../../../domain/ids.ts'
 import { MESSAGE_FIELDS, type Operation } from '../../../domain/instruction.ts'
 import type { IntakeAnswer } from '../../../domain/message.ts'
@@ -18,6 +19,7 @@ import {
   type RecordedRow,
   sourceOf,
 } from '../../rules/arriving.ts'
+import { aboveLimitText } from '../../rules/daily-limit.ts'
 import { judgeDates } from '../../rules/dates.ts'
 import { type Likeness, likenessText, lookalikeRefusal } from '../../rules/lookalikes.ts'
 import type { OrderVerdict } from '../../rules/order-book.ts'
@@ -50,6 +52,7 @@ const ARRIVALS = 'SELECT arrivals FROM batch WHERE id = :batchId'
 const NEXT_ROW = `
     UPDATE batch SET rows = rows + 1, lookalikes_allowed = lookalikes_allowed + CAST(:allowed AS BIGINT), arrivals = :arrivals,
       capture_tolerance = @greatest(capture_tolerance, CAST(:captureTolerance AS BIGINT)),
+      above_limit_allowed = above_limit_allowed + CAST(:aboveLimit AS BIGINT),
       arrived_hour = @greatest(coalesce(arrived_hour, 0), CAST(:hour AS BIGINT))
     WHERE id = :batchId RETURNING rows`
 
@@ -103,6 +106,7 @@ function* judgeMessage(
   yield* noteAccepted()
   const rowNo = yield* nextRow({
     ...{ batchId, row, nowMs, isAllowedLookalike: like !== null, captureTolerance: message.captureTolerance },
+    isAboveLimit: aboveLimit(message.dailyLimits, message.instruction) !== null,
   })
   const cells = cellsText(MESSAGE_FIELDS.map((field) => message.cells[field] ?? ''))
   const dueAtMs = row.execute_at ?? nowMs
@@ -135,11 +139,19 @@ interface Arrived {
   readonly nowMs: number
   /** Who approves the batch is told of it. */
   readonly isAllowedLookalike: boolean
+  readonly isAboveLimit: boolean
   readonly captureTolerance: number
 }
 
 /** The number of the row, which is noted as arrived. */
-function* nextRow({ batchId, row, nowMs, isAllowedLookalike, captureTolerance }: Arrived): Script<number> {
+function* nextRow({
+  batchId,
+  row,
+  nowMs,
+  isAllowedLookalike,
+  isAboveLimit,
+  captureTolerance,
+}: Arrived): Script<number> {
   const { arrivals: noted } = (yield* one<{ arrivals: string | null }>(ARRIVALS, { batchId }))!
   const arrivals = noteArrival(noted, { ...askedBy(row), atMs: nowMs })
   const allowed = isAllowedLookalike ? 1 : 0
@@ -149,6 +161,7 @@ function* nextRow({ batchId, row, nowMs, isAllowedLookalike, captureTolerance }:
     hour: hourBefore(nowMs),
     allowed,
     captureTolerance,
+    aboveLimit: isAboveLimit ? 1 : 0,
   }))!.rows
 }
 
@@ -198,6 +211,8 @@ function* objectionTo(message: IntakeMessage, row: InstructionColumns, verdict: 
   if (verdict !== 'fits' && verdict.kind === 'wrong') return `${verdict.code}: ${verdict.problem}; ${verdict.remedy}`
   const dates = objectionToDates(message)
   if (dates !== null) return dates
+  const above = message.accept.includes('above_limit') ? null : aboveLimit(message.dailyLimits, message.instruction)
+  if (above !== null) return questionText('above_limit', aboveLimitText(above))
   return yield* xtlTaken(arrivingOf(message, row), row.xtl_order_id, row.operation)
 }
 

@@ -10,6 +10,7 @@ import { HOLDING_UP, IS_BLOCKED, ORDERS_HELD, ORDERS_IN_DOUBT, WITHIN_CANARY } f
 import { isSubmittedAgain, originalOf } from '../originals.ts'
 import { all, allExact, count, exists, one, type Script } from '../script.ts'
 import { parseHealth } from '../work/accounts.ts'
+import { limitReached } from '../work/daily-limit.ts'
 
 interface BatchColumns {
   readonly source: 'file' | 'queue'
@@ -86,6 +87,7 @@ export function* viewOf(batchId: BatchId): Script<BatchView> {
     moneyWarnings: yield* count(MONEY_WARNINGS, { batchId }),
     duplicateMoneyWarnings: hasDuplicates ? yield* count(DUPLICATE_MONEY_WARNINGS, { batchId }) : 0,
     ...(hasDuplicates ? yield* duplicatesOf(batchId) : NO_DUPLICATES),
+    limitReached: hasWaiting ? yield* limitReached(batchId, batch.account_id) : null,
     ...(hasWaiting ? yield* nextDueIn(batchId) : NOTHING_DUE),
     ...(hasWaiting ? yield* blockedIn(batchId, batch.account_id, counts.READY ?? 0) : NOTHING_BLOCKED),
     lateAnswers: batch.late_answers,

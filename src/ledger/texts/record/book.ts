@@ -4,7 +4,9 @@
 import type { Actor } from '../../../domain/actor.ts'
 import { assert } from '../../../domain/fault.ts'
 import { type Cause, canMove, type State } from '../../../domain/states.ts'
+import { countsTowardsLimit } from '../../rules/daily-limit.ts'
 import { one, type Script } from '../script.ts'
+import { forgetSums } from '../work/daily-limit.ts'
 import { actorIdOf, byOf } from './acts.ts'
 import { type Chain, createChain } from './chain.ts'
 import { type Answered, answeredText } from './recorded.ts'
@@ -50,6 +52,11 @@ const INSERT = `
     VALUES (:row_id, :attempt, :from_state, :to_state, :cause, :at, :by, :http_status, :answer, :reason, :actor_id, :answered)
     RETURNING id`
 
+/** A claim and its own answer count by themselves, where anything is limited. */
+function changesWhatCounts(from: State, to: State, cause: Cause): boolean {
+  return cause !== 'claim' && from !== 'SENDING' && countsTowardsLimit(from) !== countsTowardsLimit(to)
+}
+
 export function createBookkeeping(chain: Chain = createChain()): Bookkeeping {
   const tally: Tally = createTally()
   function forget(): void {
@@ -78,6 +85,7 @@ export function createBookkeeping(chain: Chain = createChain()): Bookkeeping {
         const { id } = (yield* one<{ id: number }>(INSERT, move))!
         chain.moved({ id, ...move, parts: actor === null ? null : JSON.stringify(actor) })
         tally.moved(row, row.state, to)
+        if (changesWhatCounts(row.state, to, cause)) yield* forgetSums(row.batch_id)
       },
       arrived: (row) => tally.moved(row, null, 'READY'),
       touched: (batchId) => tally.touched(batchId),

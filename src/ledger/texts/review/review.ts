@@ -5,6 +5,7 @@ import { Fault } from '../../../domain/fault.ts'
 import { MOST_MINOR } from '../../rules/arriving.ts'
 import { EXECUTED, IS_VISIBLE, isAnyRecorded, LAST_RESTORED_AT } from '../conditions.ts'
 import { change, count, exists, one, type Script } from '../script.ts'
+import { aboveLimit } from './above-limit.ts'
 import {
   cancelledBefore,
   correctionOf,
@@ -36,6 +37,7 @@ export function* review(header: DraftHeader): Script<Omit<DraftReview, 'amountsU
     again: yield* countAgain(header),
     correction: yield* correctionOf(header),
     cancelledBefore: yield* cancelledBefore(),
+    aboveLimit: yield* aboveLimit(header),
     faults: yield* countFaults(),
     farDates: yield* farDates(header),
     late: yield* lateForOrder(header),

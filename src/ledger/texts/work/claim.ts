@@ -9,6 +9,7 @@ import { MAY_SEND, ORDER_IS_FREE, WITHIN_CANARY } from '../orders.ts'
 import type { Book } from '../record/book.ts'
 import type { Counted } from '../record/tally.ts'
 import { all, exists, one, type Script } from '../script.ts'
+import { countClaim, holdAboveLimit } from './daily-limit.ts'
 import { cancelIfExpired, IS_IN_TIME } from './expiring.ts'
 import { cancelMisfit, SHARES_ORDER } from './misfits.ts'
 
@@ -23,8 +24,9 @@ const CLAIM = `
 
 /** Checks again what the due row was found by, and holds it against its order once more. What is too late or no longer fits is cancelled. */
 export function* claim(book: Book, asked: Claim): Script<ClaimAnswer> {
-  const { rowId, nowMs, sendByMs, answerByMs, sharesOrder, expiresAtMs } = asked
+  const { rowId, nowMs, sendByMs, answerByMs, sharesOrder, expiresAtMs, limited } = asked
   if (sharesOrder && (yield* cancelMisfit(book, asked))) return { kind: 'not-free' }
+  if (limited !== null && (yield* holdAboveLimit(asked, limited))) return { kind: 'not-free' }
   const row = yield* one<Counted & { readonly id: number }>(CLAIM, {
     ...{ rowId, attempt: asked.attempt, nowMs, sendByMs, answerByMs, judged: sharesOrder ? 1 : 0 },
   })
@@ -32,6 +34,7 @@ export function* claim(book: Book, asked: Claim): Script<ClaimAnswer> {
     if (expiresAtMs !== null && expiresAtMs <= nowMs) yield* cancelIfExpired(book, rowId, nowMs)
     return { kind: 'not-free' }
   }
+  if (limited !== null) yield* countClaim(limited)
   const attempt = asked.attempt + 1
   yield* book.move({ ...row, state: 'READY' }, 'SENDING', 'claim', { attempt, atMs: nowMs })
   return { kind: 'claimed', attempt }

@@ -4,6 +4,7 @@
 import type { WorkLedger } from '../../../ports/ledger/work.ts'
 import type { Engine } from '../engine.ts'
 import { all, one } from '../script.ts'
+import { WAITS_FOR_A_DAY } from './daily-limit.ts'
 import { ROWS_PER_STEP, stepwise } from './open-rows.ts'
 
 /** No row rests longer: ours are 20 s at most, and what the gateway asks for holds the account and not a row. */
@@ -15,7 +16,7 @@ const latestOf = (at: string, from: string, order: string) =>
 /** The latest moment that the record knows of: not the last one, because the clock may have been set back since. */
 const LATEST = `
     SELECT @greatest(${latestOf('at', 'move', 'id')}, ${latestOf('at', 'act', 'id')}, ${latestOf('created_at', 'batch', 'created_at')},
-      ${latestOf('CASE WHEN execute_at IS NULL THEN due_at END', 'instruction', 'id')}) AS "atMs"`
+      ${latestOf(`CASE WHEN execute_at IS NULL AND NOT ${WAITS_FOR_A_DAY} THEN due_at END`, 'instruction', 'id')}) AS "atMs"`
 
 // Up to the latest moment only: of rows that wait for an execute_at there may be a million beyond it.
 const END = `

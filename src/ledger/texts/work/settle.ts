@@ -3,6 +3,7 @@
 import { formatCardMask } from '../../../domain/card.ts'
 import { assert } from '../../../domain/fault.ts'
 import type { Settled, Settlement } from '../../../ports/ledger/work.ts'
+import { countsTowardsLimit } from '../../rules/daily-limit.ts'
 import {
   type KeepLateAnswer,
   type MakeMove,
@@ -16,6 +17,7 @@ import type { Book } from '../record/book.ts'
 import { answeredBy } from '../record/recorded.ts'
 import { change, one, type Script } from '../script.ts'
 import { pauseAlike } from './alike-waiting.ts'
+import { forgetSums, giveBack } from './daily-limit.ts'
 import { stopExecuted } from './executed-before.ts'
 import { OPEN_ROW, type SettlingRow } from './open-rows.ts'
 import { pauseAfter } from './pausing.ts'
@@ -60,6 +62,7 @@ function* makeMove(book: Book, row: SettlingRow, step: MakeMove, settlement: Set
   const { to, cause, reason } = step
   if (untilMs !== null) yield* change(ASK_TO_WAIT, { untilMs, accountId: row.account_id })
   yield* writeRow(row, step, settlement)
+  if (settlement.limited && row.state === 'SENDING' && !countsTowardsLimit(to)) yield* giveBack(row.id)
   yield* book.move(row, to, cause, { attempt, atMs, httpStatus, answer, reason, answered: answeredBy(step.facts) })
   const stopped = step.waitsAgain && (yield* stopExecuted(book, row.id, atMs)) !== null
   return { state: stopped ? 'IN_DOUBT' : to, paused: yield* pauseAfter(row, step, settlement) }
@@ -115,6 +118,7 @@ function* keepLateAnswer(
   yield* change(WARN, { warning, moneyWarning: moneyWarning ? 1 : 0, atMs, id })
   yield* change('UPDATE batch SET late_answers = late_answers + 1 WHERE id = :batchId', { batchId })
   const stopped = moneyWarning ? yield* stopExecuted(book, id, atMs) : null
+  if (moneyWarning) yield* forgetSums(batchId)
   if (moneyWarning) yield* pauseAlike(row, atMs)
   yield* recordAct({ what: 'late-answer', atMs, actor: null, batchId, accountId, reason: text })
   book.touched(batchId)

@@ -5,6 +5,7 @@ import { type Engine, KEPT } from '../engine.ts'
 import { keepingAccountsOn } from './accounts.ts'
 import { finishCancelling } from './cancelling.ts'
 import { claim, dueRowsOn } from './claim.ts'
+import { limitingOn } from './daily-limit.ts'
 import { cancelExpired } from './expiring.ts'
 import { endingRestsOn } from './rests.ts'
 import { settle } from './settle.ts'
@@ -25,6 +26,7 @@ export function workingOn(engine: Engine, clock: () => number, due = dueRowsOn(e
     ...keepingAccountsOn(engine),
     ...sweepingOn(engine),
     ...endingRestsOn(engine),
+    ...limitingOn(engine),
     maySend: () => true,
     dividesAccounts: false,
     takeShare: async () => {},

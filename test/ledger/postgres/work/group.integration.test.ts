@@ -54,8 +54,8 @@ async function entriesOf(settling: readonly RowId[], claiming: readonly RowId[],
   })
   const claims = claiming.map((rowId, i): Work => {
     const times = { nowMs: NOW, reachedMs: NOW, passedMs, sendByMs: NOW + 15_000, answerByMs: NOW + 80_000 }
-    const asked = { rowId, attempt: 0, sharesOrder: true, expiresAtMs: null, claimNo: 9_000 + i, ...times }
-    return { kind: 'claim', asked }
+    const limits = { expiresAtMs: null, limited: null, mayExceed: false }
+    return { kind: 'claim', asked: { rowId, attempt: 0, sharesOrder: true, ...limits, claimNo: 9_000 + i, ...times } }
   })
   const entries = [...settlements, ...claims].map((work): Entry<Work> & { result: unknown } => ({
     ...{ work, mode: KEPT, result: undefined },

@@ -43,7 +43,15 @@ test('an answer that repeats card number, security code or password is written d
     const { attempt } = await claimed(cutOff, row)
     const outcome = await declined(told[i]!)
     const judging = { instruction: SALE, everInDoubt: false, notExecutedStatus: [], deleteAnswer: 'status' as const }
-    const attempted = { attempt, outcome, verdict: verdictOn(outcome, judging), refused: null, atMs: NOW, backoffMs: 0 }
+    const attempted = {
+      attempt,
+      outcome,
+      verdict: verdictOn(outcome, judging),
+      refused: null,
+      atMs: NOW,
+      backoffMs: 0,
+      limited: false,
+    }
     settlements.push(settlementOf(row, attempted).settlement)
   }
   proxy.treatStanding('reset')
