@@ -1,5 +1,6 @@
 // argv → command → exit code. Commands are imported when they are called, so that help and errors come at once.
 
+import { writeSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { Command, CommanderError, Option, type OutputConfiguration } from 'commander'
 import type { App } from './app.ts'
@@ -18,6 +19,7 @@ import { assertFitTexts } from './commands/option-texts.ts'
 import { keepToItself, processIo } from './commands/own-process.ts'
 import { createTerminal, loggingTerminal, quietly } from './commands/terminal.ts'
 import { maskCardData } from './domain/card-secrets.ts'
+import { errorCodeOf, messageOf } from './domain/errors.ts'
 import { Fault } from './domain/fault.ts'
 import { passwordsIn } from './domain/secrets.ts'
 import { createTextScrub } from './domain/text-scrub.ts'
@@ -49,22 +51,50 @@ function newRun(io: Io): Run {
 export async function runInThisProcess(argv: readonly string[]): Promise<never> {
   keepToItself()
   process.exitCode = EXIT.failure // where nothing is left to wait for before the command has come to its end
-  process.exit(await main(argv, processIo()))
+  const io = processIo()
+  const run = newRun(io)
+  process.on('uncaughtException', (error) => dieOf(error, run))
+  process.exit(await main(argv, io, run))
+}
+
+/** At once: nothing is known of the process any more, so nothing may be waited for in it. */
+function dieOf(error: unknown, { io, scrub = scrubOf(io) }: Run): never {
+  try {
+    writeSync(2, `${scrub(error instanceof Error ? (error.stack ?? errorText(error)) : errorText(error))}\n`)
+  } finally {
+    process.exit(EXIT.failure)
+  }
+}
+
+/** Before the configuration could be read. */
+function scrubOf({ env }: Io): (text: string) => string {
+  return createTextScrub({ secrets: passwordsIn(env), usernames: [] })
 }
 
 /** Runs one command. Resolves to its exit code when all that it wrote is written. */
-export async function main(argv: readonly string[], io: Io): Promise<number> {
+export async function main(argv: readonly string[], io: Io, run: Run = newRun(io)): Promise<number> {
   const { stdout, stderr } = io
+  let lost: string | null = null
   // The reader of our output may leave. That must not end work with requests open: only the writing ends.
-  for (const stream of [stdout, stderr]) stream.on('error', () => {})
-  const run = newRun(io)
+  stderr.on('error', () => {})
+  stdout.on('error', (error) => {
+    const code = errorCodeOf(error) ?? messageOf(error)
+    if (code !== 'EPIPE') lost ??= code
+  })
   try {
     await toProgram(run).parseAsync(argv, { from: 'user' })
   } catch (error) {
     run.exit = await reportError(error, argv.includes('--json'), run)
   }
   await Promise.all([stdout, stderr].map((stream) => new Promise((resolve) => stream.write('', resolve))))
-  return run.exit
+  return lost === null ? run.exit : sayLost(lost, run)
+}
+
+/** What the command did is done: only a code that says that all is well is taken back. */
+async function sayLost(code: string, { io: { stderr }, exit }: Run): Promise<number> {
+  const text = `What belongs on stdout could not be written (${code}). What was recorded is safe; ask for it again.\n`
+  await new Promise((resolve) => stderr.write(text, resolve))
+  return exit === EXIT.approved ? EXIT.failure : exit
 }
 
 /** Services, by name: where their stderr is no terminal, every line of it is one of the log. */
@@ -76,7 +106,7 @@ async function reportError(error: unknown, json: boolean, { io, called, scrub: o
     return error.exitCode === 0 || error.code === 'commander.help' ? EXIT.approved : EXIT.usage
   const exit = exitCodeOfError(error)
   const terminal = createTerminal(json, io)
-  const scrub = opened ?? createTextScrub({ secrets: passwordsIn(io.env), usernames: [] })
+  const scrub = opened ?? scrubOf(io)
   // Faults are our own words, except that those of a configuration quote it. Other errors may quote anything.
   const clean = error instanceof Fault && opened !== undefined ? maskCardData : scrub
   const message = clean(errorText(error))

@@ -1,10 +1,13 @@
 // What goes to a file, to stdout and to stderr: where results go when nobody says, `-`, and `--quiet`.
 
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, utimesSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, utimesSync } from 'node:fs'
 import { afterEach, describe, expect, test } from 'vitest'
 import { countsIn, recordedIn } from '../fixtures/books.ts'
 import { type Office, openOffice, until } from '../fixtures/cli.ts'
 import { orderOf, preparationFor, refunds, toCsv } from '../fixtures/files.ts'
+import { CLI } from '../fixtures/program.ts'
 
 let office: Office
 afterEach(() => office.close())
@@ -178,3 +181,33 @@ describe('--quiet', () => {
 async function statusesIn(csv: string): Promise<Record<string, number>> {
   return countsIn(await office.put('seen.csv', csv))
 }
+
+describe('what cannot be written to stdout', () => {
+  async function toFull(...args: readonly string[]): Promise<readonly [code: number, stderr: string]> {
+    const stdio = ['ignore', openSync('/dev/full', 'w'), 'pipe'] as const
+    const child = spawn(process.execPath, [CLI, ...args], { env: office.settings, stdio: [...stdio] })
+    let stderr = ''
+    child.stderr?.on('data', (chunk) => {
+      stderr += chunk
+    })
+    const [code] = await once(child, 'close')
+    return [code, stderr]
+  }
+
+  test('is said, and a command that did all else ends with 1', async () => {
+    const file = await prepared(2)
+    expect(await toFull('run', file, '--yes')).toEqual([1, expect.stringContaining('could not be written (ENOSPC)')])
+    expect(countsIn(office.path('refunds.results.csv'))).toEqual({ APPROVED: 2 })
+    expect((await toFull('status'))[0]).toBe(1)
+    expect((await toFull('status', 'nothing'))[0]).toBe(2) // it would not have said all is well
+  })
+})
+
+test('the text of an exception that nothing catches is scrubbed, and the process ends with 1', async () => {
+  office = await openOffice()
+  const thrown = "setTimeout(() => { throw new Error('of s3cret-pass and 4111111111111111') }, 1_000)"
+  const env = { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(thrown)}` }
+  const { code, stdout, stderr } = await office.spawnedWith(env, 'worker')
+  expect([code, stderr]).toEqual([1, expect.stringContaining('of [secret] and 4111110000001111')])
+  expect(stdout + stderr).not.toMatch(/s3cret-pass|4111111111111111/)
+})
