@@ -45,9 +45,8 @@ export interface Recorded {
 export const RECORDED: Readonly<Record<keyof Recorded, string>> = {
   rows: `
     SELECT id, batch_id AS "batchId", account_id AS "accountId", row_no AS "rowNo", state, reference, content, operation, order_key AS "orderKey",
-      answered_order_id AS "answeredOrderId",
-      attempt, transaction_id AS "transactionId", expires_at AS "expiresAtMs", supersedes, duplicate_of AS "duplicateOf", warning, money_warning AS "moneyWarning"
-      CAST(amount_minor AS TEXT) AS "amountMinor", attempt, transaction_id AS "transactionId", supersedes, duplicate_of AS "duplicateOf", warning, money_warning AS "moneyWarning"
+      answered_order_id AS "answeredOrderId", CAST(amount_minor AS TEXT) AS "amountMinor", expires_at AS "expiresAtMs",
+      attempt, transaction_id AS "transactionId", supersedes, duplicate_of AS "duplicateOf", warning, money_warning AS "moneyWarning"
     FROM instruction WHERE batch_id IN (SELECT id FROM batch WHERE stage = 'open') ORDER BY id`,
   moves: `
     SELECT row_id AS "rowId", attempt, from_state AS "fromState", to_state AS "toState", cause, at FROM move ORDER BY id`,
