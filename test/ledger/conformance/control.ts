@@ -7,6 +7,7 @@ import type { Ledger } from '../../../src/ports/ledger/ledger.ts'
 import {
   CLERK,
   claimNamed,
+  findingOn,
   listOf,
   NOW,
   openAccount,
@@ -195,6 +196,23 @@ export function describeControl(): void {
       await work(ledger, batchId, 'A', state)
       await expect(relabel('live')).rejects.toMatchObject({ code: 'usage' })
       expect(await known()).toEqual(['test'])
+    })
+
+    test('is never put right after a person had a row in doubt sent again', async () => {
+      await label('test')
+      const batchId = await submit(ledger, accountId, [refund('A')])
+      await work(ledger, batchId, 'A', 'IN_DOUBT')
+      await ledger.resolve(findingOn('A', { finding: 'send-again' }), CLERK, NOW + 400)
+      expect(await statesIn(ledger, batchId)).toEqual(['READY'])
+      await expect(relabel('live')).rejects.toMatchObject({ code: 'usage' })
+    })
+
+    test('is put right where the gateway refused the credentials and nothing else', async () => {
+      await label('test')
+      const batchId = await submit(ledger, accountId, [refund('A')])
+      await work(ledger, batchId, 'A', 'READY')
+      await relabel('live')
+      expect(await known()).toEqual(['live'])
     })
 
     test('is not put right while a row is being sent', async () => {

@@ -7,7 +7,6 @@ import type { AccountId, BatchId } from '../../../domain/ids.ts'
 import type { Environment } from '../../../domain/merchant.ts'
 import type { AccountControls, ControlLedger } from '../../../ports/ledger/control.ts'
 import { accountToAdopt, addressText, judgeLabel, type KnownLabel, whyNotRelabelled } from '../../rules/accounts.ts'
-import { ORDER_MOVED_IN } from '../../rules/order-book.ts'
 import {
   ACCOUNT_RESTARTED,
   BATCH_RESTARTED,
@@ -17,7 +16,6 @@ import {
 } from '../../rules/pausing.ts'
 import { accountsLike } from '../accounts.ts'
 import { voidApprovals } from '../approving/waiting.ts'
-import { listOf } from '../conditions.ts'
 import { type Engine, FAULTING } from '../engine.ts'
 import { recordAct } from '../record/acts.ts'
 import { change, exists, one, type Script } from '../script.ts'
@@ -158,8 +156,13 @@ function* labelAccount(
   return judged
 }
 
+/** What was refused for the credentials, as where they are of the other world, is PENDING again and nothing more. */
 const HAS_SENT = `
-    SELECT 1 FROM instruction WHERE account_id = :id AND (sent_at IS NOT NULL OR state IN (${listOf(ORDER_MOVED_IN)})) LIMIT 1`
+    SELECT 1 FROM batch b JOIN tally t ON t.batch_id = b.id
+    WHERE b.account_id = :id AND t.count > 0 AND t.state NOT IN ('READY', 'CANCELLED', 'INVALID', 'DUPLICATE')
+    UNION ALL
+    SELECT 1 FROM move m JOIN instruction i ON i.id = m.row_id
+    WHERE m.cause = 'resolve' AND m.at > 0 AND m.to_state = 'READY' AND i.account_id = :id LIMIT 1`
 
 function* relabelAccount(
   name: string,
