@@ -48,13 +48,19 @@ const PAID = `(
     SELECT c.id, c.amount_minor, c.money_warning FROM instruction c WHERE c.operation = 'CAUTH' AND ${BEFORE}) AS c)`
 
 /** Row \`n\` contradicts what is recorded of its order. */
-const IS_MISFIT = `n.order_key IS NOT NULL AND (CASE n.operation
+const IS_MISFIT = `(CASE n.operation
   WHEN 'CAUTH' THEN (SELECT sum(c.amount_minor) FROM instruction c WHERE c.operation = 'CAUTH' AND ${BEFORE})
     > (SELECT a.most + a.most * b.capture_tolerance / 100 FROM (SELECT ${AUTHORIZED} AS most) AS a JOIN batch b ON b.id = n.batch_id)
   WHEN 'REFUND' THEN (SELECT sum(c.amount_minor) FROM instruction c WHERE c.operation = 'REFUND' AND ${BEFORE}) > ${PAID}
   ELSE 0 END
   OR n.operation IN ('CAUTH', 'REFUND') AND EXISTS (SELECT 1 FROM instruction c WHERE c.operation = 'CANCEL' AND ${OF_ANOTHER_FILE})
   OR n.operation = 'CANCEL' AND EXISTS (SELECT 1 FROM instruction c WHERE c.operation = 'REFUND' AND ${OF_ANOTHER_FILE}))`
+
+/** It is one of a row in another batch, however long ago that was sent, and nobody answered with a number. */
+const IS_DONE_AGAIN = `n.operation IN ('CAUTH', 'REFUND', 'CANCEL') AND n.run_key IS NULL
+  AND (SELECT b.lookalikes_allowed FROM batch b WHERE b.id = n.batch_id) = 0 AND EXISTS (
+    SELECT 1 FROM instruction c WHERE ${COUNTS} AND c.batch_id <> n.batch_id AND c.operation = n.operation AND c.run_key IS NULL
+      AND c.amount_minor IS n.amount_minor AND c.currency IS n.currency AND c.reference <> n.reference)`
 
 /** What the disk of the ledger does at the moment. */
 export interface Disk {
@@ -170,17 +176,21 @@ export class SimulatedRecord implements Holder {
 
   /** What is taken in fits what is recorded of its order in that moment: what waits, is under way or is in doubt counts like what is approved. */
   #watchOrders(): void {
-    this.#db.function('takes_a_misfit', (reference) => {
-      this.#world?.fail(`${String(reference)} was taken in, and does not fit what is recorded of its order`)
+    this.#db.function('taken_in', (reference, isMisfit, isDoneAgain) => {
+      if (isMisfit === 1)
+        this.#world?.fail(`${String(reference)} was taken in, and does not fit what is recorded of its order`)
+      if (isDoneAgain === 1)
+        this.#world?.fail(`${String(reference)} was taken in, is recorded in another batch, and nobody was asked`)
       return null
     })
+    const look = (which: string) =>
+      `BEGIN SELECT taken_in(n.reference, ${IS_MISFIT}, ${IS_DONE_AGAIN}) FROM instruction n
+        WHERE ${which} AND n.state = 'READY' AND n.order_key IS NOT NULL; END`
     this.#db.exec(`
-      CREATE TEMP TRIGGER takes_a_misfit AFTER UPDATE OF stage ON main.batch WHEN NEW.stage = 'open'
-      BEGIN SELECT takes_a_misfit(n.reference) FROM instruction n WHERE n.batch_id = NEW.id AND n.state = 'READY' AND ${IS_MISFIT}; END`)
+      CREATE TEMP TRIGGER file_taken_in AFTER UPDATE OF stage ON main.batch WHEN NEW.stage = 'open' ${look('n.batch_id = NEW.id')}`)
     this.#db.exec(`
-      CREATE TEMP TRIGGER takes_a_misfit_by_message AFTER INSERT ON main.instruction
-      WHEN NEW.order_key IS NOT NULL AND (SELECT b.stage FROM batch b WHERE b.id = NEW.batch_id) = 'open'
-      BEGIN SELECT takes_a_misfit(n.reference) FROM instruction n WHERE n.id = NEW.id AND n.state = 'READY' AND ${IS_MISFIT}; END`)
+      CREATE TEMP TRIGGER message_taken_in AFTER INSERT ON main.instruction
+      WHEN NEW.order_key IS NOT NULL AND (SELECT b.stage FROM batch b WHERE b.id = NEW.batch_id) = 'open' ${look('n.id = NEW.id')}`)
   }
 
   /** As if there had never been anything. */
