@@ -89,6 +89,13 @@ function openText(sending: number, workerRuns: boolean): string {
     : ` ${plural(sending, 'request is', 'requests are')} open and will be answered and recorded.`
 }
 
+/** A batch of messages is that of a day or an hour: who stops a service by it would be wrong. */
+function laterMessagesText(source: BatchView['source']): string {
+  return source === 'file'
+    ? ''
+    : ' Messages that come into another batch (tomorrow’s, the next hour’s, or one of another name) are still sent.'
+}
+
 function sayWhat(
   what: Steering,
   batch: Pick<BatchView, 'batchId' | 'hold' | 'source' | 'approval' | 'counts'>,
@@ -99,7 +106,7 @@ function sayWhat(
   const { batchId, source } = batch
   switch (what) {
     case 'pause':
-      terminal.say(`Batch ${batchId} is paused: nothing more of it is sent.${open}`)
+      terminal.say(`Batch ${batchId} is paused: nothing more of it is sent.${open}${laterMessagesText(source)}`)
       break
     case 'resume':
       terminal.say(resumedText(batch))

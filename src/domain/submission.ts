@@ -115,6 +115,9 @@ export interface LookalikesRefused extends LookalikeCounts {
   readonly allowed: number
   /** Rows that would be sent. */
   readonly accepted: number
+  /** Ways on that were taken already. */
+  readonly isOnlyNew: boolean
+  readonly hasRunKey: boolean
 }
 
 /** Rows with an `execute_at` more than a day ago, or more than 400 days ahead. */
@@ -175,6 +178,8 @@ export function refusalsOf(review: DraftReview, likes: LookalikeCounts, request:
       found: review.lookalikes,
       allowed: request.allowLookalikes,
       accepted: newRows,
+      isOnlyNew: request.onlyNew === true,
+      hasRunKey: request.runKey !== null,
       ...likes,
     })
   }

@@ -35,6 +35,8 @@ function likeText(lookalike: Lookalike, where: string, changed: string | null): 
     return lookalike.operation === 'CANCEL'
       ? `voids an order that ${like.reference} (${where}) captures or refunds`
       : `${lookalike.operation === 'CAUTH' ? 'captures' : 'refunds'} an order that ${like.reference} (${where}) voids`
+  if (refundedBefore === null && like.state === 'IN_DOUBT' && lookalike.money?.amountMinor !== like.money?.amountMinor)
+    return `is of an order with ${like.reference} (${where}), which may have been executed`
   if (refundedBefore === null) return `has the same operation, amount and target as ${like.reference} (${where})`
   const { amountMinor, currency } = refundedBefore
   const refunded = like.batchId === null ? 'already refunded' : 'refunded before'
@@ -57,22 +59,28 @@ function lookalikesText({ found, lost }: LookalikesRefused): string {
 }
 
 /** Where most of the file was sent before, the way to send it all once more is not for copying. */
-function lookalikesRemedy({ found, recorded, accepted, longAgo }: LookalikesRefused): string {
+function lookalikesRemedy(refusal: LookalikesRefused): string {
+  const { found, recorded, accepted, longAgo } = refusal
   const takeOut = 'What was entered twice or has run already is executed twice: take it out of the file.'
   if (recorded < 2 || recorded * 2 < accepted)
     return `${takeOut} Only if ${found === 1 ? 'it is' : 'every one of them is'} meant, add --allow-lookalikes ${found}.`
   const ofLongAgo = [...longAgo.values()].reduce((sum, { rows }) => sum + rows, 0)
-  if (ofLongAgo * 2 >= accepted) return `${takeOut} ${longAgoText(longAgo, accepted, found)}`
+  if (ofLongAgo * 2 >= accepted) return `${takeOut} ${longAgoText(refusal)}`
   return `${takeOut} ${recorded} of the ${plural(accepted, 'row')} to be sent are recorded under other references, or with other amounts: this may be an earlier file again, or one with changes. If it is not, tranche run --help tells how look-alikes are let through.`
 }
 
 /** The batch that most rows are like, and the three ways on. */
-function longAgoText(longAgo: LookalikesRefused['longAgo'], accepted: number, found: number): string {
+function longAgoText({ longAgo, accepted, found, isOnlyNew, hasRunKey }: LookalikesRefused): string {
   const [first, ...others] = [...longAgo].toSorted(([, one], [, other]) => other.rows - one.rows)
   const [batchId, { rows, handedInMs }] = first as [string, { rows: number; handedInMs: number }]
   const more = others.length === 0 ? '' : ` (others what ${plural(others.length, 'other batch', 'other batches')} did)`
   const day = isoOf(handedInMs).slice(0, 10)
-  return `${rows} of the ${plural(accepted, 'row')} to be sent ask for what batch ${batchId} of ${day} asked for${more}: this may be that file again. To send only what no earlier file holds, add --only-new. If it is another month's, give it a run key: --run-key 2026-12. Only if all of it is to be executed once more, add --allow-lookalikes ${found}.`
+  return [
+    `${rows} of the ${plural(accepted, 'row')} to be sent ask for what batch ${batchId} of ${day} asked for${more}: this may be that file again.`,
+    ...(isOnlyNew ? [] : ['To send only what no earlier file holds, add --only-new.']),
+    ...(hasRunKey ? [] : ["If it is another month's, give it a run key: --run-key 2026-12."]),
+    `Only if all of it is to be executed once more, add --allow-lookalikes ${found}.`,
+  ].join(' ')
 }
 
 /** For next time: it saves the question, and not the look at these rows. */

@@ -5,6 +5,7 @@ import { lookalikesRefusal } from '../../src/present/lookalikes.ts'
 const HANDED_IN = Date.parse('2026-10-27T09:00:00Z')
 const refused = (over: Partial<LookalikesRefused>): LookalikesRefused => ({
   ...{ kind: 'lookalikes', found: 11, allowed: 0, accepted: 12, recorded: 11, changed: 0, lost: 0 },
+  ...{ isOnlyNew: false, hasRunKey: false },
   ...{ longAgo: new Map(), stillToSend: new Map(), ...over },
 })
 
@@ -19,6 +20,13 @@ test('a file that asks for what one of another month asked for names that one an
       "To send only what no earlier file holds, add --only-new. If it is another month's, give it a run key: --run-key 2026-12. " +
       'Only if all of it is to be executed once more, add --allow-lookalikes 11.',
   )
+})
+
+test('a way on that was taken already is not named again', () => {
+  const longAgo = new Map([['261027-bbbbb', { rows: 11, handedInMs: HANDED_IN }]])
+  const text = lookalikesRefusal(refused({ longAgo, isOnlyNew: true, hasRunKey: true }))
+  expect(text).not.toMatch(/--only-new|--run-key/)
+  expect(text).toContain('add --allow-lookalikes 11')
 })
 
 test('where most of a file was sent lately, the number that lets it through is not for copying', () => {

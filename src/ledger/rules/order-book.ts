@@ -51,6 +51,8 @@ export interface Order {
   /** There are such, but what they add up to is not known: an answer differed about money, for one. */
   readonly isSaleUnsure: boolean
   readonly recorded: Done
+  /** The last capture, and the last refund, that may have been executed. null: none. */
+  readonly inDoubt: { readonly CAUTH: Place | null; readonly REFUND: Place | null }
   /** By earlier rows of the same file. */
   readonly inFile: Done
 }
@@ -82,7 +84,7 @@ export interface OrderFault {
 
 export interface OrderQuestion {
   readonly kind: 'asked'
-  readonly why: 'refunded-before' | 'beside-void'
+  readonly why: 'refunded-before' | 'beside-void' | 'beside-doubt'
   /** All refunds before it; null: it is not about those. */
   readonly before: Pick<Sum, 'amountMinor' | 'currency'> | null
   readonly at: Place
@@ -94,13 +96,20 @@ export const NOTHING_DONE: Done = { captured: null, open: null, refunded: null, 
 export function judgeOrder(order: Order, row: OfOrder, rules: OrderRules): OrderVerdict {
   switch (row.operation) {
     case 'CAUTH':
-      return whyNotAfterVoid(order) ?? whyNotCaptured(order, row, rules) ?? besideVoid(order) ?? 'fits'
+      return (
+        whyNotAfterVoid(order) ??
+        whyNotCaptured(order, row, rules) ??
+        besideVoid(order) ??
+        besideDoubt(order, 'CAUTH') ??
+        'fits'
+      )
     case 'REFUND':
       return (
         whyNotAfterVoid(order) ??
         whyNotRefunded(order, row) ??
         besideVoid(order) ??
         refundedBefore(order, row) ??
+        besideDoubt(order, 'REFUND') ??
         'fits'
       )
     case 'CANCEL':
@@ -152,7 +161,7 @@ function whyNotVoided({ orderId, recorded: { refunded } }: Order): OrderFault | 
 
 function whyNotCaptured(order: Order, row: OfOrder, { captureTolerance }: OrderRules): OrderFault | null {
   const { authorized, recorded, inFile } = order
-  if (authorized === null) return null
+  if (authorized === null) return whyNotInCurrency(order, row)
   const most = authorized.amountMinor + (authorized.amountMinor * BigInt(captureTolerance)) / 100n
   return whyTooMuch(order, row, {
     ...{ of: authorized, most, before: addUp(recorded.captured, inFile.captured) },
@@ -161,6 +170,19 @@ function whyNotCaptured(order: Order, row: OfOrder, { captureTolerance }: OrderR
     ...{ done: 'authorized', verb: 'capture' },
     hint: captureTolerance === 0 ? '' : ` (${captureTolerance} % more are allowed)`,
   })
+}
+
+/** Of what is not authorized here, captures say at least the currency. */
+function whyNotInCurrency({ orderId, recorded, inFile }: Order, { currency }: OfOrder): OrderFault | null {
+  const before = addUp(recorded.captured, inFile.captured)
+  if (before === null || before.currency === null || before.currency === currency) return null
+  return {
+    kind: 'wrong',
+    code: 'other_currency',
+    column: 'request_currency',
+    problem: `the order was captured in another currency (order ${orderId}: captures of ${sumText(before)}, last by ${placeText(before.at)})`,
+    remedy: 'a capture is made in the currency of its order: check the amount and the currency',
+  }
 }
 
 function whyNotRefunded(order: Order, row: OfOrder): OrderFault | null {
@@ -244,6 +266,15 @@ function besideMoney({ orderId, inFile: { captured, refunded } }: Order): OrderQ
 
 function beside(at: Place, problem: string): OrderQuestion {
   return { kind: 'asked', why: 'beside-void', before: null, at, problem }
+}
+
+/** Who was not answered tries again, and not always with the same amount. */
+function besideDoubt({ orderId, inDoubt }: Order, operation: 'CAUTH' | 'REFUND'): OrderQuestion | null {
+  const at = inDoubt[operation]
+  if (at === null) return null
+  const what = operation === 'CAUTH' ? 'capture' : 'refund'
+  const problem = `a ${what} of order ${orderId} is in doubt and may have been executed (${placeText(at)})`
+  return { kind: 'asked', why: 'beside-doubt', before: null, at, problem }
 }
 
 /** A refund of an order whose sale is not recorded that repeats or exceeds all earlier ones together, or names another currency than they. */

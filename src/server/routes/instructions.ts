@@ -62,7 +62,7 @@ function subjectOf(taken: TakenMessage, reference: string): Subject {
   if (taken.kind !== 'refused') return { kind: taken.kind, batch: taken.batchId, row: taken.rowNo }
   throw new ProblemError(
     'instruction_refused',
-    `The instruction ${JSON.stringify(visibleStart(reference))} was refused: nothing was recorded, and nothing will be sent. Mend it and hand it in again.`,
+    `This request for the instruction ${JSON.stringify(visibleStart(reference))} was refused: nothing of it was recorded, and nothing will be sent for it. Mend it and hand it in again.`,
     { errors: taken.reasons.map(partOf) },
   )
 }

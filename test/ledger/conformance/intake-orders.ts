@@ -136,6 +136,21 @@ export function describeOrders(): void {
       expect(await statesIn(ledger, waiting)).toEqual(['CANCELLED'])
     })
 
+    test('beside one in doubt are asked about, as a row or as a message, whatever they ask for', async () => {
+      await sold()
+      const doubtful = await submit(ledger, accountId, [of('A', 3_000n)])
+      await work(ledger, doubtful, 'A', 'IN_DOUBT')
+      expect((await check([of('B', 2_999n)])).lookalikes).toMatchObject([
+        { reference: 'B', like: { reference: 'A', state: 'IN_DOUBT' }, refundedBefore: null },
+      ])
+      expect(await message(of('M', 2_999n), false)).toMatchObject({
+        reason: expect.stringMatching(
+          /^lookalike: a refund of order 777 is in doubt .* set allow_lookalike_of to "A"$/,
+        ),
+      })
+      expect((await message(of('M', 2_999n))).kind).toBe('accepted')
+    })
+
     test('whose sale was answered with another amount are not measured by it', async () => {
       await sold({ warnsOfMoney: true, warning: 'the gateway answered the amount 1.00' })
       expect((await check([of('A', 90_000n)])).review).toMatchObject({ accepted: 1, lookalikes: 0 })

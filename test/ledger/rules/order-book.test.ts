@@ -21,7 +21,7 @@ const sum = (amountMinor: bigint, rowNo = 3, currency: string | null = 'EUR'): S
 })
 const UNKNOWN: Order = {
   ...{ orderId: '7', authorized: null, sold: null, isSaleUnsure: false },
-  ...{ recorded: NOTHING_DONE, inFile: NOTHING_DONE },
+  ...{ recorded: NOTHING_DONE, inFile: NOTHING_DONE, inDoubt: { CAUTH: null, REFUND: null } },
 }
 const recorded = (done: Partial<Order['recorded']>, over: Partial<Order> = {}): Order => ({
   ...{ ...UNKNOWN, ...over },
@@ -96,6 +96,26 @@ test.each([
   const verdict = judgeOrder(order, row('CAUTH', amount), { captureTolerance })
   if (fits) expect(verdict).toBe('fits')
   else expect(verdict).toMatchObject({ problem: expect.stringContaining(`${captureTolerance} % more are allowed`) })
+})
+
+test.each([
+  ['CAUTH', 'capture'],
+  ['REFUND', 'refund'],
+] as const)('a %s beside one in doubt is asked about, whatever it asks for', (operation, what) => {
+  const order = recorded({}, { inDoubt: { CAUTH: at(4), REFUND: at(4) } })
+  expect(judgeOrder(order, row(operation, 1n), STRICT)).toMatchObject({
+    ...{ kind: 'asked', why: 'beside-doubt', at: at(4) },
+    problem: `a ${what} of order 7 is in doubt and may have been executed (row 4 of batch b1)`,
+  })
+})
+
+test('a capture of what is not authorized here is in the currency of the captures before it', () => {
+  const order = recorded({ captured: sum(1000n, 5) })
+  expect(judgeOrder(order, row('CAUTH', 1n, 'USD'), STRICT)).toMatchObject({
+    ...{ kind: 'wrong', code: 'other_currency', column: 'request_currency' },
+    problem: expect.stringContaining('captures of 10.00 EUR, last by row 5 of batch b1'),
+  })
+  expect(judgeOrder(order, row('CAUTH', 9_999n), STRICT)).toBe('fits')
 })
 
 describe('what is paid of an order', () => {

@@ -19,7 +19,8 @@ const TABLES = [
     authorized_minor @whole, authorized_currency @text, authorized_row @whole, authorized_unsure @whole,
     sold_minor @whole, sold_currency @text, sold_row @whole, sold_unsure @whole,
     captured_minor @whole, captured_currency @text, captured_row @whole, open_minor @whole, open_currency @text, open_row @whole,
-    refunded_minor @whole, refunded_currency @text, refunded_row @whole, voided_row @whole) @without_rowid`,
+    refunded_minor @whole, refunded_currency @text, refunded_row @whole, voided_row @whole,
+    doubted_capture @whole, doubted_refund @whole) @without_rowid`,
   'CREATE TEMP TABLE draft_of_order (order_key @text, row_no @whole, PRIMARY KEY (order_key, row_no)) @without_rowid',
   `CREATE TEMP TABLE draft_question (
     row_no @whole PRIMARY KEY, why @text, before_minor @whole, before_currency @text, before_row @whole, recorded_row @whole)`,

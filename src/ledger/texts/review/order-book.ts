@@ -57,7 +57,9 @@ const NAMED = (key: string, states: readonly State[]) => `(
 const DONE = (key: string, states = ORDER_COUNTS_IN) => `
   SELECT ${sumOfThose('captured', "operation = 'CAUTH'")}, ${sumOfThose('open', "operation = 'CAUTH' AND state <> 'APPROVED'")},
     ${sumOfThose('refunded', "operation = 'REFUND'")},
-    max(id) FILTER (WHERE operation = 'CANCEL') AS voided_row FROM ${NAMED(key, states)}`
+    max(id) FILTER (WHERE operation = 'CANCEL') AS voided_row,
+    max(id) FILTER (WHERE operation = 'CAUTH' AND state = 'IN_DOUBT') AS doubted_capture,
+    max(id) FILTER (WHERE operation = 'REFUND' AND state = 'IN_DOUBT') AS doubted_refund FROM ${NAMED(key, states)}`
 
 /** `key`: an expression; the affinity of a bare column would keep SQLite from its index. */
 const ANSWERED = (key: string, operations: string) => `
@@ -88,7 +90,7 @@ const SOLD = (key: string) =>
 const COLUMNS = {
   authorized: 'authorized_minor, authorized_currency, authorized_row, authorized_unsure',
   sold: 'sold_minor, sold_currency, sold_row, sold_unsure',
-  done: 'captured_minor, captured_currency, captured_row, open_minor, open_currency, open_row, refunded_minor, refunded_currency, refunded_row, voided_row',
+  done: 'captured_minor, captured_currency, captured_row, open_minor, open_currency, open_row, refunded_minor, refunded_currency, refunded_row, voided_row, doubted_capture, doubted_refund',
 } as const
 
 /** What is recorded of an order, in columns. */
@@ -111,11 +113,14 @@ interface Recorded {
   readonly refunded_currency: string | null
   readonly refunded_row: bigint | null
   readonly voided_row: bigint | null
+  readonly doubted_capture: bigint | null
+  readonly doubted_refund: bigint | null
 }
 
 type PlaceOf = (row: bigint) => Place
 
 function orderFrom(recorded: Recorded, placeOf: PlaceOf): Order {
+  const placed = (row: bigint | null): Place | null => (row === null ? null : placeOf(row))
   const sum = (amountMinor: bigint | null, currency: string | null, row: bigint | null): Sum | null =>
     row === null ? null : { amountMinor: amountMinor ?? 0n, currency, at: placeOf(row) }
   return {
@@ -127,8 +132,9 @@ function orderFrom(recorded: Recorded, placeOf: PlaceOf): Order {
       captured: sum(recorded.captured_minor, recorded.captured_currency, recorded.captured_row),
       open: sum(recorded.open_minor, recorded.open_currency, recorded.open_row),
       refunded: sum(recorded.refunded_minor, recorded.refunded_currency, recorded.refunded_row),
-      voided: recorded.voided_row === null ? null : placeOf(recorded.voided_row),
+      voided: placed(recorded.voided_row),
     },
+    inDoubt: { CAUTH: placed(recorded.doubted_capture), REFUND: placed(recorded.doubted_refund) },
     inFile: NOTHING_DONE,
   }
 }
@@ -137,8 +143,18 @@ function orderFrom(recorded: Recorded, placeOf: PlaceOf): Order {
 const UNREAD: PlaceOf = () => ({ batchId: '', rowNo: 0 })
 
 function* placesOf(recorded: Recorded): Script<PlaceOf> {
-  const { authorized_row, sold_row, captured_row, open_row, refunded_row, voided_row } = recorded
-  const rows = [authorized_row, sold_row, captured_row, open_row, refunded_row, voided_row]
+  const { authorized_row, sold_row, captured_row, open_row, refunded_row, voided_row, ...others } = recorded
+  const { doubted_capture, doubted_refund } = others
+  const rows = [
+    authorized_row,
+    sold_row,
+    captured_row,
+    open_row,
+    refunded_row,
+    voided_row,
+    doubted_capture,
+    doubted_refund,
+  ]
   const ids = rows.filter((id) => id !== null).map(Number)
   const found = yield* all<{ id: number } & Place>(
     `
@@ -260,7 +276,9 @@ function atMost(amountMinor: bigint): bigint {
 }
 
 function* noteQuestion(row: Drafted, { why, before, at }: OrderQuestion): Script<void> {
-  const { rowNo, refunded_row: recordedRow } = row
+  const { rowNo, operation, refunded_row, doubted_capture, doubted_refund } = row
+  const doubted = operation === 'CAUTH' ? doubted_capture : doubted_refund
+  const recordedRow = why === 'beside-doubt' ? doubted : refunded_row
   yield* change(
     `INSERT INTO draft_question (row_no, why, before_minor, before_currency, before_row, recorded_row)
     VALUES (:rowNo, :why, :beforeMinor, :currency, :beforeRow, :recordedRow)`,
