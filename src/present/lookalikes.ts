@@ -78,7 +78,7 @@ function longAgoText({ longAgo, accepted, found, isOnlyNew, hasRunKey }: Lookali
   return [
     `${rows} of the ${plural(accepted, 'row')} to be sent ask for what batch ${batchId} of ${day} asked for${more}: this may be that file again.`,
     ...(isOnlyNew ? [] : ['To send only what no earlier file holds, add --only-new.']),
-    ...(hasRunKey ? [] : ["If it is another month's, give it a run key: --run-key 2026-12."]),
+    ...(hasRunKey ? [] : ["If it is another month's, give it a run key, such as its month: --run-key YYYY-MM."]),
     `Only if all of it is to be executed once more, add --allow-lookalikes ${found}.`,
   ].join(' ')
 }

@@ -17,7 +17,7 @@ test('a file that asks for what one of another month asked for names that one an
   expect(lookalikesRefusal(refused({ longAgo }))).toBe(
     '11 rows look like one that is in this file or recorded already. What was entered twice or has run already is executed twice: take it out of the file. ' +
       '10 of the 12 rows to be sent ask for what batch 261027-bbbbb of 2026-10-27 asked for (others what 1 other batch did): this may be that file again. ' +
-      "To send only what no earlier file holds, add --only-new. If it is another month's, give it a run key: --run-key 2026-12. " +
+      "To send only what no earlier file holds, add --only-new. If it is another month's, give it a run key, such as its month: --run-key YYYY-MM. " +
       'Only if all of it is to be executed once more, add --allow-lookalikes 11.',
   )
 })

@@ -46,6 +46,13 @@ function isCode(text: string): boolean {
   return /^[A-Z]{3}$/.test(text) && !WORDS_AS_CODES.has(text.toLowerCase()) && parseCurrency(text) !== undefined
 }
 
+/** A sign or word, as somebody writes it into a cell of its own; short words are something else there. */
+function isMark(text: string): boolean {
+  if (/^\p{Lu}{0,2}\p{Sc}$/u.test(text)) return true
+  const word = plainWord(text)
+  return BY_WORD.has(word) && (word.length >= LETTERS_SURE || /[^a-z]/.test(word))
+}
+
 /** The one currency that a mark stands for; null: none, or more than one. */
 function currencyOfMark(mark: string): Currency | null {
   if (Object.hasOwn(CURRENCY_SIGNS, mark)) return parseCurrency(CURRENCY_SIGNS[mark] ?? '') ?? null
@@ -230,14 +237,14 @@ export class CodeColumns {
     for (const [place, column] of this.#columns) {
       const code = unquoted(cells[place] ?? '')
       if (code === '') continue
-      if (code !== column.last && !isCode(code)) {
+      if (code !== column.last && !isCode(code) && !isMark(code)) {
         this.#columns.delete(place)
         continue
       }
       column.last = code
       if (used === null) {
         if (!column.inOthers.has(code)) column.inOthers.set(code, line)
-      } else if (code !== used) column.differs ??= { line, code, used }
+      } else if (!mayMark(code, used)) column.differs ??= { line, code, used }
     }
   }
 
@@ -245,7 +252,7 @@ export class CodeColumns {
   statements(used: Currency | null, isRead: boolean): readonly Statement[] {
     return [...this.#columns].flatMap(([place, { differs, inOthers, last }]) => {
       const name = (this.#written[place] ?? '').trim()
-      const [other] = used === null ? [] : [...inOthers].filter(([code]) => code !== used)
+      const [other] = used === null ? [] : [...inOthers].filter(([code]) => !mayMark(code, used))
       if (differs !== null) return [contradicts(name, place, differs)]
       if (other !== undefined && used !== null)
         return [contradicts(name, place, { code: other[0], line: other[1], used })]

@@ -20,6 +20,7 @@ import {
   QUANTITIES,
   STATES,
   STATUS_ENDS,
+  TICKS,
   UNDOINGS,
   YES,
 } from './words.ts'
@@ -67,6 +68,8 @@ interface Column {
   done: Found | null
   notDone: Found | null
   isPlain: boolean
+  /** It holds nothing but ticks and empty cells. */
+  isTicked: boolean
   /** Cells that say nothing new. */
   readonly seen: Set<string>
 }
@@ -82,7 +85,7 @@ export class Progress {
     for (const place of places) {
       const kind = kindOf(written[place] ?? '')
       if (kind === null) continue
-      const seen = { first: null, other: null, done: null, notDone: null, isPlain: false }
+      const seen = { first: null, other: null, done: null, notDone: null, isPlain: false, isTicked: true }
       this.#columns.set(place, { kind, mayBeDone: mayBeDone.includes(place), seen: new Set(), ...seen })
     }
   }
@@ -90,14 +93,15 @@ export class Progress {
   see(cells: readonly string[], line: number): void {
     for (const [place, column] of this.#columns) {
       const raw = cells[place] ?? ''
-      if (column.seen.has(raw) || (raw === '' && column.kind === 'any')) continue
+      if (column.seen.has(raw)) continue
       if (column.seen.size < SEEN_MOST) column.seen.add(raw)
       const cell = unquoted(raw).trim()
       const value = cell.length > CHARACTERS_MOST ? cell : squeezedWord(cell)
       const isKnown = weighWords(column, { line, cell, value })
+      const isTick = TICKS.has(cell.toLowerCase())
       if (column.kind === 'any') {
-        if (!isKnown && cell !== '') this.#columns.delete(place)
-        continue
+        if (cell !== '' && !isTick) column.isTicked = false
+        if (!isKnown && !isTick && cell !== '') this.#columns.delete(place)
       }
       const compared = column.kind === 'status' || column.kind === 'state' ? value : flagOf(value, column.kind)
       column.first ??= { line, cell, value: compared }
@@ -139,7 +143,7 @@ function flagOf(value: string, kind: Kind): string {
 }
 
 function statementOf(column: Column, name: string, place: number): readonly Statement[] {
-  const { kind, mayBeDone, first, other, done, notDone, isPlain } = column
+  const { kind, mayBeDone, first, other, done, notDone, isPlain, isTicked } = column
   const isNamed = kind === 'status' || (kind === 'state' && (done ?? notDone) !== null)
   if (notDone !== null && (isNamed || isPlain || done !== null))
     return [
@@ -150,6 +154,8 @@ function statementOf(column: Column, name: string, place: number): readonly Stat
         place,
       ),
     ]
+  if (kind === 'any' && isTicked && other !== null && first !== null && [first, other].some(({ cell }) => cell === ''))
+    return mayBeDone ? [] : [halfDone('some rows are done', [first, other], name, place)]
   if (mayBeDone || kind === 'any' || (kind === 'state' && !isNamed) || first === null || name === '') return []
   if (other !== null) return [halfDone('some rows are done', [first, other], name, place)]
   const isDone =

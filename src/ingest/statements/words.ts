@@ -69,12 +69,12 @@ export const FEES = setOf(
 
 /** With their accents: `öre` is money, and Italian `ore` are hours. */
 export const MINOR_UNITS = setOf(
-  'cent cents ct cts minor subunit subunits hundredths centi',
+  'cent cents centen ct cts eurocent eurocents eurct minor subunit subunits hundredths centi hundertstel',
   'centime centimes céntimo céntimos centimo centimos centavo centavos centesimo centesimi rappen',
-  'penny pennies pence paise paisa öre øre groszy grosze haléř haléřů haleru kopek kopeks копеек копейки fen 分 銭 sen',
+  'penny pennies pence paise paisa öre øre groszy grosze groszach gr haléř haléřů haléřích haleru kopek kopeks копеек копейки fen 分 銭 sen',
 )
 export const MULTIPLES = setOf(
-  'k thousand thousands thsd tsd tausend milliers miles mille migliaia mila tys 000 1000 1000s 000s 千 千円 千元',
+  'k thousand thousands thsd tsd tkr tausend milliers miles mille migliaia mila tys 000 1000 1000s 000s 千 千円 千元',
   'mio mln mn million millions millionen millones milioni 百万 百万円 万 万円 万元 lakh lakhs crore crores',
   'bn billion billions mrd milliarde milliarden milliards miliardi 億 億円',
 )
@@ -84,10 +84,10 @@ export const MULTIPLES = setOf(
 /** A cell is compared as a whole, without blanks and accents, but for the nouns below. */
 export const DONE = setOf(
   'done complete completed success successful succeeded ok cleared approved refunded voided',
-  'processed executed closed finished partiallyrefunded partialrefund fullyrefunded',
-  'abgeschlossen erledigt ausgefuhrt erfolgreich erstattet teilweiseerstattet ruckerstattet zuruckerstattet verarbeitet',
-  'termine effectue rembourse reussi traite fait completado reembolsado devuelto procesado hecho completato rimborsato eseguito fatto',
-  '返金済み 返金済 処理済み 完了 已退款 完成 已完成 成功 退款成功',
+  'processed executed closed finished partiallyrefunded partialrefund fullyrefunded credited reimbursed repaid',
+  'abgeschlossen erledigt erl gutgeschrieben uberwiesen ausgezahlt ausgefuhrt erfolgreich erstattet teilweiseerstattet ruckerstattet zuruckerstattet verarbeitet',
+  'termine effectue rembourse reussi traite fait credite verse vire regle abonado realizado completado reembolsado devuelto procesado hecho completato rimborsato eseguito fatto',
+  '返金済み 返金済 処理済み 対応済 対応済み 完了 已退款 完成 已完成 成功 退款成功',
 )
 /** Of the payment: it must be there before it can be refunded or voided. */
 export const PAID = setOf(
@@ -104,7 +104,9 @@ export const NOT_DONE = setOf(
 export const PLAIN = setOf('vorgemerkt')
 export const NOUNS =
   /^(?:umsatz|buchung|zahlung|payment|transaction|refund|transaktion|operation|paiement|pago|pagamento)/
-export const YES = setOf('yes y true x 1 ja j oui si sim ✓ ✔ ☑ ✅ wahr vrai verdadero vero 是 はい ○')
+export const YES = setOf('yes y true x 1 ja j oui si sim tak ✓ ✔ ☑ ✅ wahr vrai verdadero vero 是 はい ○')
+/** By hand, in a column of any name: beside empty cells it marks rows off. */
+export const TICKS = setOf('x xx xxx ✓ ✔ ☑ ✅ √ ok okay 済 ○ ◯ ●')
 
 /** Ends of the words that a name has for progress: also `Buchungsstatus` and `返金状態`. */
 export const STATUS_ENDS = ['status', 'statut', 'estatus', 'ステータス', '状態', '状态', '状況']
@@ -118,11 +120,12 @@ export const OTHER_THINGS = [
 ]
 /** In a name: what was done to a row. */
 export const DONE_NAMES = setOf(
-  'done refunded processed completed executed finished closed voided',
-  'erledigt erstattet ruckerstattet zuruckerstattet verarbeitet ausgefuhrt abgeschlossen',
-  'fait rembourse remboursee traite traitee termine terminee effectue effectuee',
-  'hecho reembolsado reembolsada devuelto procesado procesada completado ejecutado',
-  'fatto rimborsato rimborsata elaborato completato eseguito 返金済み 返金済 処理済み 已退款',
+  'done refunded processed completed executed finished closed voided credited reimbursed repaid',
+  'erledigt erl erstattet ruckerstattet zuruckerstattet gutgeschrieben uberwiesen ausgezahlt verarbeitet bearbeitet ausgefuhrt abgeschlossen',
+  'fait rembourse remboursee traite traitee termine terminee effectue effectuee credite creditee verse versee vire',
+  'hecho reembolsado reembolsada devuelto procesado procesada completado ejecutado abonado abonada realizado',
+  'fatto rimborsato rimborsata elaborato completato eseguito accreditato 返金済み 返金済 処理済み 対応済 已退款',
+  'terugbetaald gedaan afgehandeld verwerkt zwrocono wykonano wykonane aterbetald',
 )
 /** Not the French `payée`, which without its accent is the English for whoever is paid. */
 export const PAID_NAMES = setOf('paid captured settled booked charged bezahlt gebucht paye pagado pagada pagato pagata')
@@ -140,5 +143,5 @@ export const IDS = setOf(
 export const QUANTITIES = setOf(
   'amount amt betrag summe montant importe monto importo sum total totals totale gross net value brutto netto wert',
   'price fee fees tax vat currency qty quantity count items units rate percent balance',
-  'reason grund raison motif motivo method policy type note notes comment request requested due by until deadline window eligible',
+  'reason grund raison motif motivo method policy type note notes comment request requested due by until deadline window eligible von par por door',
 )

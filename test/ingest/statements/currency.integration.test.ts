@@ -138,13 +138,17 @@ describe('a currency that nothing reads', () => {
     ['Buchungswährung', ['CHF', 'CHF'], '5.00 CHF'],
     ['货币', ['EUR', 'HKD'], '5.00 HKD'],
     ['anything', ['USD'], '5.00 USD'],
+    ['通貨', ['円'], null],
+    ['Waluta', ['zł', ''], null],
+    ['Devises', ['€', 'Dollars US'], null],
+    ['Munt', ['euro', 'dollar'], null],
   ])('in the column %s with %j refuses the file where it differs', async (name, cells, money) => {
     const book = zip(
       partsOf({ A: rowsOf([['amount', 'order_id', name], ...cells.map((cell) => ['5.00', '7', cell])]) }),
     )
     for (const file of [withColumn(name, cells), book]) {
       const fault = await refusalOf(file, said)
-      const line = cells.findIndex((cell) => cell !== '' && cell !== 'EUR') + 2
+      const line = cells.findIndex((cell) => !['', 'EUR', '€', 'euro'].includes(cell)) + 2
       expect(fault.problem).toBe(
         `the column "${name}" says ${cells[line - 2]} in line ${line}, whose amount would be read as EUR`,
       )
@@ -152,6 +156,7 @@ describe('a currency that nothing reads', () => {
       expect(fault.remedy).toContain(`--map "${name}=ignore"`)
       const ignored = [{ column: name, field: null }]
       expect((await readWhole(file, { ...said, map: ignored })).rows).toHaveLength(cells.length)
+      if (money === null) continue
       const mapped = [{ column: name, field: 'request_currency' as const }]
       expect(await moneyOf(file, { ...said, map: mapped })).toContain(money)
     }
@@ -174,6 +179,7 @@ describe('a currency that nothing reads', () => {
     ['Country', ['USD', 'Germany']],
     ['Scope', ['ALL', 'TOP']],
     ['unit', ['usd']],
+    ['Country', ['kr', 'rand']],
   ])('is not what %s with %j says', async (name, cells) => {
     expect((await readWhole(withColumn(name, cells), said)).rows).toHaveLength(cells.length)
   })

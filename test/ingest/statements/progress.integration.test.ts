@@ -47,6 +47,14 @@ describe('a column that says how far a row has come', () => {
     ['Refund ID', ['', 're_1', 're_2']],
     ['Erstattet am', ['1.11.2026', '', '2.11.2026']],
     ['transaction id of the refund', ['7', '']],
+    ['Terugbetaald', ['ja', '', 'ja']],
+    ['Gutgeschrieben', ['x', '']],
+    ['Bearbeitet', ['ja', 'nein']],
+    ['Credited', ['yes', 'no']],
+    ['Zwrócono', ['tak', 'nie']],
+    ['対応済', ['○', '']],
+    ['Info', ['', 'x']],
+    ['Kontrolle', ['✓', '', 'ok']],
   ])('%s with %j refuses the file until it is ignored', async (name, cells) => {
     const fault = await refusalOf(fileOf(name, ...cells), REFUND)
     expect(fault.problem).toMatch(/says how far a row has come \(.* and it is not read: every row would be sent/)
@@ -75,6 +83,11 @@ describe('a column that says how far a row has come', () => {
     ['Payee', ['Ann', 'Bob']],
     ['Status date', ['2026-11-01', '2026-11-02']],
     ['Refunded Amount', ['1.00', '2.00']],
+    ['Bearbeitet von', ['Anna', '']],
+    ['Express', ['ja', '']],
+    ['Grade', ['x', 'xx']],
+    ['Grade', ['x', '', 'y']],
+    ['VIP', ['x', 'x']],
   ])('%s with %j is carried through', async (name, cells) => {
     expect((await readWhole(fileOf(name, ...cells), REFUND)).rows).toHaveLength(cells.length)
   })

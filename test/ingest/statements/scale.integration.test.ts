@@ -26,7 +26,14 @@ describe('minor units in the name of the column', () => {
   test.each([
     ...['amount_cents', 'amount_in_cents', 'amountCents', 'amount_minor', 'Amount (cents)', 'Amount (ct)'],
     ...['Betrag in Cent', 'montant_centimes', 'Importe (céntimos)', 'amount_pence', 'Amount in paise', 'Belopp (öre)'],
-    ...['value_minor_units', 'Amount (x100)', 'AMOUNT_CENTS_USD'],
+    ...[
+      'value_minor_units',
+      'Amount (x100)',
+      'AMOUNT_CENTS_USD',
+      'Bedrag (centen)',
+      'Bedrag (eurocent)',
+      'Kwota w groszach',
+    ],
   ])('%s is refused until it is said', async (column) => {
     const map = asAmount(column)
     const sheet = zip(
@@ -55,7 +62,7 @@ describe('minor units in the name of the column', () => {
       'Amount (x1000)',
       '金額（千円）',
     ],
-    ...['montant_milliers', 'Importe (miles)', 'Amount k USD'],
+    ...['montant_milliers', 'Importe (miles)', 'Amount k USD', 'Belopp tkr'],
   ])('%s is refused, whatever is said', async (column) => {
     for (const said of [REFUND, MINOR]) {
       const fault = await refusalOf(fileOf(column, '2990'), { ...said, map: asAmount(column) })
