@@ -86,7 +86,7 @@ test('a gateway that is away is to be looked at while a worker waits for it, and
   worker.kill('SIGTERM')
   await worker.ended
   const alone = await office.tranche('doctor')
-  expect([alone.code, alone.stdout]).toEqual([2, expect.stringMatching(/^FIX {2}gateway of default: /m)])
+  expect([alone.code, alone.stdout]).toEqual([75, expect.stringMatching(/^FIX {2}gateway of default: /m)])
 })
 
 test('a stopped merchant and a paused batch are named with the command that lets them go on', async () => {
