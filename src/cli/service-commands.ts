@@ -190,7 +190,7 @@ function addCopyCommands(program: Command, act: Act): void {
     .option('--due-before <moment>', 'with --restored: rows with an execute_at from this moment on stay PENDING')
     .option('--merchant <name>', 'the same account, at the address or user name configured now')
     .option(
-      '--environment <name>',
+      '--environment <merchant>',
       'this merchant’s account is live or test as configured now; nothing was sent for it yet',
     )
     .requiredOption('--reason <text>', 'why; kept in the history')

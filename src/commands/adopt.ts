@@ -88,7 +88,7 @@ function parseWhat({
   if (named !== 1) {
     throw new Fault(
       'usage',
-      'Say which it is: --moved (this is the newest state and every other copy is dead), --restored (an older state was put back) --merchant NAME (the same account at a new address) or --environment NAME (the label of that merchant was wrong). Nothing was changed.',
+      'Say which it is: --moved (this is the newest state and every other copy is dead), --restored (an older state was put back), --merchant NAME (the same account at a new address) or --environment NAME (the label of that merchant was wrong). Nothing was changed.',
     )
   }
   if (merchant !== undefined) return { kind: 'merchant', name: merchant }

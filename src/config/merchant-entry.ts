@@ -39,15 +39,17 @@ export async function entrySchema(directory: string, exposed: ExposedFile[]) {
     })
   const whole = ({ min, max }: Range) => z.int().min(min).max(max).optional()
   const secretFile = read((path, complain) => readSecretFile(resolve(directory, path), complain, exposed))
-  const limits = z.record(z.string(), z.string()).transform((said, context) => {
-    const amounts = new Map<Currency, bigint>()
-    for (const [code, text] of Object.entries(said)) {
-      const money = parseLimit(code, text)
-      if (typeof money === 'string') context.addIssue({ code: 'custom', path: [code], message: money })
-      else amounts.set(money.currency, money.amountMinor)
-    }
-    return amounts
-  })
+  const limits = z
+    .record(z.string(), z.string('is no text: write it in quotes, such as "50000.00"'))
+    .transform((said, context) => {
+      const amounts = new Map<Currency, bigint>()
+      for (const [code, text] of Object.entries(said)) {
+        const money = parseLimit(code, text)
+        if (typeof money === 'string') context.addIssue({ code: 'custom', path: [code], message: money })
+        else amounts.set(money.currency, money.amountMinor)
+      }
+      return amounts
+    })
   // Read beside the schema, because two of them belong together.
   const file = z.string().regex(/\S/, 'is empty').optional()
   return z.strictObject({

@@ -49,9 +49,9 @@ export function refusalText({
     case 'above-limit':
       return `${plural(Number(found), 'row is', 'rows are')} above the limit of a whole day. Look at the amounts: each is sent alone, on a day of its own.`
     case 'count':
-      return `It has ${found} rows, and ${expected} were expected. Look whether it is the right file, and whole.`
+      return `It has ${found} rows, and ${expected} were expected. Check that it is the right file, and complete.`
     case 'total':
-      return `It adds up to ${spaced(found)}, and ${spaced(expected)} was expected: ${difference}. Look whether it is the right file, and whole.`
+      return `It adds up to ${spaced(found)}, and ${spaced(expected)} was expected: ${difference}. Check that it is the right file, and complete.`
     case 'total-unknown':
       return `What it adds up to is not known: ${unread} amounts cannot be read. The others add up to ${spaced(found)}, and ${spaced(expected)} was expected. Mend those rows first.`
     case 'currency':

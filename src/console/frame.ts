@@ -149,7 +149,7 @@ function bandOf({ app, isSandbox }: ConsoleDoor): Html {
       : plural(merchants.length, 'merchant')
   // A merchant without a label may be live.
   const labels = [...new Set(merchants.map(({ environment }) => environment ?? 'live'))].sort()
-  if (labels.join() === 'test') return html`<p class="band sandbox">TEST – no money moves · ${where}</p>`
+  if (labels.join() === 'test') return html`<p class="band sandbox">TEST (as configured) · ${where}</p>`
   return html`<p class="band live">${labels.map((label) => label.toUpperCase()).join(' and ') || 'LIVE'} · ${where}</p>`
 }
 

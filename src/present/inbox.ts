@@ -79,10 +79,6 @@ export function refusedReport(
     lines.push(
       `What is asked above is answered for this one file alone, with the option that is named there: ${submitCommand} …`,
     )
-  if (reviewed.review.aboveLimit.length > 0)
-    lines.push(
-      'An inbox takes no --allow-above-limit either: where they are meant, hand the file in with tranche submit.',
-    )
   return lines
 }
 

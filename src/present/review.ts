@@ -229,9 +229,9 @@ function farDatesRefusal({ found, line, executeAtMs }: FarDatesRefused): string 
 export function undeclaredLine(refusal: Undeclared): string {
   switch (refusal.kind) {
     case 'count':
-      return `The file has ${plural(refusal.found, 'row')}, ${refusal.expected} were expected (--expect-count): ${countText(refusal.found - refusal.expected)}. Look whether it is the right file, and whole.`
+      return `The file has ${plural(refusal.found, 'row')}, ${refusal.expected} were expected (--expect-count): ${countText(refusal.found - refusal.expected)}. Check that it is the right file, and complete.`
     case 'total':
-      return `The file adds up to ${refusal.found}, ${refusal.expected} was expected (--expect-total): ${refusal.difference}. Look whether it is the right file, and whole.`
+      return `The file adds up to ${refusal.found}, ${refusal.expected} was expected (--expect-total): ${refusal.difference}. Check that it is the right file, and complete.`
     case 'total-unknown':
       return `What the file adds up to is not known: ${plural(refusal.unread, 'row has an amount', 'rows have an amount')} that cannot be read. The others add up to ${refusal.found}, ${refusal.expected} was expected (--expect-total). Correct ${refusal.unread === 1 ? 'that row' : 'those rows'} first.`
     case 'currency':

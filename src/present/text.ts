@@ -14,7 +14,7 @@ export function amountText(amountMinor: bigint, currency: Currency | ''): string
 
 /** As it is shown wherever money is. */
 export function environmentText(environment: Environment): string {
-  return environment === 'live' ? 'LIVE' : 'TEST – no money moves'
+  return environment === 'live' ? 'LIVE' : 'TEST (as configured)'
 }
 
 /** None where nobody has said. */

@@ -29,9 +29,9 @@ function wordsOf({ kind, rows, found, expected, difference, unread, known }: Fou
     case 'above-limit':
       return `${found} of its rows are above the limit of a whole day. Look at the amounts. Only if every one is meant: allow_above_limit ${found}; each is sent alone, on a day of its own.`
     case 'count':
-      return `It has ${found} rows, and ${expected} were expected. Look whether it is the right file, and whole.`
+      return `It has ${found} rows, and ${expected} were expected. Check that it is the right file, and complete.`
     case 'total':
-      return `It adds up to ${found}, and ${expected} was expected: ${difference}. Look whether it is the right file, and whole.`
+      return `It adds up to ${found}, and ${expected} was expected: ${difference}. Check that it is the right file, and complete.`
     case 'total-unknown':
       return `What it adds up to is not known: ${unread} amounts cannot be read. The others add up to ${found}, and ${expected} was expected.`
     case 'currency':

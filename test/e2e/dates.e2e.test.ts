@@ -82,7 +82,7 @@ test('a limit for the whole file cancels what is left, is kept by the batch, and
 test('what has expired when it is handed in is a bad row', async () => {
   const path = await put('in.csv', [refundRow(1, { expires_at: soon(-1) })])
   const refused = await office.tranche('check', path)
-  expect([refused.code, refused.stdout]).toEqual([7, expect.stringContaining('is past already')])
+  expect([refused.code, refused.stdout]).toEqual([7, expect.stringContaining('has already passed')])
 })
 
 test('captures after their authorization are told, and sent all the same', async () => {

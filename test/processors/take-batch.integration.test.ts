@@ -80,7 +80,7 @@ describe('the dates of a batch', () => {
   test('make an instruction bad that has expired when its producer made it, and not one that waited', async () => {
     const expired = batch({ expires_at: '2026-05-04T09:00:00Z' })
     expect(await reasonsOf(expired)).toContainEqual(
-      expect.stringMatching(/^instructions\.0\.expires_at: is past already/),
+      expect.stringMatching(/^instructions\.0\.expires_at: has already passed/),
     )
     const waited = { jobName: 'batch', payload: expired, sourceId: 'waited', queuedAtMs: NOW - 1 }
     expect((await takeMessage(waited, parts)).kind).toBe('recorded')

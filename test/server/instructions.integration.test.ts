@@ -86,7 +86,7 @@ test('what contradicts the record has a code, and a look-alike is let through by
 
 test.each([
   ['an execute_at of another year', { execute_at: '2062-06-01T09:00:00Z' }, 'execute_at', 'more than 400 days ahead'],
-  ['an expires_at that is past', { expires_at: '2026-01-01T09:00:00Z' }, 'expires_at', 'is past already'],
+  ['an expires_at that is past', { expires_at: '2026-01-01T09:00:00Z' }, 'expires_at', 'has already passed'],
   [
     'an expires_at that is not after execute_at',
     { execute_at: '2026-12-01T09:00:00Z', expires_at: '2026-12-01T09:00:00Z' },

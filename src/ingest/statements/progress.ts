@@ -70,6 +70,7 @@ interface Column {
   isPlain: boolean
   /** It holds nothing but ticks and empty cells. */
   isTicked: boolean
+  hasEmpty: boolean
   /** Cells that say nothing new. */
   readonly seen: Set<string>
 }
@@ -85,7 +86,15 @@ export class Progress {
     for (const place of places) {
       const kind = kindOf(written[place] ?? '')
       if (kind === null) continue
-      const seen = { first: null, other: null, done: null, notDone: null, isPlain: false, isTicked: true }
+      const seen = {
+        first: null,
+        other: null,
+        done: null,
+        notDone: null,
+        isPlain: false,
+        isTicked: true,
+        hasEmpty: false,
+      }
       this.#columns.set(place, { kind, mayBeDone: mayBeDone.includes(place), seen: new Set(), ...seen })
     }
   }
@@ -98,6 +107,7 @@ export class Progress {
       const cell = unquoted(raw).trim()
       const value = cell.length > CHARACTERS_MOST ? cell : squeezedWord(cell)
       const isKnown = weighWords(column, { line, cell, value })
+      column.hasEmpty ||= cell === ''
       const isTick = TICKS.has(cell.toLowerCase())
       if (column.kind === 'any') {
         if (cell !== '' && !isTick) column.isTicked = false
@@ -143,7 +153,7 @@ function flagOf(value: string, kind: Kind): string {
 }
 
 function statementOf(column: Column, name: string, place: number): readonly Statement[] {
-  const { kind, mayBeDone, first, other, done, notDone, isPlain, isTicked } = column
+  const { kind, mayBeDone, first, other, done, notDone, isPlain, isTicked, hasEmpty } = column
   const isNamed = kind === 'status' || (kind === 'state' && (done ?? notDone) !== null)
   if (notDone !== null && (isNamed || isPlain || done !== null))
     return [
@@ -154,7 +164,14 @@ function statementOf(column: Column, name: string, place: number): readonly Stat
         place,
       ),
     ]
-  if (kind === 'any' && isTicked && other !== null && first !== null && [first, other].some(({ cell }) => cell === ''))
+  if (
+    kind === 'any' &&
+    hasEmpty &&
+    other !== null &&
+    first !== null &&
+    !saysMore(name) &&
+    (isTicked || (done ?? notDone) !== null)
+  )
     return mayBeDone ? [] : [halfDone('some rows are done', [first, other], name, place)]
   if (mayBeDone || kind === 'any' || (kind === 'state' && !isNamed) || first === null || name === '') return []
   if (other !== null) return [halfDone('some rows are done', [first, other], name, place)]
@@ -163,6 +180,11 @@ function statementOf(column: Column, name: string, place: number): readonly Stat
       ? YES.has(first.value) || DONE.has(first.value)
       : isNamed && DONE.has(first.value.replace(NOUNS, '') || first.value)
   return isDone ? [allDone(first, name)] : []
+}
+
+/** What stands beside empty cells there is no mark: a note, a reason. */
+function saysMore(name: string): boolean {
+  return wordsOf(name).some((word) => QUANTITIES.has(word))
 }
 
 function textOf({ cell, line }: Found): string {

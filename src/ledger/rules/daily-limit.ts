@@ -11,7 +11,7 @@ import { formatAmount } from '../../domain/money.ts'
 import type { State } from '../../domain/states.ts'
 
 /** A row in these states moved its money, or may have: it counts towards the limit of the day of its claim. */
-const COUNTED: readonly State[] = ['SENDING', 'IN_DOUBT', 'APPROVED']
+export const COUNTED: readonly State[] = ['SENDING', 'IN_DOUBT', 'APPROVED']
 
 export function countsTowardsLimit(state: State): boolean {
   return COUNTED.includes(state)

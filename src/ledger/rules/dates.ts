@@ -55,7 +55,7 @@ function asked(problem: string): DatesVerdict {
 }
 
 const EXPIRED = {
-  problem: 'is past already: the row would not be sent',
+  problem: 'has already passed: the row would not be sent',
   remedy: 'write a later moment, or take the row out',
 }
 

@@ -154,7 +154,7 @@ function whyNotVoided({ orderId, recorded: { refunded } }: Order): OrderFault | 
     kind: 'wrong',
     code: 'after_refund',
     column: 'request_ref_po_id',
-    problem: `a refund of the order is recorded (order ${orderId}: refunds of ${sumText(refunded)}, last by ${placeText(refunded.at)})`,
+    problem: `a refund of the order is recorded (order ${orderId}: refunds ${ofSum(refunded)}, last by ${placeText(refunded.at)})`,
     remedy: 'what is refunded cannot be voided: take the row out, or refund the rest of the order',
   }
 }
@@ -168,7 +168,7 @@ function whyNotCaptured(order: Order, row: OfOrder, { captureTolerance }: OrderR
     problem: 'more of the order would be captured than was authorized',
     otherCurrency: 'the order was authorized in another currency',
     ...{ done: 'authorized', verb: 'capture' },
-    hint: captureTolerance === 0 ? '' : ` (${captureTolerance} % more are allowed)`,
+    hint: captureTolerance === 0 ? '' : ` (${captureTolerance} % more is allowed)`,
   })
 }
 
@@ -180,7 +180,7 @@ function whyNotInCurrency({ orderId, recorded, inFile }: Order, { currency }: Of
     kind: 'wrong',
     code: 'other_currency',
     column: 'request_currency',
-    problem: `the order was captured in another currency (order ${orderId}: captures of ${sumText(before)}, last by ${placeText(before.at)})`,
+    problem: `the order was captured in another currency (order ${orderId}: captures ${ofSum(before)}, last by ${placeText(before.at)})`,
     remedy: 'a capture is made in the currency of its order: check the amount and the currency',
   }
 }
@@ -239,7 +239,7 @@ function whyTooMuch({ orderId }: Order, { amountMinor, currency }: OfOrder, limi
   }
   const row = { amountMinor: amountMinor ?? 0n, currency }
   if ((before?.amountMinor ?? 0n) + row.amountMinor <= most) return null
-  const earlier = before === null ? '' : `, ${verb}s of ${sumText(before)}, last by ${placeText(before.at)}`
+  const earlier = before === null ? '' : `, ${verb}s ${ofSum(before)}, last by ${placeText(before.at)}`
   return {
     kind: 'wrong',
     code: verb === 'capture' ? 'over_capture' : 'over_refund',
@@ -298,6 +298,10 @@ export function misfitReason({ problem }: OrderFault): string {
 
 function placeText({ batchId, rowNo }: Place): string {
   return batchId === null ? `row ${rowNo} of this file` : `row ${rowNo} of batch ${batchId}`
+}
+
+function ofSum(sum: Sum): string {
+  return sum.currency === null ? sumText(sum) : `of ${sumText(sum)}`
 }
 
 function sumText({ amountMinor, currency }: Pick<Sum, 'amountMinor' | 'currency'>): string {

@@ -54,6 +54,8 @@ describe('a column that says how far a row has come', () => {
     ['Zwrócono', ['tak', 'nie']],
     ['対応済', ['○', '']],
     ['Info', ['', 'x']],
+    ['Result', ['Denied', '', '']],
+    ['Outcome', ['', 'Refunded']],
     ['Kontrolle', ['✓', '', 'ok']],
   ])('%s with %j refuses the file until it is ignored', async (name, cells) => {
     const fault = await refusalOf(fileOf(name, ...cells), REFUND)
@@ -84,6 +86,8 @@ describe('a column that says how far a row has come', () => {
     ['Status date', ['2026-11-01', '2026-11-02']],
     ['Refunded Amount', ['1.00', '2.00']],
     ['Bearbeitet von', ['Anna', '']],
+    ['Decline reason', ['expired', '']],
+    ['Note', ['x', '']],
     ['Express', ['ja', '']],
     ['Grade', ['x', 'xx']],
     ['Grade', ['x', '', 'y']],

@@ -18,7 +18,7 @@ import {
 import { accountId, ledger } from '../../fixtures/use-ledger.ts'
 
 const FAR = NOW + 401 * DAY_MS
-const PAST = 'is past already: the row would not be sent'
+const PAST = 'has already passed: the row would not be sent'
 
 const checked = async (rows: readonly Instruction[], over: Parameters<typeof headerOf>[1] = {}) => {
   const header = headerOf(accountId, { fileSha256: 'dd'.repeat(32), ...over })
@@ -83,7 +83,7 @@ export function describeDates(): void {
     test.each([
       ['of long ago', { executeAtMs: NOW - DAY_MS - 1 }, /^execute_at: .* more than a day ago/],
       ['far ahead', { executeAtMs: FAR }, /^execute_at: .* more than 400 days ahead/],
-      ['that has expired', { expiresAtMs: NOW }, /^expires_at: is past already/],
+      ['that has expired', { expiresAtMs: NOW }, /^expires_at: has already passed/],
     ])('one %s is refused with its reason', async (_what, moments, reason) => {
       const message = messageOf(accountId, refund('M', moments))
       expect(await ledger.recordMessage(message)).toEqual({ kind: 'refused', reason: expect.stringMatching(reason) })

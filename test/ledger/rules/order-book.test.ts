@@ -95,7 +95,7 @@ test.each([
   const order = recorded({}, { authorized: sum(1000n) })
   const verdict = judgeOrder(order, row('CAUTH', amount), { captureTolerance })
   if (fits) expect(verdict).toBe('fits')
-  else expect(verdict).toMatchObject({ problem: expect.stringContaining(`${captureTolerance} % more are allowed`) })
+  else expect(verdict).toMatchObject({ problem: expect.stringContaining(`${captureTolerance} % more is allowed`) })
 })
 
 test.each([

@@ -6,8 +6,7 @@ import type { AccountId, RowId } from '../../../domain/ids.ts'
 import type { Operation } from '../../../domain/instruction.ts'
 import type { Currency } from '../../../domain/money.ts'
 import type { Claim, WorkLedger } from '../../../ports/ledger/work.ts'
-import { dueAfterLimit, fitsLimit, isSameLimit, NEXT_DAY_BY_MS } from '../../rules/daily-limit.ts'
-import { ORDER_MOVED_IN } from '../../rules/order-book.ts'
+import { COUNTED, dueAfterLimit, fitsLimit, isSameLimit, NEXT_DAY_BY_MS } from '../../rules/daily-limit.ts'
 import { listOf } from '../conditions.ts'
 import { type Engine, KEPT } from '../engine.ts'
 import { all, allExact, change, count, exists, oneExact, type Script, type Values } from '../script.ts'
@@ -45,7 +44,7 @@ const BOUNDLESS = 2n ** 62n
 
 const PAGE = (operations: readonly Operation[]) => `
     SELECT max(m.at) AS newest, CAST(coalesce(sum(CASE WHEN m.cause = 'claim' AND m.attempt = i.attempt AND i.account_id = :accountId
-      AND i.currency = :currency AND i.operation IN (${listOf(operations)}) AND (i.state IN (${listOf(ORDER_MOVED_IN)}) OR i.money_warning = 1)
+      AND i.currency = :currency AND i.operation IN (${listOf(operations)}) AND (i.state IN (${listOf(COUNTED)}) OR i.money_warning = 1)
       AND i.claimed_at >= :startsAtMs AND i.claimed_at < :endsAtMs THEN i.amount_minor ELSE 0 END), 0) AS BIGINT) AS spent
     FROM move m JOIN instruction i ON i.id = m.row_id WHERE m.id > :after AND m.id <= :upTo`
 const PAGES = { out: PAGE(OPERATIONS_OF.out), in: PAGE(OPERATIONS_OF.in) }
