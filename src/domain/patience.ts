@@ -26,14 +26,18 @@ const LONGEST_REQUEST_MS = 15 * 60_000
 export function createPatience(giveUpAfter: GiveUpAfter, startMs: number): Patience {
   let settledBefore = -1
   let movedAtMs = startMs
+  let askedSinceMs: number | null = null
   return {
     overAfterMs({ settled, sending, asksToWait, nowMs }) {
       if (settled !== settledBefore) movedAtMs = nowMs
       settledBefore = settled
+      askedSinceMs = asksToWait ? (askedSinceMs ?? nowMs) : null
       const limitMs = asksToWait ? giveUpAfter.askedToWaitMs : giveUpAfter.ms
       if (limitMs === null) return null
+      // After an outage the first request to wait says that the gateway answers again.
+      const sinceMs = Math.max(movedAtMs, askedSinceMs ?? movedAtMs)
       // An answer that is awaited belongs in the results.
-      return nowMs - movedAtMs > (sending > 0 ? Math.max(limitMs, LONGEST_REQUEST_MS) : limitMs) ? limitMs : null
+      return nowMs - sinceMs > (sending > 0 ? Math.max(limitMs, LONGEST_REQUEST_MS) : limitMs) ? limitMs : null
     },
   }
 }

@@ -62,6 +62,9 @@ export const OF_INSTRUCTION = {
   expires_at: text('ISO 8601 with an offset: from this moment on it is not sent any more but CANCELLED.').optional(),
 }
 
+/** Of a recorded reference: `2026-12/` before it, and `~2` behind it. */
+const RUN_KEY_AND_ATTEMPT_CHARACTERS = 69
+
 const SCHEMA = z
   .strictObject({
     ...OF_BOTH,
@@ -76,7 +79,7 @@ const SCHEMA = z
       'The reference of the instruction that it was refused for looking like: the same content under another reference, or a refund that repeats or exceeds what was refunded of its order. Both are meant.',
     )
       .min(1)
-      .max(MAX_REFERENCE_CHARACTERS)
+      .max(MAX_REFERENCE_CHARACTERS + RUN_KEY_AND_ATTEMPT_CHARACTERS)
       .optional(),
     accept: z
       .array(z.enum(ACCEPTABLE))

@@ -96,7 +96,7 @@ function bannersOf({ batch, doubts }: ReportFacts): Html {
 
 const SANDBOX = html`<p class="banner sandbox"><strong>SANDBOX</strong>A rehearsal on a private gateway. No money moved, and nothing in here is a record of any.</p>`
 
-const TEST = html`<p class="banner sandbox"><strong>TEST</strong>The account is configured as a test account. No money moved.</p>`
+const TEST = html`<p class="banner sandbox"><strong>TEST</strong>The account is configured as a test account.</p>`
 
 function unfinishedBanner(batch: BatchView, open: number): Html {
   const hold = isPaused(batch)

@@ -192,7 +192,7 @@ async function claimAndSend(
     ...{ atMs: clock.nowMs(), backoffMs: lane.limiter.backoffLeftMs(), limited: limited !== null },
   })
   // The stop goes first, into the same commit: the row must not be claimed again in between. So nothing is awaited before it.
-  const refused = verdict.kind === 'stop-account' ? credentials.digest() : null
+  const refused = stops === null ? null : credentials.digest()
   const stopping = stops === null ? null : ledger.stopAccount(row.accountId, stops, clock.nowMs(), refused)
   const settling = ledger.settle(settlement)
   // The request is over. A later claim is never written before this settlement, so no more rows are SENDING than there are permits.

@@ -41,6 +41,10 @@ test('has a limit of its own where the gateway only asks to wait, counted from t
   expect(overAt(10 * MIN, asked)).toBeNull()
 })
 
+test('counts from the first time that it was asked to wait, where a gateway comes back after an outage', () => {
+  expect(overAt(60 * MIN, [...still(20), ...Array<Seen>(30).fill([0, 0, true])], 10 * MIN)).toBe(31)
+})
+
 test('never is over where it was told to wait for ever', () => {
   expect(overAt(null, still(10_000))).toBeNull()
 })

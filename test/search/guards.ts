@@ -890,7 +890,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a sale that became known after the review limits its refunds',
     file: 'src/ledger/texts/review/since-review.ts',
-    guard: ` OR s.to_state = 'APPROVED')`,
+    guard: ` OR s.to_state IN ('APPROVED', 'IN_DOUBT'))`,
     without: ')',
     tests: ['test/ledger/sqlite/ledger/intake.integration.test.ts'],
   },

@@ -49,6 +49,7 @@ function kindOf(name: string): Kind | null {
 }
 
 const CHARACTERS_MOST = 40
+const DAY = /\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}/
 const SEEN_MOST = 100
 
 interface Found {
@@ -175,10 +176,10 @@ function statementOf(column: Column, name: string, place: number): readonly Stat
     return mayBeDone ? [] : [halfDone('some rows are done', [first, other], name, place)]
   if (mayBeDone || kind === 'any' || (kind === 'state' && !isNamed) || first === null || name === '') return []
   if (other !== null) return [halfDone('some rows are done', [first, other], name, place)]
-  const isDone =
-    kind === 'flag'
-      ? YES.has(first.value) || DONE.has(first.value)
-      : isNamed && DONE.has(first.value.replace(NOUNS, '') || first.value)
+  const isWord = DONE.has(first.value) || DONE.has(first.value.replace(NOUNS, ''))
+  const isDay = DAY.test(first.cell) && !wordsOf(name).some((word) => IDS.has(word))
+  const isFlag = kind === 'flag' || kind === 'trace'
+  const isDone = isFlag ? isDay || (kind === 'flag' && (YES.has(first.value) || isWord)) : isNamed && isWord
   return isDone ? [allDone(first, name)] : []
 }
 

@@ -104,6 +104,9 @@ describe('a column that says how far a row has come', () => {
   test.each([
     ['STATUS', 'SUCCESS'],
     ['refund_status', 'Success'],
+    ['Status', 'Refunded'],
+    ['refunded_at', '2026-11-01T10:00:00Z'],
+    ['Erstattet am', '1.11.2026'],
     ['Refunded?', 'x'],
     ['Erledigt', 'ja'],
     ['état du remboursement', 'remboursé'],

@@ -149,6 +149,8 @@ export function describeOrders(): void {
         ),
       })
       expect((await message(of('M', 2_999n))).kind).toBe('accepted')
+      // Also where it looks like another one.
+      expect(await message(of('N', 2_999n), false)).toMatchObject({ reason: expect.stringContaining('to "A"') })
     })
 
     test('whose sale was answered with another amount are not measured by it', async () => {
@@ -613,6 +615,15 @@ export function describeOrders(): void {
       await expect(draft.record(CLERK)).rejects.toMatchObject({ code: 'refused' })
       const asked = await check([of('A', 5_000n)])
       expect(asked.review.lookalikes).toBe(1)
+    })
+
+    test('refuse a file beside a refund that came into doubt since', async () => {
+      await sold()
+      const before = await submit(ledger, accountId, [of('R', 1_000n)])
+      const row = await claimNamed(ledger, before, 'R')
+      const { draft } = await reviewed(2_000n)
+      await settle(place.open(), row, 'IN_DOUBT')
+      await expect(draft.record(CLERK)).rejects.toMatchObject({ code: 'refused' })
     })
 
     test('let a file be recorded that repeats or exceeds them only in rows that were asked about', async () => {

@@ -22,7 +22,7 @@ import {
 import { aboveLimitText } from '../../rules/daily-limit.ts'
 import { judgeDates } from '../../rules/dates.ts'
 import { type Likeness, likenessText, lookalikeRefusal } from '../../rules/lookalikes.ts'
-import type { OrderVerdict } from '../../rules/order-book.ts'
+import type { OrderQuestion, OrderVerdict } from '../../rules/order-book.ts'
 import { BY_MESSAGES, type Needed, neededFor, noteWaiting } from '../approving/needed.ts'
 import { kindsBeside } from '../approving/waiting.ts'
 import {
@@ -228,9 +228,15 @@ function objectionToDates({ instruction, accept, queuedAtMs, nowMs }: IntakeMess
 /** Which instruction that is already here the message looks like; null: none. */
 function* likeness(message: IntakeMessage, row: InstructionColumns, verdict: OrderVerdict): Script<Likeness | null> {
   if (row.lookalike === null) return null
+  // A doubt goes before all else: what it looks like besides may be long ago.
+  if (verdict !== 'fits' && verdict.kind === 'asked' && verdict.why === 'beside-doubt')
+    return yield* likenessBy(verdict)
   const found = yield* likeRowOf(arrivingOf(message, row), row.lookalike)
   if (found !== undefined) return { reference: found.reference, text: likenessText(found) }
-  if (verdict === 'fits' || verdict.kind !== 'asked') return null
+  return verdict === 'fits' || verdict.kind !== 'asked' ? null : yield* likenessBy(verdict)
+}
+
+function* likenessBy(verdict: OrderQuestion): Script<Likeness> {
   const { reference } = (yield* one<{ reference: string }>(REFERENCE_AT, { ...verdict.at }))!
   return { reference, text: `${verdict.problem}, last by ${reference}` }
 }

@@ -85,9 +85,9 @@ const CHANGED = `${NEWCOMERS}
 const IS_OF_ORDERS = `(i.order_key IN (SELECT order_key FROM draft_order)
         OR ltrim(i.answered_order_id, '0') IN (SELECT order_key FROM draft_order))`
 
-/** What happened to the orders that the draft names, their sales and authorizations included: whether one is known decides what is asked. */
+/** What happened to the orders that the draft names, their sales and authorizations included: whether one is known, or in doubt, decides what is asked. */
 const OF_ORDERS = `
     SELECT 1 FROM (${CAME_TO_COUNT}
       UNION ALL
-      SELECT s.row_id FROM move s WHERE s.id > :move AND (s.from_state = 'APPROVED' OR s.to_state = 'APPROVED')) AS c CROSS JOIN instruction i
+      SELECT s.row_id FROM move s WHERE s.id > :move AND (s.from_state = 'APPROVED' OR s.to_state IN ('APPROVED', 'IN_DOUBT'))) AS c CROSS JOIN instruction i
     WHERE i.id = c.id AND i.account_id = :account AND i.operation IN (${listOf([...new Set(['AUTH', ...SALES, ...OF_AN_ORDER])])}) AND ${IS_OF_ORDERS} LIMIT 1`
