@@ -276,7 +276,7 @@ test('a job that was refused stays refused when it is delivered again, whatever 
     await over(queue, await queue.add('instruction', { schema_version, ...second })),
     await over(queue, await queue.add('batch', { schema_version, batch: 'b-1', instructions: [second] })),
   ]
-  const reasons = [/^refused: it looks like msg-1/, /^refused: instructions\.0: msg-2 looks like msg-1/]
+  const reasons = [/^refused: lookalike: it looks like msg-1/, /^refused: instructions\.0: msg-2 looks like msg-1/]
   for (const [n, job] of refused.entries()) expect(job.failedReason).toMatch(reasons[n] as RegExp)
   await office.tranche('cancel', batch, '--reason', 'wrong')
   for (const [n, job] of refused.entries()) {

@@ -92,7 +92,8 @@ test.concurrent('no run ends with 0 whose rows are not all approved, whatever th
     ['approved and failed', 3, [...again(1), ...again(4)]],
     ['paused', 6, again(11)],
     ['cancelled', 3, again(21)],
-    ['behind a doubt', 6, [refundRow(3, { reference: 'B-3', amount: '0.50' })]],
+    ['beside a doubt', 7, [refundRow(3, { reference: 'B-3', amount: '0.50' })]],
+    ['behind a doubt', 6, [refundRow(3, { reference: 'B-3', amount: '0.50' })], '--allow-lookalikes', '1'],
     ['all invalid', 3, [refundRow(31, { amount: '1.234.5' })], '--skip-invalid'],
   ]
   for (const [name, code, rows, ...options] of cases) {
