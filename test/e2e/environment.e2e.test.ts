@@ -24,7 +24,7 @@ test('a run says once which label the account has now, and shows it on the scree
   const ran = await as('test', 'run', input, '--out', out, '--report', report)
   expect(ran.code, ran.stderr).toBe(0)
   expect(ran.stderr).toContain('From now on the account of merchant default is test')
-  expect(ran.stdout).toContain('Merchant default: TEST – no money moves')
+  expect(ran.stdout).toContain('Merchant default: TEST (as configured)')
   expect(readFileSync(office.path('out.summary.csv'), 'utf8')).toContain(',ENVIRONMENT,,test,')
   expect(readFileSync(report, 'utf8')).toContain('<strong>TEST</strong>')
   const later = await office.put('later.csv', toCsv([refundRow(9)]))

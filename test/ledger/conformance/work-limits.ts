@@ -247,12 +247,6 @@ export function describeLimits(): void {
       expect(await claimOf(batchId, 'A', NEXT_DAY + DAY_MS, of(10_001n))).toBe('claimed')
     })
 
-    test('one that nobody looked at has none, whatever number was given with its file', async () => {
-      const rows = [refund('A', amount(20_000n))]
-      const batchId = await submit(ledger, accountId, rows, { aboveLimitAllowed: 3, dailyLimits: of(20_000n) })
-      expect(await claimOf(batchId, 'A')).toBe('not-free')
-    })
-
     test('one that a person accepted has a day to itself, from its beginning', async () => {
       const rows = [refund('A', amount(1n)), refund('B', amount(20_000n)), refund('C', amount(10_000n))]
       const batchId = await submit(ledger, accountId, rows, { aboveLimitAllowed: 1, dailyLimits: LIMITS })

@@ -15,7 +15,6 @@ import { isSubmittedAgain } from '../originals.ts'
 import { noteAccepted } from '../record/accepted.ts'
 import { actorIdOf, byOf, recordAct } from '../record/acts.ts'
 import { addToDigest, beginDigest, keepDigest, type Recorded } from '../record/recorded.ts'
-import { rowsAboveLimit } from '../review/above-limit.ts'
 import { holdsStill, type SeenUpTo } from '../review/since-review.ts'
 import { all, allExact, change, count, exists, type Script } from '../script.ts'
 import { canaryOfDraft } from './canary.ts'
@@ -158,7 +157,7 @@ function* insertBatch(header: DraftHeader, actor: Actor, batchId: BatchId, figur
     lookalikesAllowed: header.lookalikesAllowed ?? 0,
     captureTolerance: header.captureTolerance,
     expiresAfterMs: header.expiresAfterMs ?? null,
-    aboveLimitAllowed: (header.aboveLimitAllowed ?? 0) === 0 ? 0 : yield* rowsAboveLimit(header),
+    aboveLimitAllowed: header.aboveLimitAllowed ?? 0,
   })
   if (inserted.length === 0) throw takenFault() // a message took the name
 }

@@ -19,11 +19,6 @@ interface Found {
   readonly largestMinor: bigint
 }
 
-/** As many as there are, whatever number a person gave: a row of another limit was not looked at. */
-export function* rowsAboveLimit(header: DraftHeader): Script<number> {
-  return (yield* aboveLimit(header)).reduce((sum, { rows }) => sum + rows, 0)
-}
-
 export function* aboveLimit({ dailyLimits }: DraftHeader): Script<AboveLimit[]> {
   const all: AboveLimit[] = []
   for (const [currency, limitMinor] of dailyLimits?.amounts ?? []) {
