@@ -622,7 +622,7 @@ export function describeOrders(): void {
       const before = await submit(ledger, accountId, [of('R', 1_000n)])
       const row = await claimNamed(ledger, before, 'R')
       const { draft } = await reviewed(2_000n)
-      await settle(place.open(), row, 'IN_DOUBT')
+      await settle(ledger, row, 'IN_DOUBT')
       await expect(draft.record(CLERK)).rejects.toMatchObject({ code: 'refused' })
     })
 
