@@ -127,7 +127,7 @@ export const DONE_NAMES = setOf(
   'fatto rimborsato rimborsata elaborato completato eseguito accreditato 返金済み 返金済 処理済み 対応済 已退款',
   'terugbetaald gedaan afgehandeld verwerkt zwrocono wykonano wykonane aterbetald',
 )
-/** Not the French `payée`, which without its accent is the English for whoever is paid. */
+/** Not the French `payée`, which without its accent is the English word for the person who is paid. */
 export const PAID_NAMES = setOf('paid captured settled booked charged bezahlt gebucht paye pagado pagada pagato pagata')
 /** In a name, with a moment or an id: what is there once a row is done. */
 export const UNDOINGS = setOf(
