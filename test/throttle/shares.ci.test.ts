@@ -16,6 +16,7 @@ const TRUST_MS = 2_500
 const LEASE_MS = 3_500
 const TURN_MS = 1_000
 const SLOWEST_ANSWER_MS = 900
+const CUT_MS = 5_500
 const LANES = 8
 
 /** The gateway and the ledger, as far as shares are concerned. */
@@ -167,7 +168,7 @@ function happen(world: World, { worker: nth, what }: Happening): void {
       worker.wish = 'rests'
       return
     case 'is cut off':
-      worker.cutUntilMs = world.clock.monotonicMs() + 5_500
+      worker.cutUntilMs = world.clock.monotonicMs() + CUT_MS
   }
 }
 
@@ -192,8 +193,12 @@ describe('over all processes', () => {
             happen(world, happening)
           }
           await world.clock.advance(3_000)
+          // Whatever happened may have left nobody who sends; with all of them back, requests leave again.
+          const before = world.startsMs.length
+          for (const worker of [0, 1, 2, 3]) happen(world, { afterMs: 0, worker, what: 'joins' })
+          await world.clock.advance(CUT_MS + LEASE_MS + 6_000)
           world.over.abort()
-          expect(world.startsMs.length).toBeGreaterThan(0)
+          expect(world.startsMs.length).toBeGreaterThan(before)
           expect(world.fullest(1_000)).toBeLessThanOrEqual(Math.max(1, Math.floor(ratePerSecond)))
           if (ratePerSecond < 1) expect(world.fullest(1_000 / ratePerSecond)).toBe(1)
           expect(world.mostOpen).toBeLessThanOrEqual(inFlightMax)
