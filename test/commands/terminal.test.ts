@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createTerminal, type Terminal } from '../../src/commands/terminal.ts'
 import { toTable } from '../../src/present/text.ts'
+import { codePoint } from '../fixtures/code-points.ts'
 import { ioOf } from '../fixtures/io.ts'
 
 function shownBy(json: boolean, show: (terminal: Terminal) => void): { stdout: string; stderr: string } {
@@ -31,7 +32,7 @@ const odd = fc.constantFrom(
   '\u202e',
   '\x1b[22m',
 )
-const text = fc.array(fc.oneof(odd, fc.string({ unit: 'binary' })), { maxLength: 6 }).map((parts) => parts.join(''))
+const text = fc.array(fc.oneof(odd, fc.string({ unit: codePoint })), { maxLength: 6 }).map((parts) => parts.join(''))
 
 test('any text is one line on either stream, and nothing of it is obeyed', () => {
   fc.assert(

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { guardCell, unguardCell } from '../../src/domain/formula-guard.ts'
 import { toCsvText } from '../../src/results/formats.ts'
+import { codePoint } from '../fixtures/code-points.ts'
 import { cellsOf, couldRun, couldRunElsewhere, FORMULAS, SEPARATORS } from '../fixtures/formulas.ts'
 import { tries } from '../fixtures/tries.ts'
 
@@ -12,7 +13,7 @@ const cells = fc
   .tuple(
     fc.string({ unit: fc.constantFrom("'", ' ', '\t', '\r', '\n', '\0', '\u00A0', '\uFEFF', '\u200B'), maxLength: 3 }),
     fc.constantFrom('', '=', '+', '-', '@', '＝', '＋', '－', '＠'),
-    fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('1', '12.50', '1+1', '')),
+    fc.oneof(fc.string({ unit: codePoint }), fc.constantFrom('1', '12.50', '1+1', '')),
   )
   .map((parts) => parts.join(''))
 
@@ -152,7 +153,7 @@ const pieces = fc
     fc.oneof(
       fc.constantFrom(...';\t|\r\n=+-@\'" ,\0\u00A0\uFEFF＝\u2212'),
       fc.constantFrom('1', '12.50', '-5', "'=", 'x', '1+1'),
-      fc.string({ unit: 'binary', maxLength: 2 }),
+      fc.string({ unit: codePoint, maxLength: 2 }),
     ),
     { maxLength: 12 },
   )

@@ -9,10 +9,16 @@ const ZONES = [
 ]
 const moment = fc.integer({ min: Date.UTC(1990, 0) / 1000, max: Date.UTC(2037, 0) / 1000 }).map((at) => at * 1000)
 
+const CLOCKS = new Map(
+  ZONES.map((timeZone) => [
+    timeZone,
+    new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' }),
+  ]),
+)
+
 /** What the clocks of the zone show, by a formatter of its own. */
 function clockIn(timeZone: string, at: number): string {
-  const parts = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' }).format(at)
-  return parts.replace(' ', 'T')
+  return CLOCKS.get(timeZone)!.format(at).replace(' ', 'T')
 }
 
 describe('a local time in a zone', () => {

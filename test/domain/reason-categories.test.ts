@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { categoryOfReason, categoryOfRow, REASON_CATEGORIES } from '../../src/domain/reason-categories.ts'
 import { STATES } from '../../src/domain/states.ts'
+import { codePoint } from '../fixtures/code-points.ts'
 
 describe('the gateway’s documented texts and those of the sandbox', () => {
   test.each([
@@ -90,7 +91,7 @@ describe('the texts that processors return', () => {
 
 test('every text has one category, and only what was refused has any', () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'binary' }), fc.constantFrom(...STATES), (reason, state) => {
+    fc.property(fc.string({ unit: codePoint }), fc.constantFrom(...STATES), (reason, state) => {
       expect(REASON_CATEGORIES).toContain(categoryOfReason(reason, []))
       const category = categoryOfRow({ state, reason }, [])
       if (state === 'DECLINED' || state === 'FAILED') expect(category).toBe(categoryOfReason(reason, []))

@@ -6,6 +6,7 @@ import type { Currency } from '../../src/domain/money.ts'
 import type { Answer, Body, Connection, Outcome } from '../../src/domain/outcome.ts'
 import { echoOf, factsOf, type Judging, signalOf, type Verdict, verdictOn } from '../../src/domain/verdict.ts'
 import { bodyOf } from '../fixtures/bodies.ts'
+import { codePoint } from '../fixtures/code-points.ts'
 
 const EUR = 'EUR' as Currency
 const REFUND: Judging = {
@@ -123,7 +124,7 @@ describe('a complete answer with a true echo', () => {
     const names = ['API_ADVICE', 'SERVICE_ADVICE', 'PROCESSOR_ADVICE', 'ERROR_MESSAGE'] as const
     const advice = fc.oneof(
       fc.string({ unit: fc.constantFrom('a', 'B', 'b', ' ', '\n', '.', '😀'), maxLength: 8 }),
-      fc.string({ unit: 'binary', maxLength: 400 }).map((text) => text.replaceAll('/', '')),
+      fc.string({ unit: codePoint, maxLength: 400 }).map((text) => text.replaceAll('/', '')),
     )
     const key = (text: string) => text.replace(/[\s\p{Cc}]+/gu, '').toLowerCase()
     fc.assert(

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { holdsControls, visible, visibleJson } from '../../src/domain/visible.ts'
+import { codePoint } from '../fixtures/code-points.ts'
 
 /** What a terminal obeys or hides. */
 const UNSEEN = /[\p{Cc}\p{Zl}\p{Zp}]|(?![\u200c\u200d])\p{Cf}/u
@@ -18,7 +19,7 @@ const odd = fc.constantFrom(
   '\ufeff',
   '\u{e0041}',
 )
-const text = fc.array(fc.oneof(odd, fc.string({ unit: 'binary' })), { maxLength: 8 }).map((parts) => parts.join(''))
+const text = fc.array(fc.oneof(odd, fc.string({ unit: codePoint })), { maxLength: 8 }).map((parts) => parts.join(''))
 
 test.each([
   ['\x1b[31m', '␛[31m'],

@@ -6,6 +6,7 @@ import { type Judging, verdictOn } from '../../src/domain/verdict.ts'
 import { readAnswer, type Sent } from '../../src/gateway/answered.ts'
 import { parseBody } from '../../src/gateway/body.ts'
 import { createScrub, REPEATED } from '../../src/gateway/scrub.ts'
+import { codePoint } from '../fixtures/code-points.ts'
 import { tries } from '../fixtures/tries.ts'
 import { canariesIn, escapesIn, jsonIn, KINDS, PASSWORD, USERNAME, WRITINGS } from '../hostile/canaries.ts'
 
@@ -110,7 +111,7 @@ describe('no verdict changes by what is kept', () => {
   const value = fc.oneof(
     known,
     near.map((parts) => parts.join('')),
-    fc.string({ unit: 'binary', maxLength: 40 }),
+    fc.string({ unit: codePoint, maxLength: 40 }),
   )
   const answer = fc
     .tuple(

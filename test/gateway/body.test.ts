@@ -6,6 +6,7 @@ import type { Outcome } from '../../src/domain/outcome.ts'
 import { type Judging, type Verdict, verdictOn } from '../../src/domain/verdict.ts'
 import { parseBody, textOf } from '../../src/gateway/body.ts'
 import { hidingPlaces, type KnownBody, PLAIN_BODIES } from '../fixtures/bodies.ts'
+import { codePoint } from '../fixtures/code-points.ts'
 import { tries } from '../fixtures/tries.ts'
 
 const kindOf = (body: string | Buffer) => parseBody(Buffer.from(body), undefined).kind
@@ -129,7 +130,12 @@ describe('in every body', () => {
   })
 
   test('an answer with anything around it is never plainly none', () => {
-    const around = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.json(), fc.constantFrom('<html>', 'x=', '['))
+    const around = fc.oneof(
+      fc.string(),
+      fc.string({ unit: codePoint }),
+      fc.json(),
+      fc.constantFrom('<html>', 'x=', '['),
+    )
     fc.assert(
       fc.property(around, answer, around, (before, body, behind) => {
         expect(kindOf(before + body + behind)).not.toBe('none')

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { visible } from '../../src/domain/visible.ts'
 import { html } from '../../src/present/html.ts'
+import { codePoint } from '../fixtures/code-points.ts'
 
 const mean = fc.constantFrom(
   '<script>',
@@ -21,7 +22,7 @@ const mean = fc.constantFrom(
   '`',
   '\n',
 )
-const text = fc.array(fc.oneof(mean, fc.string({ unit: 'binary' })), { maxLength: 8 }).map((parts) => parts.join(''))
+const text = fc.array(fc.oneof(mean, fc.string({ unit: codePoint })), { maxLength: 8 }).map((parts) => parts.join(''))
 
 const ENTITY = /&(amp|lt|gt|quot|#39);/g
 const CHARACTERS: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" }

@@ -11,6 +11,7 @@ import { type ReportPage, reportPage } from '../../src/present/report.ts'
 import { createReportCollector } from '../../src/results/report-rows.ts'
 import { createTally } from '../../src/results/summary.ts'
 import { batchView } from '../fixtures/batches.ts'
+import { codePoint } from '../fixtures/code-points.ts'
 import { AT_MS, NO_FACTS, rowOf } from '../results/reading.ts'
 
 interface Given {
@@ -148,7 +149,7 @@ const mean = fc.constantFrom(
   '<!--',
 )
 const anyText = fc
-  .array(fc.oneof(mean, fc.string({ unit: 'binary', maxLength: 10 })), { maxLength: 4 })
+  .array(fc.oneof(mean, fc.string({ unit: codePoint, maxLength: 10 })), { maxLength: 4 })
   .map((parts) => parts.join(''))
 
 test('no text from a file, a gateway or a person adds or ends an element', () => {

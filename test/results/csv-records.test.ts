@@ -3,6 +3,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { toCsvRecords, toCsvText } from '../../src/results/formats.ts'
+import { codePoint } from '../fixtures/code-points.ts'
 
 const sign = fc.constantFrom(
   '"',
@@ -23,7 +24,7 @@ const sign = fc.constantFrom(
 )
 const cell = fc.oneof(
   fc.array(sign, { maxLength: 5 }).map((signs) => signs.join('')),
-  fc.string({ unit: 'binary' }),
+  fc.string({ unit: codePoint }),
   fc.constantFrom('', '12.50', '2026-05-04T09:00:00.003Z', 'Zoë "Z" O’Neill, Ltd; Köln'),
 )
 
