@@ -1,10 +1,10 @@
 // What must never get past the finished line of the log, and that the line stays JSON.
 
 import fc from 'fast-check'
-import { codePoint } from './fixtures/code-points.ts'
 import { describe, expect, test } from 'vitest'
 import { Fault } from '../src/domain/fault.ts'
 import { createLog, type Log } from '../src/log.ts'
+import { codePoint } from './fixtures/code-points.ts'
 
 const PAN = '4111111111111111'
 
