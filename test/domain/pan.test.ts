@@ -201,11 +201,9 @@ describe('everyday numbers', () => {
 
   test.each(OTHERS)('%s: none of 5,000 is a card number', (name, make) => {
     const below = seeded(9)
-    for (let i = 0; i < 5_000; i++) {
-      const text = make(below)
-      expect(holdsPan(text), text).toBe(false)
-      if (!doubtful.includes(name)) expect(maskPans(text)).toBe(text)
-    }
+    const texts = Array.from({ length: 5_000 }, () => make(below))
+    expect(texts.filter(holdsPan)).toEqual([])
+    if (!doubtful.includes(name)) expect(texts.filter((text) => maskPans(text) !== text)).toEqual([])
   })
 
   test.each([
