@@ -18,7 +18,6 @@ import { askingWords, commandText, readingWords } from '../present/command-line.
 import { EXIT } from '../present/exit-codes.ts'
 import {
   allErrorsOf,
-  carriedLines,
   columnLines,
   heldByDoubtLines,
   lateLines,
@@ -90,7 +89,7 @@ export async function check(
   const ledger = await openLedgerOrNone(app)
   try {
     terminal.say(...noteLines(opened))
-    terminal.note(...columnLines(opened), ...carriedLines(opened))
+    terminal.note(...columnLines(opened))
     if (given.saveFormat !== undefined) await keepFormat(app, given, given.saveFormat, terminal)
     const toSubmit = request.toSubmit(await knownAccount(app, ledger, request), false)
     const reviewed = await (await prepareSubmission(ledger)).review(heard(opened, onRows), toSubmit)

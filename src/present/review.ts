@@ -36,7 +36,8 @@ export function noteLines({ warnings }: Pick<HowRead, 'warnings'>): string[] {
   return warnings.map((warning) => `Note: ${warning}`)
 }
 
-export function columnLines({ mapped, columns, rivals }: HowRead): string[] {
+export function columnLines(read: HowRead): string[] {
+  const { mapped, columns, rivals } = read
   const shown = columns.mapped.filter(
     ({ written, field }) => ALWAYS_SHOWN.includes(field) || mapped.some((column) => column.written === written),
   )
@@ -44,6 +45,7 @@ export function columnLines({ mapped, columns, rivals }: HowRead): string[] {
   return [
     ...(shown.length > 0 ? [`Columns: ${shown.map(readAsText).join(', ')}`] : []),
     ...(isRival ? [rivalsText(rivals)] : []),
+    ...unreadLines(read),
   ]
 }
 
@@ -61,7 +63,7 @@ function readAsText({ written, field }: { readonly written: string; readonly fie
 }
 
 /** A column that was not understood may be one that was meant to be. */
-export function carriedLines({ ignored, rivals, columns }: HowRead): string[] {
+function unreadLines({ ignored, rivals, columns }: HowRead): string[] {
   const told = [...ignored, ...rivals]
   const carried = columns.carried.filter((name) => !told.includes(name))
   if (carried.length === 0) return []

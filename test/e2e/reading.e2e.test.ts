@@ -1,6 +1,6 @@
 // Files as the command line reads them: what it says about columns and formats, and how it ends with files no machine could hold.
 
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { mkdir, open, readFile } from 'node:fs/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { query } from '../fixtures/books.ts'
@@ -36,6 +36,24 @@ describe('columns', () => {
       ],
       carried: ['Buchungstext'],
     })
+  })
+
+  test('that are not read are named before a file leaves, at every door', async () => {
+    const UNREAD = 'Unknown columns, copied to the results: Buchungstext.'
+    for (const [command, ids] of [
+      ['run', '300'],
+      ['submit', '400'],
+    ] as const) {
+      const file = await office.put(`${command}.csv`, BANK.replaceAll('100', ids))
+      expect((await office.tranche(command, file, ...HOW)).stderr).toContain(UNREAD)
+    }
+    await mkdir(office.path('in'))
+    await office.put('in/a.csv', BANK.replaceAll('100', '200'))
+    const inbox = await office.tranche('inbox', office.path('in'), '--once', '--stable-for', '0', ...HOW)
+    expect(inbox.code, inbox.stderr).toBe(0)
+    const names = readdirSync(office.path('in/archive')).filter((name) => name.endsWith('.report.txt'))
+    expect(names).toHaveLength(1)
+    expect(readFileSync(office.path(`in/archive/${names[0]}`), 'utf8')).toContain(UNREAD)
   })
 
   test('mapped to what is no field end a command with 2, mapped from what is no column with 7', async () => {
