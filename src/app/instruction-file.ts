@@ -22,8 +22,10 @@ export interface FileOptions {
   readonly operation: Operation | undefined
   /** Whether rows may have card details: only where this process sends them itself, or sends nothing. */
   readonly cards: 'taken' | 'refused'
-  /** Epoch milliseconds: whether a card has expired. */
+  /** Epoch milliseconds: whether a card has expired, and which days are past or to come. */
   readonly nowMs: number
+  /** The names of all merchants that are configured, the one that is meant first. */
+  readonly merchants?: readonly string[] | undefined
   readonly currency: Currency | undefined
   readonly decimal: '.' | ',' | undefined
   /** Every amount carries a minus, which is taken off. */
@@ -99,6 +101,7 @@ export async function openInstructionFile(path: string, merchant: Merchant, opti
     operation: options.operation,
     cards: options.cards,
     nowMs: options.nowMs,
+    merchants: options.merchants,
     currency: options.currency ?? merchant.currency ?? undefined,
     decimal: options.decimal ?? merchant.decimal ?? undefined,
     sign: options.sign,

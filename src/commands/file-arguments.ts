@@ -104,6 +104,7 @@ export function requestFor(app: App, merchant: Merchant, given: FileArguments, c
     operation: operationOf(given),
     cards,
     nowMs: app.clock.nowMs(),
+    merchants: [merchant.name, ...[...app.config.merchants.keys()].filter((name) => name !== merchant.name)],
     currency: parseOption(given.currency, '--currency', 'an ISO 4217 code such as EUR', parseCurrency),
     decimal: parseOption<'.' | ','>(given.decimal, '--decimal', '. or ,', (text) =>
       text === '.' || text === ',' ? text : undefined,

@@ -199,7 +199,7 @@ async function createInboxWork(
   return prepareInboxWork<OpenedFile & { readonly kind: 'file' }>(app, ledger, {
     ...{ folder, accountId, fingerprint, merchant, options: request.options },
     open: async (path, name) => {
-      const opened = await openInstructionFile(path, merchant, request.options)
+      const opened = await openInstructionFile(path, merchant, { ...request.options, nowMs: app.clock.nowMs() })
       return opened.kind === 'file' ? { ...opened, file: { ...opened.file, name: nameText(name) } } : opened
     },
     writeRejects: async (opened, { draft }, path) => {

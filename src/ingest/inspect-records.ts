@@ -28,7 +28,7 @@ export interface ReadingOptions {
   readonly operation?: Operation | undefined
   /** Whether rows may have card details; refused where nothing is said. Storing and changing cards needs them taken. */
   readonly cards?: CardsTaken | undefined
-  /** Epoch milliseconds, where cards are taken: whether one has expired. */
+  /** Epoch milliseconds: whether a card has expired, and which days are past or to come. */
   readonly nowMs?: number | undefined
   /** For rows that name none. */
   readonly currency?: Currency | undefined
@@ -48,6 +48,8 @@ export interface ReadingOptions {
   readonly sheet?: string | undefined
   /** IANA name: where moments without an offset are read. */
   readonly timeZone?: string | undefined
+  /** The names of all merchants that are configured, the one that is meant first. */
+  readonly merchants?: readonly string[] | undefined
   /** Identity of the account, which never changes: xtl_order_ids are derived from it. */
   readonly accountKey: string
   /** Of the door that asks: what leaves here is in its words. */

@@ -24,7 +24,7 @@ import { parseGatewayId, parseXtlOrderId } from './fields/identifier.ts'
 import { type Minuses, readMinus } from './fields/minus.ts'
 import { toXtlOrderId } from './fields/xtl-order-id.ts'
 import { AS_TEXT, type CellOf, type FieldFault, RowReading, type StoredOf } from './row-reading.ts'
-import { type CurrencySaid, contradiction, currencyOfFile, partMark } from './statements/currency.ts'
+import { type CurrencySaid, contradiction, currencyOfFile, gapProblem, partMark } from './statements/currency.ts'
 import type { Scale } from './statements/scale.ts'
 import { kindProblem, marksProblem } from './workbook/cell.ts'
 
@@ -161,6 +161,8 @@ function readMoney(row: RowReading, reading: Reading): Money | null {
   const currencyGiven = row.text('request_currency') !== ''
   const currency =
     row.takeFree('request_currency', parseCurrencyCell) ?? (currencyGiven ? null : currencyOfFile(reading.currency))
+  const gap = currencyGiven || row.text('amount') === '' ? null : gapProblem(reading.currency)
+  if (gap !== null) row.fault('request_currency', gap)
   // A number cell is written by this program, with a point; what people wrote follows the sign of their file.
   const { kind, marks } = row.stored('amount')
   const sign = kind === 'number' ? '.' : reading.decimal
@@ -178,7 +180,7 @@ function readMoney(row: RowReading, reading: Reading): Money | null {
       remedy: words`write the currency, for example EUR${{ set: 'currency', to: 'EUR', lead: ', or set it for the whole file with ' }}`,
     })
   }
-  if (plain === null || currency === null) return null
+  if (plain === null || currency === null || gap !== null) return null
   return row.keep(
     'amount',
     marksProblem(marks, currency) ??

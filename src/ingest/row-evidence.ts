@@ -7,6 +7,7 @@ import { refuse, type StructuralFault } from '../domain/problem.ts'
 import { type Text, words } from '../domain/words.ts'
 import { DoubtfulColumns } from './cards/columns.ts'
 import { CardEvidence, type CardsJudged } from './cards/evidence.ts'
+import type { MappedColumn } from './columns.ts'
 import { unquoted } from './csv/quotes.ts'
 import type { CsvRecord } from './csv/records.ts'
 import type { Field } from './field-names.ts'
@@ -50,6 +51,10 @@ interface Said {
   readonly decimal?: DecimalSign | undefined
   readonly sign?: 'minus' | undefined
   readonly scale?: Scale | undefined
+  readonly map?: readonly MappedColumn[] | undefined
+  readonly nowMs?: number | undefined
+  readonly timeZone?: string | undefined
+  readonly merchants?: readonly string[] | undefined
 }
 
 export class RowEvidence {
@@ -106,7 +111,12 @@ export class RowEvidence {
   judge(): StructuralFault | (RowsShown & { readonly notes: readonly Text[] }) {
     const cards = this.#cards.judge()
     const { fields, currencyMarks: inName, missingCurrency } = this.header
-    const currencySaid = { forAll: this.#said.currency ?? null, inName, mark: this.#marks.decide() }
+    const currencySaid = {
+      forAll: this.#said.currency ?? null,
+      inName,
+      mark: this.#marks.decide(),
+      inColumn: this.#statements.currencies,
+    }
     const lacksCurrency = missingCurrency !== null && currencyOfFile(currencySaid) === null
     const amounts = currencySaid.mark === null ? this.#amounts : this.#marked
     const decimal = amounts.decide(this.#said.decimal)

@@ -92,8 +92,8 @@ test('captures after their authorization are told, and sent all the same', async
   const orderId = resultsIn(authorized)[0]?.result_order_id as string
   const of = { request_ref_po_id: orderId, request_currency: 'EUR', amount: '4.00' }
   const path = await put('captures.csv', [
-    { ...of, reference: 'C-1', transaction_type: 'CAUTH', execute_at: soon(8 * DAY_MS) },
     { ...of, reference: 'C-2', transaction_type: 'CAUTH', amount: '5.00' },
+    { ...of, reference: 'C-1', transaction_type: 'CAUTH', execute_at: soon(8 * DAY_MS) },
   ])
   const told = '1 capture would leave after its authorization ended (7 days)'
   const checked = await office.tranche('check', path, '--json')

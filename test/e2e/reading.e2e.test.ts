@@ -13,6 +13,13 @@ beforeEach(async () => {
 })
 afterEach(() => office.close())
 
+/** The one that an inbox wrote there. */
+function reportIn(folder: string): string {
+  const names = readdirSync(office.path(folder)).filter((name) => name.endsWith('.txt'))
+  expect(names).toHaveLength(1)
+  return readFileSync(office.path(`${folder}/${names[0]}`), 'utf8')
+}
+
 const BANK = 'Bestell-ID;Betrag;Währung;Buchungstext\n1001;12,30;EUR;x\n1002;1.234,50;EUR;y\n'
 const HOW = ['--operation', 'REFUND', '--map', 'Bestell-ID=request_ref_po_id']
 
@@ -51,9 +58,28 @@ describe('columns', () => {
     await office.put('in/a.csv', BANK.replaceAll('100', '200'))
     const inbox = await office.tranche('inbox', office.path('in'), '--once', '--stable-for', '0', ...HOW)
     expect(inbox.code, inbox.stderr).toBe(0)
-    const names = readdirSync(office.path('in/archive')).filter((name) => name.endsWith('.report.txt'))
-    expect(names).toHaveLength(1)
-    expect(readFileSync(office.path(`in/archive/${names[0]}`), 'utf8')).toContain(UNREAD)
+    expect(reportIn('in/archive')).toContain(UNREAD)
+  })
+
+  test('that decide, name another merchant or a later day stop a file at every door until they are ignored', async () => {
+    const hotel = { url: 'https://hotel.example', username: 'hotel', password_file: await office.put('pw', 'secret') }
+    const env = { TRANCHE_CONFIG: await office.put('t.yaml', JSON.stringify({ merchants: { hotel } })) }
+    const rows = ['500;5.00;EUR;yes;hotel;2099-01-01', '501;6.00;EUR;no;default;2099-01-01']
+    const text = ['order_id;amount;currency;Approved;Unit;Due date', ...rows, ''].join('\n')
+    const file = await office.put('may.csv', text)
+    await mkdir(office.path('in'))
+    const how = ['--operation', 'REFUND', '--merchant', 'default']
+    const inbox = ['inbox', office.path('in'), '--once', '--stable-for', '0', ...how]
+    const told = ['"Approved=ignore"', '"Unit=ignore"', '"Due date=ignore"']
+    for (const words of [['check', file, ...how], ['run', file, ...how], inbox]) {
+      await office.put('in/may.csv', text)
+      const { code, stderr } = await office.trancheWith(env, ...words)
+      const said = words === inbox ? reportIn('in/rejected') : stderr
+      expect([code, told.filter((way) => !said.includes(way))], said).toEqual([7, []])
+    }
+    expect(office.sandbox.log()).toEqual([])
+    const ignored = told.flatMap((way) => ['--map', JSON.parse(way) as string])
+    expect((await office.trancheWith(env, 'check', file, ...how, ...ignored)).code).toBe(0)
   })
 
   test('mapped to what is no field end a command with 2, mapped from what is no column with 7', async () => {

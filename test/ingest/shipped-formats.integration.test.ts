@@ -8,6 +8,8 @@ import { formatAmount, parseCurrency } from '../../src/domain/money.ts'
 import { isProblem } from '../../src/domain/problem.ts'
 import { parseColumnMap } from '../../src/ingest/columns.ts'
 import { readFormat, shippedFormats } from '../../src/ingest/format.ts'
+import { wordsOf } from '../../src/ingest/statements/names.ts'
+import { BEGIN_NAMES, DUE_NAMES, END_NAMES, ENDED_NAMES, METHOD_NAMES } from '../../src/ingest/statements/words.ts'
 import { read } from './table.ts'
 
 interface Export {
@@ -252,6 +254,7 @@ async function readAs(name: string, { header, orderId, currency }: Export, rows:
     currency: parseCurrency(`${currency}`),
     decimal: format.decimal as '.' | ',' | undefined,
     sign: format.sign as 'minus' | undefined,
+    nowMs: Date.parse('2026-11-28T12:00:00Z'),
   })
 }
 
@@ -269,6 +272,22 @@ describe.each(Object.entries(EXPORTS))('the format %s', (name, file) => {
       ),
     ).toEqual(file.asks)
     expect(found.rows[0]?.instruction?.operation).toBe('REFUND')
+  })
+
+  test('asks nothing about ways of payment and days that its export has beside', async () => {
+    const columns = file.header.split(/[,;]/).map((column) => column.replaceAll('"', ''))
+    const namesIn = (...names: readonly RegExp[]) =>
+      columns.filter((column) => names.some((name) => name.test(wordsOf(column).join(' '))))
+    const said = { 'Accepts Marketing': ['yes', 'no'], 'Lineitem taxable': ['true', 'false'] }
+    const filled = [
+      ...namesIn(METHOD_NAMES).map((column) => [column, 'Alpha', 'Beta'] as const),
+      ...namesIn(DUE_NAMES, BEGIN_NAMES, ENDED_NAMES, END_NAMES).map((column) => [column, '2099-01-01', ''] as const),
+      ...Object.entries(said).map(([column, [one, other]]) => [column, one, other] as const),
+    ]
+    const [row = {}] = file.rows
+    const rows = [1, 2].map((i) => ({ ...row, ...Object.fromEntries(filled.map((values) => [values[0], values[i]])) }))
+    const found = await readAs(name, file, rows as Export['rows'])
+    expect('kind' in found ? found.problem : found.rows.length).toBe(2)
   })
 
   const { cameIn } = file

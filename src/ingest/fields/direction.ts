@@ -63,7 +63,8 @@ const OR_SAY_MINUS = {
   lead: '; or, where this file writes every amount with a minus, add ',
 } as const
 
-class Lines {
+/** Some by their numbers, the others by how many they are. */
+export class Lines {
   readonly #named: number[] = []
   count = 0
 

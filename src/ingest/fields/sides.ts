@@ -4,31 +4,11 @@ import { toLowerAscii } from '../../domain/keyword.ts'
 import { refuse, type StructuralFault, shown } from '../../domain/problem.ts'
 import { words } from '../../domain/words.ts'
 import { unquoted } from '../csv/quotes.ts'
-
-/**
- * Each pair with all words for its sides, without accents, blanks and points. Only words that mean hardly anything else
- * beside an amount: A and D are also approved and declined, positive and negative are also opinions.
- */
-const PAIRS: readonly (readonly [string, string])[] = [
-  ['s soll', 'h haben'],
-  [
-    'd dr dt deb debit debits dbit dbt debito debet addebito lastschrift belastung cargo',
-    'c cr cred credit credits crdt cdt credito accredito gutschrift abono',
-  ],
-  ['d debe', 'h haber'],
-  ['dare', 'avere'],
-  ['+ +1 1 plus', '- -1 minus'],
-  ['in incoming inflow moneyin paidin cashin', 'out outgoing outflow moneyout paidout cashout'],
-  ['ein eingang zahlungseingang einzahlung einnahme zugang', 'aus ausgang zahlungsausgang auszahlung ausgabe abgang'],
-  ['bij', 'af'],
-  ['entrada entrata ingreso encaissement recette', 'salida saida uscita egreso gasto decaissement depense'],
-  ['deposit income', 'withdrawal expense'],
-  ['charge payment sale purchase zahlung verkauf paiement vente', 'refund erstattung ruckerstattung remboursement'],
-]
+import { DIRECTION_PAIRS } from '../statements/words.ts'
 
 /** By word: the pairs it belongs to, and its side there. */
 const SIDES = new Map<string, Map<number, 0 | 1>>()
-for (const [pair, sides] of PAIRS.entries())
+for (const [pair, sides] of DIRECTION_PAIRS.entries())
   for (const side of [0, 1] as const)
     for (const word of sides[side].split(' ')) SIDES.set(word, (SIDES.get(word) ?? new Map()).set(pair, side))
 

@@ -160,13 +160,26 @@ export interface CurrencySaid {
   readonly inName: readonly string[]
   /** Beside every amount. */
   readonly mark: string | null
+  /** By the rows that name one. */
+  readonly inColumn: ReadonlySet<Currency>
 }
 
-export const NO_CURRENCY_SAID: CurrencySaid = { forAll: null, inName: [], mark: null }
+export const NO_CURRENCY_SAID: CurrencySaid = { forAll: null, inName: [], mark: null, inColumn: new Set() }
 
 /** Of a row that names none. */
 export function currencyOfFile({ forAll, inName, mark }: CurrencySaid): Currency | null {
   return forAll ?? currencyOfMarks(inName) ?? (mark === null ? null : currencyOfMark(mark))
+}
+
+/** Of a row that names none, beside rows that do: as where one currency was written once for many. */
+export function gapProblem(said: CurrencySaid): Problem | null {
+  const filler = currencyOfFile(said)
+  const other = [...said.inColumn].find((currency) => currency !== filler)
+  if (filler === null || other === undefined) return null
+  return {
+    problem: `is empty, and would be read as ${filler}, while other rows say ${other}`,
+    remedy: 'write the currency of the row into its cell; merged cells must be unmerged first',
+  }
 }
 
 /** For a person, where the file alone says its currency. `hasColumn`: the rows name it. */

@@ -26,3 +26,9 @@ export function wordsOf(column: string): readonly string[] {
     .filter((word) => /\p{L}/u.test(word))
     .map(plainWord)
 }
+
+/** A cell as it is compared with words: without blanks, points and accents. */
+export function squeezedWord(text: string): string {
+  const plain = plainWord(text).replace(/[^\p{L}\p{N}]/gu, '')
+  return plain === '' ? text : plain // a mark such as ✓ is all there is
+}

@@ -4,8 +4,8 @@
 import { shown } from '../../domain/problem.ts'
 import { words } from '../../domain/words.ts'
 import { unquoted } from '../csv/quotes.ts'
-import { plainWord, wordsOf } from './names.ts'
-import { columnText, type Statement } from './statement.ts'
+import { squeezedWord, wordsOf } from './names.ts'
+import { type Found, rowByRow, type Statement } from './statement.ts'
 import {
   DONE,
   DONE_NAMES,
@@ -51,13 +51,6 @@ function kindOf(name: string): Kind | null {
 const CHARACTERS_MOST = 40
 const DAY = /\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}/
 const SEEN_MOST = 100
-
-interface Found {
-  readonly line: number
-  readonly cell: string
-  /** What of it is compared with other rows. */
-  readonly value: string
-}
 
 interface Column {
   readonly kind: Kind
@@ -141,11 +134,6 @@ function weighWords(column: Column, found: Found): boolean {
   return true
 }
 
-function squeezedWord(text: string): string {
-  const plain = plainWord(text).replace(/[^\p{L}\p{N}]/gu, '')
-  return plain === '' ? text : plain // a mark such as ✓ is all there is
-}
-
 /** Moments, ids and amounts differ from row to row: what counts is that there is one. */
 function flagOf(value: string, kind: Kind): string {
   if (kind === 'trace') return value === '' ? '' : '#'
@@ -188,20 +176,9 @@ function saysMore(name: string): boolean {
   return wordsOf(name).some((word) => QUANTITIES.has(word))
 }
 
-function textOf({ cell, line }: Found): string {
-  return cell === '' ? `nothing in line ${line}` : `"${shown(cell)}" in line ${line}`
-}
-
 function halfDone(says: Statement['says'], found: readonly (Found | null)[], name: string, place: number): Statement {
   const told = found.filter((one) => one !== null)
-  const ignored = { set: 'map', column: name === '' ? 'NAME' : shown(name), field: 'ignore' } as const
-  return {
-    says,
-    line: told[0]?.line ?? null,
-    column: name === '' ? null : name,
-    problem: `${columnText(name, place)} says how far a row has come (${told.map(textOf).join(', and ')}), and it is not read: every row would be sent`,
-    remedy: words`leave only the rows in the file that are to be sent, then ${name === '' ? 'give it a name and ' : ''}ignore the column: ${ignored}`,
-  }
+  return rowByRow(says, 'says how far a row has come', told, name, place)
 }
 
 function allDone(first: Found, name: string): Statement {

@@ -11,21 +11,68 @@ export interface Statement extends Problem<Text> {
   readonly column: string | null
 }
 
+type Effect = 'refusal' | 'note' | 'nothing'
+
+const always = (): Effect => 'refusal'
+const alwaysTold = (): Effect => 'note'
+/** Where it has a row of such an operation. */
+const ofSales = (found: ReadonlySet<Operation>): Effect =>
+  found.has('CAPTURE') || found.has('AUTH') ? 'refusal' : 'nothing'
+
 /** Of the name of the amount's column and of the marks beside amounts, a contradiction is a fault of its row (`contradiction`). */
 const EFFECTS = {
-  'another currency': 'refusal',
-  'the same currency': 'note',
-  'minor units': 'refusal',
-  multiples: 'refusal',
-  'whole amounts': 'note',
-  'some rows are done': 'refusal',
-  'some rows are not done': 'refusal',
-  'every row is done': 'refusal of refunds and voids',
-} as const satisfies Readonly<Record<string, 'refusal' | 'note' | 'refusal of refunds and voids'>>
+  'another currency': always,
+  'the same currency': alwaysTold,
+  'minor units': always,
+  multiples: always,
+  'whole amounts': alwaysTold,
+  'some rows are done': always,
+  'some rows are not done': always,
+  'every row is done': (found) => (found.has('REFUND') || found.has('CANCEL') ? 'refusal' : 'note'),
+  'some rows may not': always,
+  refunds: (found) => ([...found].some((operation) => operation !== 'REFUND') ? 'refusal' : 'nothing'),
+  'not yet due': always,
+  'not yet begun': ofSales,
+  ended: ofSales,
+  'some rows have a moment': always,
+} as const satisfies Readonly<Record<string, (found: ReadonlySet<Operation>) => Effect>>
 
-export function isRefused({ says }: Statement, undoes: boolean): boolean {
-  const effect = EFFECTS[says]
-  return effect === 'refusal' || (effect === 'refusal of refunds and voids' && undoes)
+export function effectOf({ says }: Statement, found: ReadonlySet<Operation>): Effect {
+  return EFFECTS[says](found)
+}
+
+/** A cell that says something, and where. */
+export interface Found {
+  readonly line: number
+  readonly cell: string
+  /** What of it is compared with other rows. */
+  readonly value: string
+}
+
+/** A column that tells rows apart. `what`: it does. */
+export function rowByRow(
+  says: Statement['says'],
+  what: string,
+  told: readonly Found[],
+  name: string,
+  place: number,
+): Statement {
+  return {
+    says,
+    line: told[0]?.line ?? null,
+    column: name === '' ? null : name,
+    problem: `${columnText(name, place)} ${what} (${told.map(textOf).join(', and ')}), and it is not read: every row would be sent`,
+    remedy: words`leave only the rows in the file that are to be sent, then ${ignoreText(name)}`,
+  }
+}
+
+function textOf({ cell, line }: Found): string {
+  return cell === '' ? `nothing in line ${line}` : `"${shown(cell)}" in line ${line}`
+}
+
+export function ignoreText(name: string): Text {
+  const ignored = { set: 'map', column: name === '' ? 'NAME' : shown(name), field: 'ignore' } as const
+  return words`${name === '' ? 'give it a name and ' : ''}ignore the column: ${ignored}`
 }
 
 /** In a sentence. */
@@ -45,26 +92,21 @@ function sentence(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-/** Whether the file has refunds or voids in it. */
-export class Undoings {
-  #isFound: boolean
+/** The operations of a file: as it is declared, or as its rows have them. */
+export class Operations {
+  readonly found: Set<Operation>
+  readonly #isDeclared: boolean
   #last = ''
 
   constructor(operation: Operation | undefined) {
-    this.#isFound = undoes(operation)
+    this.found = new Set(operation === undefined ? [] : [operation])
+    this.#isDeclared = operation !== undefined
   }
 
   see(cell: string): void {
-    if (this.#isFound || cell === this.#last) return
+    if (this.#isDeclared || cell === this.#last) return
     this.#last = cell
-    this.#isFound = undoes(parseOperation(cell))
+    const operation = parseOperation(cell)
+    if (operation !== undefined) this.found.add(operation)
   }
-
-  get areFound(): boolean {
-    return this.#isFound
-  }
-}
-
-function undoes(operation: Operation | undefined): boolean {
-  return operation === 'REFUND' || operation === 'CANCEL'
 }

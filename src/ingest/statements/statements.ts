@@ -1,19 +1,29 @@
-// Gathers what the rows of a file say of currency, scale and progress beside what is read of them.
+// Gathers what a file says of its money beside what is read of it: currency, scale, progress, what may be sent, which way, and when.
 
 import { isVaultOperation, type Operation } from '../../domain/instruction.ts'
 import { type Currency, parseCurrency } from '../../domain/money.ts'
 import type { StructuralFault } from '../../domain/problem.ts'
 import type { Text } from '../../domain/words.ts'
+import type { MappedColumn } from '../columns.ts'
 import { unquoted } from '../csv/quotes.ts'
 import type { Header } from '../header.ts'
+import { saidPlaces } from '../said-columns.ts'
 import { CodeColumns } from './currency.ts'
+import { May } from './may.ts'
 import { Progress } from './progress.ts'
 import { type Scale, scaleStatement, wholeStatement } from './scale.ts'
-import { isRefused, noteOf, refusalOf, Undoings } from './statement.ts'
+import { effectOf, noteOf, Operations, refusalOf } from './statement.ts'
+import { wayStatement } from './way.ts'
+import { When } from './when.ts'
 
 interface Said {
   readonly operation?: Operation | undefined
   readonly scale?: Scale | undefined
+  readonly map?: readonly MappedColumn[] | undefined
+  readonly nowMs?: number | undefined
+  readonly timeZone?: string | undefined
+  /** Of all merchants that are configured, the one that is meant first. */
+  readonly merchants?: readonly string[] | undefined
 }
 
 /** Of a file; more are no codes. */
@@ -26,7 +36,9 @@ export class Statements {
   readonly #said: Said
   readonly #codes: CodeColumns
   readonly #progress: Progress
-  readonly #undoings: Undoings
+  readonly #may: May
+  readonly #when: When
+  readonly #operations: Operations
   /** By the cells of the column that is read; undefined: it is none, and the row is a bad one. */
   readonly #currencies = new Map<string, Currency | undefined>()
   #namesNone: boolean = false
@@ -39,7 +51,15 @@ export class Statements {
     this.#said = said
     this.#codes = new CodeColumns(written, fields.amount === undefined ? [] : beside)
     this.#progress = new Progress(written, isOfVault ? [] : beside, mayBeDone)
-    this.#undoings = new Undoings(said.operation)
+    const undecided = isOfVault ? [] : beside.filter((place) => !mayBeDone.includes(place))
+    this.#may = new May(written, undecided, said.merchants ?? [])
+    const moments = isOfVault || header.guarded ? undefined : fields.execute_at
+    const areMomentsMeant = saidPlaces(said.map ?? [], written, ({ field }) => field === 'execute_at').length > 0
+    this.#when = new When(written, fields.execute_at === undefined ? undecided : [], moments, {
+      ...said,
+      areMomentsMeant,
+    })
+    this.#operations = new Operations(said.operation)
   }
 
   /** Of a row that moves money. */
@@ -49,8 +69,15 @@ export class Statements {
     const used = named === '' ? null : this.#currencyOf(named)
     this.#namesNone ||= used === null
     if (used !== undefined) this.#codes.see(cells, line, used)
-    if (operation !== undefined) this.#undoings.see(unquoted(cells[operation] ?? ''))
+    if (operation !== undefined) this.#operations.see(unquoted(cells[operation] ?? ''))
     this.#progress.see(cells, line)
+    this.#may.see(cells, line)
+    this.#when.see(cells, line)
+  }
+
+  /** As the rows that move money name them. */
+  get currencies(): ReadonlySet<Currency> {
+    return new Set([...this.#currencies.values()].filter((one) => one !== undefined))
   }
 
   #currencyOf(named: string): Currency | undefined {
@@ -69,16 +96,22 @@ export class Statements {
     const { scale } = this.#said
     const amount = written[fields.amount ?? -1]
     const currencies = [this.#namesNone ? used : null, ...this.#currencies.values()].filter((one) => one != null)
+    const progress = this.#progress.statements()
     const statements = [
       amount === undefined ? null : scaleStatement(amount, scale, this.#line),
       ...this.#codes.statements(used, fields.request_currency !== undefined),
-      ...this.#progress.statements(),
+      ...progress,
+      ...this.#may.statements().filter(({ column }) => !progress.some((told) => told.column === column)),
+      wayStatement(this.#header, this.#line),
+      ...this.#when.statements(),
       scale === undefined ? wholeStatement(whole, currencies) : null,
     ].filter((statement) => statement !== null)
-    const refused = statements.filter((statement) => isRefused(statement, this.#undoings.areFound))
+    const having = (effect: ReturnType<typeof effectOf>) =>
+      statements.filter((statement) => effectOf(statement, this.#operations.found) === effect)
+    const moments = this.#when.note()
     return {
-      faults: refused.map(refusalOf),
-      notes: statements.filter((statement) => !refused.includes(statement)).map(noteOf),
+      faults: having('refusal').map(refusalOf),
+      notes: [...having('note').map(noteOf), ...(moments === null ? [] : [moments])],
     }
   }
 }

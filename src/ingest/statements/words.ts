@@ -1,5 +1,5 @@
-// What people write for currencies, parts of a currency and progress, in the languages that columns are understood in and
-// some others. Words are in small letters and without accents; `_` is a blank.
+// What people write for currencies, parts of a currency, progress, decisions and days, in the languages that columns are understood
+// in and some others. Words are in small letters and without accents; `_` is a blank.
 
 function setOf(...lines: readonly string[]): ReadonlySet<string> {
   return new Set(lines.flatMap((line) => line.split(' ').map((word) => word.replaceAll('_', ' '))))
@@ -145,3 +145,152 @@ export const QUANTITIES = setOf(
   'price fee fees tax vat currency qty quantity count items units rate percent balance',
   'reason grund raison motif motivo method policy type note notes comment request requested due by until deadline window eligible von par por door',
 )
+
+// ───────────────────────────────────────────────────────────── Which way the money goes
+
+/**
+ * Each pair with all words for its sides, without accents, blanks and points. Only words that mean hardly anything else
+ * beside an amount: A and D are also approved and declined, positive and negative are also opinions.
+ */
+export const DIRECTION_PAIRS: readonly (readonly [string, string])[] = [
+  ['s soll', 'h haben'],
+  [
+    'd dr dt deb debit debits dbit dbt debito debet addebito lastschrift belastung cargo',
+    'c cr cred credit credits crdt cdt credito accredito gutschrift abono',
+  ],
+  ['d debe', 'h haber'],
+  ['dare', 'avere'],
+  ['+ +1 1 plus', '- -1 minus'],
+  ['in incoming inflow moneyin paidin cashin', 'out outgoing outflow moneyout paidout cashout'],
+  ['ein eingang zahlungseingang einzahlung einnahme zugang', 'aus ausgang zahlungsausgang auszahlung ausgabe abgang'],
+  ['bij', 'af'],
+  ['entrada entrata ingreso encaissement recette', 'salida saida uscita egreso gasto decaissement depense'],
+  ['deposit income', 'withdrawal expense'],
+  [
+    [
+      'charge payment sale sales purchase invoice invoices bill zahlung verkauf rechnung ausgangsrechnung paiement vente facture',
+      'pago venta factura pagamento vendita fattura venda fatura betaling verkoop factuur płatnosc sprzedaz faktura',
+    ].join(' '),
+    [
+      'refund return returns creditnote creditnotes creditmemo creditinvoice erstattung ruckerstattung ruckzahlung retoure rucksendung',
+      'gutschrift rechnungskorrektur stornorechnung remboursement retour avoir facturedavoir reembolso devolucion abono notadecredito',
+      'facturarectificativa rimborso reso notadicredito notacredito devolucao terugbetaling retour creditnota creditfactuur zwrot korekta fakturakorygujaca',
+    ].join(' '),
+  ],
+]
+/** In a name, wherever in a word: the column is about what is paid back. */
+export const REFUND_STEMS =
+  'refund erstatt ruckzahl gutschrift rembours reembols devoluc rimbors terugbetal zwrot'.split(' ')
+/** What was done to a sale, or may be done to it. */
+export const REFUND_STATES = setOf(
+  'refunded refundable nonrefundable erstattet erstattbar rembourse rembourses remboursee remboursable reembolsado reembolsada rimborsato rimborsata rimborsabile terugbetaald zwrocono',
+)
+
+// ───────────────────────────────────────────────────────────── Decisions
+
+type Pair = readonly [ReadonlySet<string>, ReadonlySet<string>]
+
+/** Whatever the column is called. What is still open is not decided for. */
+export const DECISIONS: readonly Pair[] = [
+  [
+    setOf(
+      'approve approved accept accepted allow allowed grant granted release released proceed',
+      'genehmigt freigegeben angenommen zugesagt bewilligt approuve accepte valide aprobado aprobada aceptado aceptada',
+      'approvato approvata accettato accettata goedgekeurd zatwierdzone 承認 批准',
+    ),
+    setOf(
+      'reject rejected deny denied decline declined refuse refused disallow disallowed disapprove disapproved notapproved hold onhold pending review open',
+      'abgelehnt nichtgenehmigt gesperrt offen rejete refuse enattente rechazado rechazada denegado pendiente',
+      'rifiutato rifiutata respinto insospeso afgekeurd geweigerd odrzucone 却下 拒绝',
+    ),
+  ],
+  [
+    setOf('active enabled aktiv actif active activo activa attivo attiva actief aktywny 有効'),
+    setOf(
+      'inactive disabled suspended inaktiv deaktiviert inactif inactive inactivo inactiva inattivo inattiva inactief nieaktywny 無効',
+    ),
+  ],
+  [setOf('live production prod'), setOf('test sandbox testing staging demo')],
+]
+/** Where the column's name speaks of a decision, also beside nothing. */
+export const ANSWERS: Pair = [
+  setOf('yes y true t x xx 1 ok okay ja j wahr oui o vrai si s sim verdadero vero tak da ✓ ✔ ☑ ✅ √ ○ はい 是 go'),
+  setOf('no n false f 0 nein falsch non faux nao falso nee nie niet ✗ ✘ ❌ × ☐ いいえ 否 notok nok'),
+]
+export const DECISION_NAMES = setOf(
+  'ok okay pay payable send go charge include included release released active enabled eligible authorized authorised confirmed valid',
+  'aktiv zahlen auszahlen senden actif payer envoyer actif activo pagar enviar attivo pagare inviare betalen actief 承認 批准',
+)
+export const DECISION_STEMS =
+  'approv approuv aprob aprov eligib refund genehm freigab freigegeb bewillig erstatt rembours reembols rimbors autoris autoriz goedgekeurd zatwierdz'.split(
+    ' ',
+  )
+
+// ───────────────────────────────────────────────────────────── Ways of payment
+
+/** Words of a name, side by side. */
+export const METHOD_NAMES = nameOf(
+  '(?:\\w+ )?(?:payment|pay|refund|tender|settlement) (?:method|type|mode|gateway|provider|processor|channel|source|via)(?: name| title)?|(?:paid|refund|refunded|pay) (?:to|via|with|through)|(?:payment )?gateway|psp|processor',
+  'zahlungs?(?:art|methode|weg|mittel|anbieter)|erstattung (?:an|auf|uber)|erstattungsart|(?:mode|moyen|methode) de (?:paiement|remboursement)',
+  '(?:metodo|forma|medio) (?:de|di) (?:pago|pagamento|reembolso|rimborso)|betaal(?:methode|wijze)|metoda płatnosci|支払方法|支付方式',
+)
+/** A whole cell, or its first word. */
+export const CARDS = setOf(
+  'card cards creditcard debitcard credit debit visa mastercard master amex americanexpress discover diners dinersclub jcb maestro unionpay cb cartebancaire',
+  'karte kreditkarte debitkarte carte tarjeta carta cartadicredito tarjetadecredito kaart creditcards karta クレジットカード 信用卡 vault card_on_file cardonfile',
+)
+export const OTHER_METHODS = setOf(
+  'paypal klarna sepa banktransfer wire wiretransfer ach cash cheque check voucher giftcard storecredit sofort giropay ideal bancontact',
+  'invoice directdebit uberweisung bankuberweisung lastschrift barzahlung rechnung gutschein vorkasse virement especes bonifico contanti',
+  'transferencia efectivo overboeking applepay googlepay alipay wechatpay stripe adyen braintree',
+)
+
+// ───────────────────────────────────────────────────────────── Cells that say no
+
+export const NOT_TO_SEND = new RegExp(
+  [
+    String.raw`\b(?:do not|don['’]?t|never) (?:pay|send|charge|refund|process|release|execute|transfer)\b`,
+    String.raw`\b(?:already|previously) (?:been )?(?:refunded|paid|sent|done|processed|charged|credited|reimbursed|settled)\b`,
+    String.raw`\b(?:on hold|not approved|not eligible|stop payment)\b|^\s*duplicate\W*$`,
+    String.raw`\bnicht (?:[a-zäöüß]+ ){0,2}(?:be|aus|über|ein)?(?:zahlen|erstatten|senden|buchen|ausführen|überweisen|einziehen|belasten)\b`,
+    String.raw`\b(?:bereits|schon) (?:[a-zäöüß]+ ){0,2}(?:erstattet|bezahlt|gezahlt|überwiesen|erledigt|gutgeschrieben|eingezogen|storniert)\b|\bzurückgestellt\b`,
+    String.raw`\bne pas (?:payer|rembourser|envoyer|débiter|traiter)|\bdéjà (?:remboursée?|payée?|traitée?|réglée?|débitée?)|\ben attente\b`,
+    String.raw`\bno (?:pagar|reembolsar|enviar|cobrar)\b|\bya (?:reembolsad|pagad|cobrad|enviad)[oa]\b|\ben espera\b`,
+    String.raw`\bnon (?:pagare|rimborsare|inviare|addebitare)\b|\bgià (?:rimborsat|pagat|addebitat|inviat)[oa]\b|\bin sospeso\b`,
+    String.raw`\bniet (?:betalen|terugbetalen|versturen|incasseren)\b|\b(?:al|reeds) (?:terugbetaald|betaald)\b`,
+    String.raw`\bnie (?:płacić|wysyłać|zwracać)\b|\bjuż (?:zwrócono|zapłacono)\b|返金済|支払済|已退款|不要付款`,
+  ].join('|'),
+  'i',
+)
+/** Why a row is there is no word against it. */
+export const REASONS = setOf('reason reasons grund grunde raison motif motivo reden powod cause causa 理由 原因')
+
+// ───────────────────────────────────────────────────────────── Days
+
+/** The words of a name, side by side: when the money of a row is to move. */
+export const DUE_NAMES = nameOf(
+  '(?:payment |invoice )?due(?: (?:date|on|at|day|by))?|(?:charge|payment|pay|debit|collection|execution|send|sending|process|processing|release|scheduled|refund) (?:date|on|from|at|after)',
+  'scheduled(?: for)?|not before|fallig(?:keit|keitsdatum|keitstag)?(?: (?:am|ab|zum))?|(?:zahlbar|einzug|abbuchung|ausfuhrung|zahlung) (?:am|ab|zum)|(?:einzugs|abbuchungs|zahlungs|ausfuhrungs|lastschrift)(?:datum|termin|tag)',
+  'echeance|date d echeance|date (?:de|du) (?:paiement|prelevement)|vencimiento|fecha de (?:vencimiento|pago|cobro)|scadenza|data (?:di )?(?:scadenza|pagamento|addebito)',
+  'vervaldatum|incassodatum|betaaldatum|termin płatnosci|data płatnosci|期日|支払日|到期日',
+)
+/** When it begins that a row is charged for. */
+export const BEGIN_NAMES = nameOf(
+  '(?:next )?(?:billing|bill|renewal|subscription|contract) (?:date|on|day|from)|next (?:charge|billing|payment|renewal|bill|debit|invoice)(?: (?:date|on|at))?',
+  '(?:valid|active|effective|starts?|begins?) (?:from|on|date)|(?:subscription|contract|membership )?(?:starts?|begins?)|(?:gultig|start|beginn|vertragsbeginn|aktiv)(?: (?:am|ab|zum))?|startdatum|startermin',
+  'date de debut|debut|a partir du|fecha de inicio|data (?:di )?inizio|inizio|ingangsdatum|data rozpoczecia|开始日期|開始日',
+)
+/** It has ended: nothing of it is to be charged any more. */
+export const ENDED_NAMES = nameOf(
+  '(?:subscription |contract |membership )?(?:cancel(?:l?ed|lation)|terminat(?:ed|ion)|ended|churned|unsubscribed|left)(?: (?:on|at|date|effective))?|gekundigt(?: (?:am|zum))?|kundigung(?:sdatum| zum)?|kundigungsdatum|beendet(?: am)?',
+  'resiliee?(?: le)?|date de resiliation|fecha de (?:baja|cancelacion)|cancelad[oa] el|disdett[oa] il|data (?:di )?disdetta|opgezegd(?: (?:op|per))?|解約日',
+)
+/** Of what may be charged for afterwards, unless it has ended in some rows only. */
+export const END_NAMES = nameOf(
+  '(?:contract |subscription |membership |plan |mandate )?ends?(?: (?:date|on|at))?|ende|enddatum|vertragsende|laufzeitende|(?:date de )?fin|fecha (?:de )?fin|data (?:di )?fine|einddatum|终止日期|終了日',
+)
+
+/** Of a whole name. */
+function nameOf(...alternatives: readonly string[]): RegExp {
+  return new RegExp(`^(?:${alternatives.join('|')})$`, 'u')
+}

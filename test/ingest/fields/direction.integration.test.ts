@@ -204,6 +204,15 @@ describe('a column whose values are the two sides of an amount', () => {
     ['Af Bij', ['Af', 'Bij']],
     ['x', ['"Soll"', '"Haben"']],
     ['Event', ['sale', 'Refund']],
+    ['Document type', ['Invoice', 'Credit note']],
+    ['Belegart', ['Rechnung', 'Gutschrift']],
+    ['Movement', ['Sale', 'Return']],
+    ['Document', ['Facture', 'Avoir']],
+    ['Documento', ['Factura', 'Abono']],
+    ['Tipo di documento', ['Fattura', 'Nota di credito']],
+    ['Soort', ['Factuur', 'Creditnota']],
+    ['Boeking', ['Betaling', 'Terugbetaling']],
+    ['Rodzaj', ['Sprzedaż', 'Zwrot']],
   ])('refuses the file, whatever it is called: %j with %j', async (name, values) => {
     const fault = await refusalOf(fileWith(name, values), { map: [] })
     expect(fault.problem).toMatch(/says which way the money of a row goes \(".+" in line \d, ".+" in line \d\)/)

@@ -298,3 +298,38 @@ test('a file with a mark is read as the same file with a column of currencies', 
     { numRuns: 60 },
   )
 })
+
+describe('a row that names no currency beside rows that name one', () => {
+  const gap = 'is empty, and would be read as EUR, while other rows say USD'
+  test('is filled by no other, from wherever it comes', async () => {
+    const three = ['5.00', '6.00', '7.00']
+    expect(await moneyOf(fileOf('amount', three, ['USD', '', 'USD']), saying('EUR'))).toEqual([
+      '5.00 USD',
+      gap,
+      '7.00 USD',
+    ])
+    expect(await moneyOf(fileOf('amount', ['€5.00', '€6.00'], ['EUR', '']))).toEqual(['5.00 EUR', '6.00 EUR'])
+    expect(await moneyOf(fileOf('amount', three, ['EUR', '', 'USD']), saying('EUR'))).toEqual([
+      '5.00 EUR',
+      gap,
+      '7.00 USD',
+    ])
+    expect(await moneyOf(fileOf('amount', three, ['EUR', '', '']), saying('EUR'))).toEqual(
+      three.map((one) => `${one} EUR`),
+    )
+  })
+
+  test('is a bad row too where a workbook has its cells merged', async () => {
+    const table = [
+      ['amount', 'order_id', 'currency'],
+      ...['5.00', '6.00'].map((amount, i) => [amount, `${100 + i}`, i === 0 ? 'USD' : '']),
+    ]
+    const parts = partsOf({ A: rowsOf(table) })
+    const [sheet] = Object.keys(parts).filter((name) => name.includes('sheet1'))
+    const merged = `${parts[sheet as string]}`.replace(
+      '</sheetData>',
+      '</sheetData><mergeCells count="1"><mergeCell ref="C2:C3"/></mergeCells>',
+    )
+    expect(await moneyOf(zip({ ...parts, [sheet as string]: merged }), saying('EUR'))).toEqual(['5.00 USD', gap])
+  })
+})

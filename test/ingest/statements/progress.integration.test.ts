@@ -1,4 +1,4 @@
-// Columns that say how far the money of a row has come, and that nothing reads.
+// Columns that say how far the money of a row has come, whether and when it may move and which way, and that nothing reads.
 
 import { describe, expect, test } from 'vitest'
 import { isProblem } from '../../../src/domain/problem.ts'
@@ -153,5 +153,166 @@ describe('a column that says how far a row has come', () => {
       expect((await readWhole(fileOf('Status', ...cells), { ...REFUND, map })).rows).toHaveLength(cells.length)
     expect((await refusalOf(fileOf('Status', 'Completed', 'Denied'), { ...REFUND, map })).problem).toContain('"Denied"')
     expect((await readWhole(fileOf('Note', 'a'), { ...REFUND, map })).rows).toHaveLength(1)
+  })
+})
+
+const NOW = { nowMs: Date.parse('2026-11-28T12:00:00Z') }
+const REFUND_NOW = { ...REFUND, ...NOW }
+const SALE = { operation: 'CAPTURE', ...NOW } as const
+const salesOf = (name: string, ...cells: readonly string[]) => fileOf(name, ...cells).replace('order_id', 'vault_id')
+const said = (column: string, field: 'amount' | 'execute_at' | null) => ({ map: [{ column, field }] })
+
+describe('a column that decides row by row', () => {
+  test.each([
+    ['Decision', ['approve', 'reject']],
+    ['Remarks', ['Accepted', 'denied']],
+    ['Ergebnis', ['genehmigt', 'abgelehnt']],
+    ['Kundenstatus (Abo)', ['aktiv', 'inaktiv']],
+    ['Environment', ['live', 'test']],
+    ['', ['Approved', 'on hold']],
+    ['Approved', ['yes', 'no']],
+    ['Approved?', ['TRUE', 'FALSE', '']],
+    ['Approved by finance', ['y', 'n']],
+    ['Genehmigt', ['ja', 'nein']],
+    ['Eligible', ['Y', 'N']],
+    ['Pay?', ['yes', 'no']],
+    ['OK?', ['ok', '']],
+    ['Approved', ['ok', '', 'no']],
+    ['Freigabe', ['', 'x']],
+    ['à rembourser', ['oui', 'non']],
+    ['Aprobado', ['sí', 'no']],
+    ['include_in_refund', ['1', '0']],
+    ['Payment method', ['card', 'PayPal']],
+    ['Refund to', ['card', 'voucher', 'store credit']],
+    ['gateway', ['Alpha', 'Beta']],
+    ['Zahlungsart', ['Kreditkarte', 'Überweisung']],
+    ['How', ['Visa 4242', 'bank transfer']],
+    ['Notes', ['', 'DO NOT PAY', 'thanks']],
+    ['Comment', ['already refunded by Ann 12.11.', 'late']],
+    ['Bemerkung', ['bitte noch nicht auszahlen', '']],
+    ['Note', ['', 'bereits am Montag erstattet', '']],
+    ['Memo', ['duplicate', 'late delivery']],
+    ['Merchant', ['shop', 'Hotel']],
+  ])('%s with %j refuses the file until it is ignored', async (name, cells) => {
+    const options = { ...REFUND, merchants: ['shop', 'hotel'] }
+    const fault = await refusalOf(fileOf(name, ...cells), options)
+    expect(fault.problem).toMatch(/and it is not read: every row would be sent$|says how far/)
+    expect(fault.remedy).toContain(`--map "${name === '' ? 'NAME' : name}=ignore"`)
+    if (name === '') return
+    const ignored = { ...options, ...said(name, null) }
+    expect((await readWhole(fileOf(name, ...cells), ignored)).rows).toHaveLength(cells.length)
+  })
+
+  test.each([
+    ['Accepts Marketing', ['yes', 'no']],
+    ['Newsletter', ['ja', 'nein']],
+    ['Approved', ['yes', 'yes']],
+    ['Decision', ['reject', 'reject']],
+    ['Approved by', ['Ann', 'Bob']],
+    ['Approved amount', ['5.00', '4.00']],
+    ['Payment method', ['Visa', 'Mastercard', 'card', '']],
+    ['Payment method ID', ['pm_1', 'pm_2']],
+    ['gateway_fee', ['0.10', '0.20']],
+    ['Payment method', ['PayPal', 'PayPal']],
+    ['Reason', ['duplicate', 'already paid elsewhere']],
+    ['Notes', ['on hold', 'on hold']],
+    ['Notes', ['not happy', 'paid by card', 'sent back']],
+    ['Merchant', ['shop', 'shop']],
+    ['Town', ['Hotel', 'Rome']],
+  ])('%s with %j is carried through', async (name, cells) => {
+    const options = { ...REFUND, merchants: ['shop', 'hotel'] }
+    expect((await readWhole(fileOf(name, ...cells), options)).rows).toHaveLength(cells.length)
+  })
+
+  test('names the lines whose notes say no', async () => {
+    const { problem, line } = await refusalOf(fileOf('Note', 'do not send', 'a', "DON'T PAY", 'b'), REFUND)
+    expect([problem, line]).toEqual([expect.stringContaining('says "do not send" or the like in lines 2, 4,'), 2])
+  })
+})
+
+describe('a file whose names say refund', () => {
+  const sales = 'vault_id,Refund amount,currency\n7,5.00,EUR\n'
+  test.each([
+    ['CAPTURE', sales, 'Refund amount', 'amount'],
+    ['AUTH', sales.replace('Refund amount', 'Erstattungsbetrag'), 'Erstattungsbetrag', 'amount'],
+    ['CAUTH', sales.replace('vault_id', 'order_id'), 'Refund amount', 'amount'],
+    ['CANCEL', sales.replace('vault_id', 'order_id'), 'Refund amount', 'amount'],
+    ['CAPTURE', 'vault_id,amount,currency,Refund reason,refund_date\n7,5.00,EUR,late,\n', 'Refund reason', null],
+    ['CANCEL', 'order_id,Grund der Erstattung,Erstattung an\n7,a,b\n', 'Grund der Erstattung', null],
+  ] as const)('is refused as %s until a person says that it is meant: %s', async (operation, file, column, field) => {
+    const { problem, remedy } = await refusalOf(file, { operation })
+    expect(problem).toContain(`"${column}"`)
+    expect(remedy).toContain('--operation REFUND')
+    expect(remedy).toContain(`--map "${column}=${field ?? 'ignore'}"`)
+    expect((await readWhole(file, { operation, ...said(column, field) })).rows).toHaveLength(1)
+  })
+
+  test('is read as refunds, where its rows are all refunds, and where it only tells what was refunded', async () => {
+    const refunds = 'type,order_id,Refund amount,currency\nREFUND,7,5.00,EUR\n'
+    expect((await readWhole(refunds)).rows).toHaveLength(1)
+    expect((await refusalOf(`${refunds}CANCEL,8,,EUR\nCANCEL,9,2.00,EUR\n`)).problem).toContain('are refunds')
+    const told = 'vault_id,amount,currency,Refunded,Refundable\n7,5.00,EUR,no,yes\n'
+    expect((await readWhole(told, { operation: 'CAPTURE' })).rows).toHaveLength(1)
+  })
+})
+
+describe('a column that says when', () => {
+  test.each([
+    ['Due date', ['2026-12-01', '2027-02-01']],
+    ['Fällig am', ['01.02.2027']],
+    ['Charge on', ['28.11.2026', '1/2/2027']],
+    ['Next billing date', ['Feb 1, 2027']],
+    ['Payment date', ['2027-02-01T00:00:00Z']],
+    ['Valid from', ['1 Feb 2027']],
+    ["Date d'échéance", ['01/02/2027']],
+    ['Cancelled on', ['', '2026-11-01']],
+    ['gekündigt zum', ['31.10.2026', '']],
+    ['End date', ['2027-05-01', '2026-10-31']],
+  ])('%s with %j refuses sales until it is ignored', async (name, cells) => {
+    const file = salesOf(name, ...cells)
+    const fault = await refusalOf(file, SALE)
+    expect(fault.problem).toMatch(/and it is not read: every row would be (?:sent now|charged)$/)
+    expect(fault.remedy).toContain(`--map "${name}=ignore"`)
+    expect((await readWhole(file, { ...SALE, ...said(name, null) })).rows).toHaveLength(cells.length)
+  })
+
+  test.each([
+    ['Due date', ['2026-11-28', '29.11.2026', '1/2/2026', '']],
+    ['Payment date', ['2026-10-01', '31/10/2026', '12/11/2026']],
+    ['Delivery date', ['2027-02-01', '2027-02-02']],
+    ['Cancelled on', ['', '2026-12-31']],
+    ['End date', ['2026-10-31', '2026-09-30']],
+    ['End date', ['', '2027-09-30']],
+    ['Trial end', ['2026-10-31', '']],
+    ['Due', ['yes', '40/40/2027']],
+  ])('%s with %j is carried through', async (name, cells) => {
+    expect((await readWhole(salesOf(name, ...cells), SALE)).rows).toHaveLength(cells.length)
+  })
+
+  test('is no matter of refunds where it is about the sale, of a file with moments of its own, or without a clock', async () => {
+    for (const [name, cell] of [
+      ['Cancelled on', '2026-11-01'],
+      ['Next billing date', '2027-02-01'],
+    ] as const)
+      expect((await readWhole(fileOf(name, cell), { ...REFUND, ...NOW })).rows).toHaveLength(1)
+    const file = fileOf('Due date', '2027-02-01')
+    expect((await refusalOf(file, { ...REFUND, ...NOW })).problem).toContain('"2027-02-01" in line 2')
+    expect((await readWhole(file, REFUND)).rows).toHaveLength(1)
+    const own = 'amount;currency;order_id;due;execute_at\n5.00;EUR;100;2027-02-01;2027-02-01T09:00:00Z\n'
+    expect((await readWhole(own, { ...REFUND, ...NOW })).rows).toHaveLength(1)
+  })
+
+  test('execute_at that is empty below a moment refuses the file until it is said to be meant', async () => {
+    const [now, later] = ['2026-11-28T09:00:00Z', '2027-01-02T09:00:00+01:00']
+    const file = fileOf('execute_at', now, later, '', '2027-01-03T09:00:00Z', later)
+    const { problem, remedy, line } = await refusalOf(file, REFUND_NOW)
+    expect([problem, line]).toEqual([expect.stringContaining('filled in line 3 and empty in line 4'), 4])
+    expect(remedy).toContain('--map "execute_at=execute_at"')
+    const { survey } = await readWhole(file, { ...REFUND_NOW, ...said('execute_at', 'execute_at') })
+    expect(survey.warnings).toEqual([
+      'By execute_at rows leave at different times: 2 now, 2 on 2 January 2027, 1 on 3 January 2027.',
+    ])
+    for (const good of [fileOf('execute_at', '', later), fileOf('execute_at', now, ''), fileOf('execute_at', '', '')])
+      expect((await readWhole(good, REFUND_NOW)).rows).toHaveLength(2)
   })
 })
