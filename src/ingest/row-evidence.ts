@@ -1,13 +1,11 @@
 // What no row says alone: which columns hold cards, how amounts are written, in which currency, which way the money goes.
 
 import { assert } from '../domain/fault.ts'
-import type { Operation } from '../domain/instruction.ts'
 import { type Currency, parseCurrency } from '../domain/money.ts'
 import { refuse, type StructuralFault } from '../domain/problem.ts'
 import { type Text, words } from '../domain/words.ts'
 import { DoubtfulColumns } from './cards/columns.ts'
 import { CardEvidence, type CardsJudged } from './cards/evidence.ts'
-import type { MappedColumn } from './columns.ts'
 import { unquoted } from './csv/quotes.ts'
 import type { CsvRecord } from './csv/records.ts'
 import type { Field } from './field-names.ts'
@@ -25,8 +23,7 @@ import {
   mayMark,
   partMark,
 } from './statements/currency.ts'
-import type { Scale } from './statements/scale.ts'
-import { Statements } from './statements/statements.ts'
+import { type Said as SaidOfMoney, Statements } from './statements/statements.ts'
 import { GuessedType, numberedNote } from './unused-columns.ts'
 
 /** How the rows are read, as all of them together show. */
@@ -45,16 +42,10 @@ export interface RowsShown {
 }
 
 /** What a person says of it. */
-interface Said {
-  readonly operation?: Operation | undefined
+interface Said extends SaidOfMoney {
   readonly currency?: Currency | undefined
   readonly decimal?: DecimalSign | undefined
   readonly sign?: 'minus' | undefined
-  readonly scale?: Scale | undefined
-  readonly map?: readonly MappedColumn[] | undefined
-  readonly nowMs?: number | undefined
-  readonly timeZone?: string | undefined
-  readonly merchants?: readonly string[] | undefined
 }
 
 export class RowEvidence {

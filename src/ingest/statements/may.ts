@@ -1,12 +1,10 @@
 // Columns that say row by row whether its money may move, for whom, or by which way: "Approved" with yes and no, "Refund to" with card
 // and voucher, the names of two merchants, notes such as "do not pay". Such a column is not read, so that every row would be sent.
 
-import { shown } from '../../domain/problem.ts'
-import { words } from '../../domain/words.ts'
 import { unquoted } from '../csv/quotes.ts'
 import { Lines } from '../fields/direction.ts'
 import { squeezedWord, wordsOf } from './names.ts'
-import { columnText, type Found, ignoreText, rowByRow, type Statement } from './statement.ts'
+import { type Found, rowByRow, type Statement } from './statement.ts'
 import {
   ANSWERS,
   CARDS,
@@ -82,11 +80,8 @@ export class May {
     const ways = waysIn(filled, name)
     if (ways !== null) return tell('says by which way the money of a row is to go', ways)
     if (notToSend?.first == null || notToSend.count === this.#rows) return null
-    return {
-      ...{ says: 'some rows may not', line: notToSend.first, column: name === '' ? null : name },
-      problem: `${columnText(name, place)} says "${shown(firstNot)}" or the like in ${notToSend}, and it is not read: every row would be sent`,
-      remedy: words`take out the rows that are not to be sent, then ${ignoreText(name)}`,
-    }
+    const first = { line: notToSend.first, cell: firstNot, value: firstNot }
+    return tell(`says in ${notToSend} that a row is not to be sent`, [first])
   }
 }
 

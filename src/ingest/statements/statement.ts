@@ -57,22 +57,18 @@ export function rowByRow(
   name: string,
   place: number,
 ): Statement {
+  const ignored = { set: 'map', column: name === '' ? 'NAME' : shown(name), field: 'ignore' } as const
   return {
     says,
     line: told[0]?.line ?? null,
     column: name === '' ? null : name,
     problem: `${columnText(name, place)} ${what} (${told.map(textOf).join(', and ')}), and it is not read: every row would be sent`,
-    remedy: words`leave only the rows in the file that are to be sent, then ${ignoreText(name)}`,
+    remedy: words`leave only the rows in the file that are to be sent, then ${name === '' ? 'give it a name and ' : ''}ignore the column: ${ignored}`,
   }
 }
 
 function textOf({ cell, line }: Found): string {
   return cell === '' ? `nothing in line ${line}` : `"${shown(cell)}" in line ${line}`
-}
-
-export function ignoreText(name: string): Text {
-  const ignored = { set: 'map', column: name === '' ? 'NAME' : shown(name), field: 'ignore' } as const
-  return words`${name === '' ? 'give it a name and ' : ''}ignore the column: ${ignored}`
 }
 
 /** In a sentence. */

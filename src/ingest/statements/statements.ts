@@ -7,7 +7,6 @@ import type { Text } from '../../domain/words.ts'
 import type { MappedColumn } from '../columns.ts'
 import { unquoted } from '../csv/quotes.ts'
 import type { Header } from '../header.ts'
-import { saidPlaces } from '../said-columns.ts'
 import { CodeColumns } from './currency.ts'
 import { May } from './may.ts'
 import { Progress } from './progress.ts'
@@ -16,7 +15,8 @@ import { effectOf, noteOf, Operations, refusalOf } from './statement.ts'
 import { wayStatement } from './way.ts'
 import { When } from './when.ts'
 
-interface Said {
+/** What a person says of it. */
+export interface Said {
   readonly operation?: Operation | undefined
   readonly scale?: Scale | undefined
   readonly map?: readonly MappedColumn[] | undefined
@@ -53,12 +53,7 @@ export class Statements {
     this.#progress = new Progress(written, isOfVault ? [] : beside, mayBeDone)
     const undecided = isOfVault ? [] : beside.filter((place) => !mayBeDone.includes(place))
     this.#may = new May(written, undecided, said.merchants ?? [])
-    const moments = isOfVault || header.guarded ? undefined : fields.execute_at
-    const areMomentsMeant = saidPlaces(said.map ?? [], written, ({ field }) => field === 'execute_at').length > 0
-    this.#when = new When(written, fields.execute_at === undefined ? undecided : [], moments, {
-      ...said,
-      areMomentsMeant,
-    })
+    this.#when = new When(header, undecided, said)
     this.#operations = new Operations(said.operation)
   }
 

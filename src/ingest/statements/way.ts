@@ -18,24 +18,16 @@ function isOfSale(column: string): boolean {
 
 /** The column of amounts by its name, where no person said that it is the one; or two others, where none of them was spoken of. */
 export function wayStatement({ written, fields, guessed, beside, ignored }: Header, line: number): Statement | null {
-  const amount = fields.amount ?? -1
-  const name = shown((written[amount] ?? '').trim())
-  const others = beside.flatMap((place) => {
-    const column = (written[place] ?? '').trim()
-    return speaksOfRefunds(column) && !isOfSale(column) ? [shown(column)] : []
-  })
-  const [one, other] = others
-  const at = { says: 'refunds', line, column: null } as const
-  if (guessed.includes(amount) && speaksOfRefunds(name))
-    return {
-      ...at,
-      problem: `the name of the column "${name}" says that its amounts are refunds, and they are to be something else`,
-      remedy: words`if they are to be refunded, say so: ${{ set: 'operation', to: 'REFUND' }}; if they are not: ${{ set: 'map', column: name, field: 'amount' }}`,
-    }
-  if (one === undefined || other === undefined || ignored.some(speaksOfRefunds)) return null
+  const nameAt = (place: number) => (written[place] ?? '').trim()
+  const others = beside.map(nameAt).filter((name) => speaksOfRefunds(name) && !isOfSale(name))
+  const amount = nameAt(fields.amount ?? -1)
+  const isAmount = guessed.includes(fields.amount ?? -1) && speaksOfRefunds(amount)
+  if (!isAmount && (others.length < 2 || ignored.some(speaksOfRefunds))) return null
+  const names = (isAmount ? [amount] : others.slice(0, 2)).map(shown)
+  const meant = { set: 'map', column: names[0] as string, field: isAmount ? 'amount' : 'ignore' } as const
   return {
-    ...at,
-    problem: `the columns "${one}" and "${other}" say that the rows are refunds, and they are to be something else`,
-    remedy: words`if they are to be refunded, say so: ${{ set: 'operation', to: 'REFUND' }}; if they are not: ${{ set: 'map', column: one, field: 'ignore' }}`,
+    ...{ says: 'refunds', line, column: null },
+    problem: `${names.map((name) => `"${name}"`).join(' and ')} in the names of the columns say that the rows are refunds, and they are to be something else`,
+    remedy: words`if they are to be refunded, say so: ${{ set: 'operation', to: 'REFUND' }}; if they are not: ${meant}`,
   }
 }

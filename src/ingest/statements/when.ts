@@ -4,8 +4,12 @@ import { parseExecuteAt } from '../../domain/instant.ts'
 import { shown } from '../../domain/problem.ts'
 import { words } from '../../domain/words.ts'
 import { unquoted } from '../csv/quotes.ts'
+import { DAY_MS, daysIn } from '../fields/day.ts'
+import type { Header } from '../header.ts'
+import { saidPlaces } from '../said-columns.ts'
 import { wordsOf } from './names.ts'
-import { columnText, type Found, type Statement } from './statement.ts'
+import { type Found, rowByRow, type Statement } from './statement.ts'
+import type { Said } from './statements.ts'
 import { BEGIN_NAMES, DUE_NAMES, END_NAMES, ENDED_NAMES } from './words.ts'
 
 const KINDS = [
@@ -15,47 +19,19 @@ const KINDS = [
   { says: 'ended', names: END_NAMES },
 ] as const
 
-const DAY_MS = 24 * 3600 * 1000
-const YEAR_FIRST = /^(\d{4})[-/.年](\d{1,2})[-/.月](\d{1,2})(?!\d)/
-const YEAR_LAST = /^(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d\d)(?!\d)/
-const WITH_MONTH = /^(?:\d{1,2}\.? \p{L}{3,9}\.?|\p{L}{3,9}\.? \d{1,2}),? \d{4}$/u
-
-/** Days since 1970, as Europe reads it and as the United States do; NaN: it is no day. */
-function daysIn(cell: string): readonly [number, number] {
-  const [, year = '', month = '', day = ''] = YEAR_FIRST.exec(cell) ?? []
-  if (year !== '') return [daysOf(year, month, day), daysOf(year, month, day)]
-  const [, one = '', sign, other = '', last = ''] = YEAR_LAST.exec(cell) ?? []
-  const full = last.length === 2 ? `20${last}` : last
-  if (full !== '') return [daysOf(full, other, one), sign === '.' ? daysOf(full, other, one) : daysOf(full, one, other)]
-  const named = WITH_MONTH.test(cell) ? Math.floor(Date.parse(`${cell} UTC`) / DAY_MS) : Number.NaN
-  return [named, named]
-}
-
-function daysOf(year: string, month: string, day: string): number {
-  const isDay = Number(month) >= 1 && Number(month) <= 12 && Number(day) >= 1 && Number(day) <= 31
-  return isDay ? Date.UTC(Number(year), Number(month) - 1, Number(day)) / DAY_MS : Number.NaN
-}
-
 interface Column {
   readonly kind: (typeof KINDS)[number]
   readonly name: string
-  /** By the two ways to read a day: the first that is not to be sent now; null: none so far. undefined: it cannot be read so. */
+  /** By the two ways to read a day, the first that is not to be sent now. null: none so far; undefined: it cannot be read so. */
   readonly told: [Found | null | undefined, Found | null | undefined]
   hasOthers: boolean
-  last: string
-}
-
-/** What is asked of moments of other columns and of its own. */
-interface Said {
-  readonly nowMs?: number | undefined
-  readonly timeZone?: string | undefined
-  /** A person says that execute_at is meant as it is. */
-  readonly areMomentsMeant: boolean
 }
 
 export class When {
   readonly #columns = new Map<number, Column>()
+  /** Of execute_at; a file of this program's own has been asked about before. */
   readonly #moments: number | undefined
+  readonly #areMomentsMeant: boolean
   readonly #said: Said
   /** By day, as it is written; empty: now. */
   readonly #days = new Map<string, number>()
@@ -63,37 +39,35 @@ export class When {
   #firstLater: number | null = null
   #firstEmptyBelow: number | null = null
 
-  /** `places`: the columns that have no meaning here. `moments`: the place of execute_at. Without a clock no day is near. */
-  constructor(written: readonly string[], places: readonly number[], moments: number | undefined, said: Said) {
-    this.#moments = moments
+  /** `places`: the columns that have no meaning here. Without a clock no day is near. */
+  constructor({ written, fields, guarded }: Header, places: readonly number[], said: Said) {
     this.#said = said
-    for (const place of said.nowMs === undefined ? [] : places) {
+    this.#moments = guarded ? undefined : fields.execute_at
+    this.#areMomentsMeant = saidPlaces(said.map ?? [], written, ({ field }) => field === 'execute_at').length > 0
+    for (const place of said.nowMs === undefined || fields.execute_at !== undefined ? [] : places) {
       const name = (written[place] ?? '').trim()
-      const words = wordsOf(name).join(' ')
-      const kind = KINDS.find(({ names }) => names.test(words))
-      if (kind !== undefined) this.#columns.set(place, { kind, name, told: [null, null], hasOthers: false, last: '' })
+      const kind = KINDS.find(({ names }) => names.test(wordsOf(name).join(' ')))
+      if (kind !== undefined) this.#columns.set(place, { kind, name, told: [null, null], hasOthers: false })
     }
   }
 
   see(cells: readonly string[], line: number): void {
     for (const [place, column] of this.#columns) {
+      const { kind, told } = column
       const cell = unquoted(cells[place] ?? '').trim()
-      if (cell !== '' && cell === column.last) continue
-      column.last = cell
       const days = daysIn(cell)
-      const told = days.map((day) => this.#isTold(column.kind, day))
-      if (!told.includes(true)) column.hasOthers = true
-      if (Number.isNaN(days[0]) && Number.isNaN(days[1])) continue
-      for (const i of [0, 1] as const) {
-        if (Number.isNaN(days[i])) column.told[i] = undefined
-        else if (told[i] === true && column.told[i] === null) column.told[i] = { line, cell, value: cell }
-      }
+      const isTold = days.map((day) => this.#isTold(kind.says, day))
+      column.hasOthers ||= !isTold.includes(true)
+      if (days.every(Number.isNaN)) continue
+      for (const i of [0, 1] as const)
+        if (Number.isNaN(days[i])) told[i] = undefined
+        else if (isTold[i] === true && told[i] === null) told[i] = { line, cell, value: cell }
     }
     if (this.#moments !== undefined) this.#seeMoment(unquoted(cells[this.#moments] ?? '').trim(), line)
   }
 
   /** A day later than tomorrow is one in every zone. */
-  #isTold({ says }: Column['kind'], day: number): boolean {
+  #isTold(says: Column['kind']['says'], day: number): boolean {
     const today = Math.floor((this.#said.nowMs ?? 0) / DAY_MS)
     return says === 'ended' ? day < today : day > today + 1
   }
@@ -112,14 +86,17 @@ export class When {
     const found = [...this.#columns].flatMap(([place, { kind, name, told, hasOthers }]) => {
       const one = told[0] ?? told[1]
       if (one == null || (kind.names === END_NAMES && !hasOthers)) return []
-      return [kind.says === 'ended' ? hasEnded(one, name, place) : isLater(kind.says, one, name, place)]
+      if (kind.says === 'ended') return [rowByRow(kind.says, 'says that rows have ended', [one], name, place)]
+      const { remedy, ...later } = rowByRow(kind.says, 'says that rows are for later', [one], name, place)
+      const read = { set: 'map', column: shown(name), field: 'execute_at' } as const
+      return [{ ...later, remedy: words`${remedy}; or have moments in it read: ${read}` }]
     })
-    const [filled, empty] = [this.#firstLater, this.#firstEmptyBelow]
-    if (filled === null || empty === null || this.#said.areMomentsMeant) return found
-    return [...found, partlyFilled(filled, empty)]
+    const [later, empty] = [this.#firstLater, this.#firstEmptyBelow]
+    if (later === null || empty === null || this.#areMomentsMeant) return found
+    return [...found, emptyBelow(later, empty)]
   }
 
-  /** For a person: how many rows leave when. null: nothing says it. */
+  /** For a person: how many rows leave when. null: all of them now. */
   note(): string | null {
     const { '': now = 0, ...later } = Object.fromEntries(this.#days)
     const days = Object.entries(later).toSorted(([a], [b]) => a.localeCompare(b))
@@ -137,26 +114,10 @@ export class When {
 const DAYS_NAMED = 3
 const DAY_TEXT = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' })
 
-function isLater(says: Statement['says'], { cell, line }: Found, name: string, place: number): Statement {
-  return {
-    ...{ says, line, column: name },
-    problem: `${columnText(name, place)} says "${shown(cell)}" in line ${line}, and it is not read: every row would be sent now`,
-    remedy: words`to have each row wait for its moment, have the column read: ${{ set: 'map', column: shown(name), field: 'execute_at' }}; if all of them are to be sent now, ignore it: ${{ set: 'map', column: shown(name), field: 'ignore' }}`,
-  }
-}
-
-function hasEnded({ cell, line }: Found, name: string, place: number): Statement {
-  return {
-    ...{ says: 'ended', line, column: name },
-    problem: `${columnText(name, place)} says "${shown(cell)}" in line ${line}, which is past, and it is not read: every row would be charged`,
-    remedy: words`take out the rows that have ended, then ignore the column: ${{ set: 'map', column: shown(name), field: 'ignore' }}`,
-  }
-}
-
-function partlyFilled(filled: number, empty: number): Statement {
+function emptyBelow(later: number, empty: number): Statement {
   return {
     ...{ says: 'some rows have a moment', line: empty, column: 'execute_at' },
-    problem: `execute_at is filled in line ${filled} and empty in line ${empty}, and a row without one is sent now`,
-    remedy: words`fill it in where "the same" is meant; if the others are to be sent now, say that it is read as it stands: ${{ set: 'map', column: 'execute_at', field: 'execute_at' }}`,
+    problem: `execute_at is filled in line ${later} and empty in line ${empty}, and a row without one is sent now`,
+    remedy: words`fill it in where "the same" is meant; if the others are to be sent now, say so: ${{ set: 'map', column: 'execute_at', field: 'execute_at' }}`,
   }
 }
