@@ -16,6 +16,7 @@ export function messageAccountOf(merchant: Merchant, accountId: AccountId, toXtl
   const accountKey = accountKeyOf(merchant)
   return {
     ...{ accountId, accountKey, lookalikeDays: merchant.lookalikeDays, captureTolerance: merchant.captureTolerance },
+    authorizationDays: merchant.authorizationDays,
     dailyLimits: merchant.dailyLimits,
     into: merchant.messageBatches === 'hourly' ? 'hour' : 'day',
     xtlOrderIdOf: (reference) => toXtlOrderId(accountKey, reference),

@@ -43,6 +43,7 @@ export interface FoundLookalike extends FoundMoney {
   readonly changed_from: { readonly amount: string; readonly currency: string } | null
   readonly may_have_run_again: boolean
   readonly beside_void: boolean
+  readonly question: { readonly code: string; readonly text: string } | null
   readonly money_warning: string | null
   readonly refunded_before: { readonly amount: string | null; readonly currency: string | null } | null
 }

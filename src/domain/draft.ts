@@ -235,6 +235,8 @@ export interface Lookalike {
   readonly refundedBefore: { readonly amountMinor: bigint; readonly currency: Currency | null } | null
   /** The row voids an order that the other row captures or refunds, or the other way round. */
   readonly besideVoid: boolean
+  /** What else the row is asked about with the other one: a code, and what it does, for the middle of a sentence. null: it is alike. */
+  readonly question: { readonly code: string; readonly text: string } | null
   /** Of the recorded row, where the money is not what its state tells: answered APPROVED after it had ended, for one. */
   readonly moneyWarning: string | null
 }

@@ -126,6 +126,17 @@ export interface Instruction {
   readonly executeAtMs: number | null
   /** From this moment on it is not sent any more; null: it does not expire. */
   readonly expiresAtMs: number | null
+  /** What it says of its order besides. Absent: nothing. */
+  readonly beside?: Beside
+}
+
+/** What a row that names an order says of it and does not send: it is only held against what is recorded. null: nothing. */
+export interface Beside {
+  /** Without leading zeros. */
+  readonly vaultId: string | null
+  /** The last four digits. */
+  readonly card: string | null
+  readonly xtlOrderId: string | null
 }
 
 export type FieldRule =

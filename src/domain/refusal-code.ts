@@ -7,6 +7,7 @@ export type Acceptable = (typeof ACCEPTABLE)[number]
 /** `lookalike` is answered with `allow_lookalike_of`; the others of its line with nothing. */
 export const REFUSAL_CODES = [
   ...(['lookalike', 'over_capture', 'over_refund', 'other_currency', 'after_void', 'after_refund'] as const),
+  ...(['other_target', 'transaction_id'] as const),
   ...ACCEPTABLE,
 ] as const
 

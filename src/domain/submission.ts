@@ -145,6 +145,8 @@ export interface LookalikeCounts {
   readonly changed: number
   /** Rows that may have run in a record that was lost. */
   readonly lost: number
+  /** Rows that are alike to none, and do not fit what is known of their target. */
+  readonly questions: number
   /** Rows that are like one row of a batch of long ago, by that batch. */
   readonly longAgo: ReadonlyMap<string, { readonly rows: number; readonly handedInMs: number }>
   /** Rows that are like a row still to be sent, by its batch. */
@@ -274,6 +276,7 @@ export function pairOf({
   changedFrom,
   refundedBefore,
   besideVoid,
+  question,
   moneyWarning,
 }: Lookalike): string {
   const sumOfPair = changedFrom ?? refundedBefore
@@ -285,7 +288,7 @@ export function pairOf({
         ? 'refunded'
         : besideVoid
           ? 'void'
-          : 'same'
+          : (question?.code ?? 'same')
   const sum = sumOfPair === null ? [] : [sumOfPair.amountMinor, sumOfPair.currency ?? 'several']
   // That it is in doubt, or that money differs, is what somebody looks at before they tick.
   const trouble = [like.state === 'IN_DOUBT' ? 'doubt' : [], moneyWarning === null ? [] : 'warned'].flat()

@@ -3,6 +3,7 @@
 import { type CardDetails, maskOf } from '../domain/card.ts'
 import { parseExecuteAt, parseExpiresAt } from '../domain/instant.ts'
 import {
+  type Beside,
   CUSTOMER_FIELDS,
   DETAIL_FIELDS,
   FIELD_RULES,
@@ -10,6 +11,7 @@ import {
   isVaultOperation,
   type Operation,
   parseOperation,
+  plainId,
   type VaultOperation,
 } from '../domain/instruction.ts'
 import { toLowerAscii } from '../domain/keyword.ts'
@@ -99,8 +101,24 @@ export function instruct(
     executeAtMs,
     expiresAtMs,
   }
-  return { kind: 'instruction', instruction, card }
+  const beside = orderId === null ? null : readBeside(row)
+  return { kind: 'instruction', instruction: beside === null ? instruction : { ...instruction, beside }, card }
 }
+
+/** What cannot be read says nothing: the operation does not need it. */
+function readBeside(row: RowReading): Beside | null {
+  const idIn = (field: 'customer_vault_id' | 'xtl_order_id', parse: typeof parseGatewayId) => {
+    const text = row.text(field)
+    const id = row.ruleOf(field) !== 'unused' || text === '' ? '' : parse(text)
+    return isProblem(id) || id === '' ? null : plainId(id)
+  }
+  const vaultId = idIn('customer_vault_id', parseGatewayId)
+  const xtlOrderId = idIn('xtl_order_id', parseXtlOrderId)
+  const card = MASKED_CARD.exec(row.text('pmt_numb'))?.[1] ?? null
+  return vaultId === null && card === null && xtlOrderId === null ? null : { vaultId, card, xtlOrderId }
+}
+
+const MASKED_CARD = /^[\d\s-]{0,9}[*•●#·…xX\s-]+(\d{4})$/u
 
 const NEVER_SENT: Problem = {
   problem: 'is not after execute_at: the row could never be sent',

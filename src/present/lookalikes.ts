@@ -28,7 +28,8 @@ function lostText({ reference, like }: Lookalike, where: string, changed: string
 }
 
 function likeText(lookalike: Lookalike, where: string, changed: string | null): string {
-  const { like, refundedBefore } = lookalike
+  const { like, refundedBefore, question } = lookalike
+  if (question !== null) return `${question.text} (${like.reference}, ${where})`
   if (changed !== null)
     return `${changed} is not in this file; sent, it would move money beside that row, not in its place`
   if (lookalike.besideVoid)
@@ -51,7 +52,17 @@ export function lookalikesRefusal(refusal: LookalikesRefused): string {
   return `${lookalikesText(refusal)} ${stillToSendText(refusal)}${lookalikesRemedy(refusal)}${changedAdvice(refusal)}`
 }
 
-function lookalikesText({ found, lost }: LookalikesRefused): string {
+function lookalikesText({ found: all, lost, questions }: LookalikesRefused): string {
+  const found = all - questions
+  const odd =
+    questions === 0
+      ? ''
+      : `${plural(questions, 'row does', 'rows do')} not fit what is known of ${questions === 1 ? 'its' : 'their'} order or customer: look at ${questions === 1 ? 'it' : 'each'}.`
+  if (found === 0) return odd
+  return [likeOrLostText(found, lost), odd].filter(Boolean).join(' ')
+}
+
+function likeOrLostText(found: number, lost: number): string {
   const like = `${plural(found - lost, 'row looks', 'rows look')} like one that is in this file or recorded already.`
   if (lost === 0) return like
   const again = `${plural(lost, 'row', 'rows')} may have run already, in the record that was lost when an older state of the ledger was put back. Look ${lost === 1 ? 'it' : 'them'} up at the gateway.`
@@ -60,8 +71,11 @@ function lookalikesText({ found, lost }: LookalikesRefused): string {
 
 /** Where most of the file was sent before, the way to send it all once more is not for copying. */
 function lookalikesRemedy(refusal: LookalikesRefused): string {
-  const { found, recorded, accepted, longAgo } = refusal
-  const takeOut = 'What was entered twice or has run already is executed twice: take it out of the file.'
+  const { found, questions, recorded, accepted, longAgo } = refusal
+  const takeOut =
+    questions === found
+      ? 'Correct what is wrong, or take it out of the file.'
+      : 'What was entered twice or has run already is executed twice: take it out of the file.'
   if (recorded < 2 || recorded * 2 < accepted)
     return `${takeOut} Only if ${found === 1 ? 'it is' : 'every one of them is'} meant, add --allow-lookalikes ${found}.`
   const ofLongAgo = [...longAgo.values()].reduce((sum, { rows }) => sum + rows, 0)
@@ -102,7 +116,8 @@ function stillToSendText({ stillToSend }: LookalikesRefused): string {
 }
 
 export function toJsonLookalike(lookalike: Lookalike): object {
-  const { rowNo, line, reference, like, lost, changedFrom, refundedBefore, besideVoid, moneyWarning } = lookalike
+  const { rowNo, line, reference, like, lost, changedFrom, refundedBefore, besideVoid, question, moneyWarning } =
+    lookalike
   return {
     ...{ pair: pairOf(lookalike), row: rowNo, line, reference },
     ...{ operation: lookalike.operation, ...moneyJson(lookalike.money), order_id: lookalike.orderId },
@@ -117,6 +132,7 @@ export function toJsonLookalike(lookalike: Lookalike): object {
         : { amount: amountText(changedFrom.amountMinor, changedFrom.currency), currency: changedFrom.currency },
     may_have_run_again: lost,
     beside_void: besideVoid,
+    question: question === null ? null : { code: question.code, text: question.text },
     money_warning: moneyWarning,
     refunded_before:
       refundedBefore === null

@@ -116,12 +116,14 @@ async function surveyLookalikes(
   let lost = 0
   let recorded = 0
   let changed = 0
+  let questions = 0
   for await (const page of draft.lookalikes()) {
     lookalikes.push(...page.slice(0, LOOKALIKES_SHOWN - lookalikes.length))
-    for (const { reference, like, refundedBefore, changedFrom, lost: isLost } of page) {
+    for (const { reference, like, refundedBefore, changedFrom, question, lost: isLost } of page) {
+      if (question !== null) questions += 1
       if (isLost) lost += 1
       if (changedFrom !== null) changed += 1
-      if (like.batchId === null || refundedBefore !== null) continue
+      if (like.batchId === null || refundedBefore !== null || question !== null) continue
       if (!isLost || like.reference !== reference) recorded += 1
       if (like.atMs !== null && like.atMs < nowMs - LONG_AGO_MS) {
         longAgo.set(like.batchId, { rows: (longAgo.get(like.batchId)?.rows ?? 0) + 1, handedInMs: like.atMs })
@@ -130,7 +132,7 @@ async function surveyLookalikes(
       stillToSend.set(like.batchId, (stillToSend.get(like.batchId) ?? 0) + 1)
     }
   }
-  return { lookalikes, recorded, changed, lost, longAgo, stillToSend }
+  return { lookalikes, recorded, changed, lost, questions, longAgo, stillToSend }
 }
 
 function isToSend(state: State | null): boolean {

@@ -23,6 +23,8 @@ export interface MessageAccount {
   readonly accountKey: string
   readonly lookalikeDays: number
   readonly captureTolerance: number
+  /** Absent: as by default. */
+  readonly authorizationDays?: number
   readonly dailyLimits: DailyLimits | null
   /** Where messages go that name no batch. */
   readonly into: 'day' | 'hour'
@@ -130,7 +132,7 @@ async function tryToTake(
     return takeBatch(parsed, account, { ifRefused, queuedAtMs, nowMs }, batches)
   }
   const { instruction, runKey, allowLookalikeOf, accept, batchName, replyTo, cells } = parsed
-  const { accountId, lookalikeDays, captureTolerance, dailyLimits } = account
+  const { accountId, lookalikeDays, captureTolerance, authorizationDays, dailyLimits } = account
   const answer = await ledger.recordMessage({
     accountId,
     instruction,
@@ -139,6 +141,7 @@ async function tryToTake(
     accept,
     lookalikeDays,
     captureTolerance,
+    ...(authorizationDays !== undefined && { authorizationDays }),
     dailyLimits,
     into: batchName === null ? account.into : { name: batchName },
     cells,

@@ -60,7 +60,14 @@ const REQUEST: SubmitRequest = {
   ...{ maxDeclinedPercent: null, nowMs: 0 },
 }
 
-const NO_LOOKALIKES: LookalikeCounts = { recorded: 0, changed: 0, lost: 0, longAgo: new Map(), stillToSend: new Map() }
+const NO_LOOKALIKES: LookalikeCounts = {
+  recorded: 0,
+  changed: 0,
+  lost: 0,
+  questions: 0,
+  longAgo: new Map(),
+  stillToSend: new Map(),
+}
 
 const refusals = (review: Partial<DraftReview>, request: Partial<SubmitRequest>) =>
   refusalsOf({ ...REVIEW, ...review }, NO_LOOKALIKES, { ...REQUEST, ...request })
@@ -182,7 +189,7 @@ test('a pair is told by both rows, by why they look alike, and by the trouble th
   } as const
   const one: Lookalike = {
     ...{ rowNo: 5, line: 6, reference: 'B', operation: 'REFUND', money: null, orderId: '7', like },
-    ...{ changedFrom: null, lost: false, refundedBefore: null, besideVoid: false, moneyWarning: null },
+    ...{ changedFrom: null, lost: false, refundedBefore: null, besideVoid: false, question: null, moneyWarning: null },
   }
   const others: readonly Lookalike[] = [
     { ...one, rowNo: 6 },
@@ -194,6 +201,7 @@ test('a pair is told by both rows, by why they look alike, and by the trouble th
     { ...one, changedFrom: money(EUR, 6n) },
     { ...one, refundedBefore: money(EUR, 5n) },
     { ...one, besideVoid: true },
+    { ...one, question: { code: 'large', text: 'it is large' } },
     { ...one, refundedBefore: money(USD, 5n) },
     { ...one, refundedBefore: { amountMinor: 5n, currency: null } },
     { ...one, like: { ...like, state: 'IN_DOUBT' } },

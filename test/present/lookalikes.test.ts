@@ -4,7 +4,7 @@ import { lookalikesRefusal } from '../../src/present/lookalikes.ts'
 
 const HANDED_IN = Date.parse('2026-10-27T09:00:00Z')
 const refused = (over: Partial<LookalikesRefused>): LookalikesRefused => ({
-  ...{ kind: 'lookalikes', found: 11, allowed: 0, accepted: 12, recorded: 11, changed: 0, lost: 0 },
+  ...{ kind: 'lookalikes', found: 11, allowed: 0, accepted: 12, recorded: 11, changed: 0, lost: 0, questions: 0 },
   ...{ isOnlyNew: false, hasRunKey: false },
   ...{ longAgo: new Map(), stillToSend: new Map(), ...over },
 })

@@ -88,6 +88,7 @@ function whyAlike({
   refunded_before: before,
   may_have_run_again: lost,
   beside_void: isBesideVoid,
+  question,
   money_warning: warning,
 }: FoundLookalike): string {
   const why =
@@ -97,7 +98,7 @@ function whyAlike({
         ? `its order was refunded before${before.currency === null ? ', in several currencies' : `: ${before.currency} ${before.amount}`}; its sale is not recorded here`
         : isBesideVoid
           ? 'one voids the order that the other captures or refunds'
-          : 'the same operation, amount and target'
+          : (question?.text ?? 'the same operation, amount and target')
   return [
     why,
     ...(lost ? ['it may have run in a record that was lost'] : []),

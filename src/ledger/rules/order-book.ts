@@ -296,7 +296,7 @@ export function misfitReason({ problem }: OrderFault): string {
   return `not sent, because it does not fit what is recorded of its order by now: ${problem}`
 }
 
-function placeText({ batchId, rowNo }: Place): string {
+export function placeText({ batchId, rowNo }: Place): string {
   return batchId === null ? `row ${rowNo} of this file` : `row ${rowNo} of batch ${batchId}`
 }
 
@@ -304,7 +304,7 @@ function ofSum(sum: Sum): string {
   return sum.currency === null ? sumText(sum) : `of ${sumText(sum)}`
 }
 
-function sumText({ amountMinor, currency }: Pick<Sum, 'amountMinor' | 'currency'>): string {
+export function sumText({ amountMinor, currency }: Pick<Sum, 'amountMinor' | 'currency'>): string {
   return currency === null ? 'in several currencies' : `${amountText(amountMinor, currency)} ${currency}`
 }
 

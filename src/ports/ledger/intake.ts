@@ -19,6 +19,8 @@ export interface IntakeMessage {
   readonly accept: readonly Acceptable[]
   readonly lookalikeDays: number
   readonly captureTolerance: number
+  /** Absent: as by default. */
+  readonly authorizationDays?: number
   /** null: no day is limited. */
   readonly dailyLimits: DailyLimits | null
   /** It is meant, though it is above the limit of a whole day. */

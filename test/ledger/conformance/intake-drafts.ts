@@ -246,12 +246,12 @@ export function describeDrafts(): void {
       },
     )
 
-    test('of a charge that was approved is free after 30 days, under another run key after 20', async () => {
+    test('of a charge that was approved is never free again, but under another run key after 20 days', async () => {
       const batchId = await submit(ledger, accountId, [of('nov/A', 'X1')], { runKey: 'nov' })
       await work(ledger, batchId, 'nov/A', 'APPROVED', { sentAtMs: NOW })
       const invalid = async (days: number, runKey: string | null) =>
         (await check([of('B', 'X1')], { runKey, nowMs: NOW + days * DAY_MS })).review.invalid
-      expect([await invalid(30, null), await invalid(31, null)]).toEqual([1, 0])
+      expect([await invalid(30, null), await invalid(400, null), await invalid(400, 'nov')]).toEqual([1, 1, 1])
       expect([await invalid(20, 'dec'), await invalid(21, 'dec')]).toEqual([1, 0])
     })
 

@@ -46,7 +46,7 @@ export function describeNamed(): void {
       expect(await batchOf('C', { name: 'payrollX1' })).not.toBe(first)
       expect(await batchOf('D', 'day')).not.toBe(first)
       const other = await openAccount(ledger, 'other')
-      const answer = await ledger.recordMessage(messageOf(other, refund('A'), { into: name }))
+      const answer = await ledger.recordMessage(messageOf(other, refund('E'), { into: name }))
       expect(answer).toMatchObject({ kind: 'accepted' })
       expect(answer).not.toMatchObject({ batchId: first })
       expect(await ledger.batch(first)).toMatchObject({ source: 'queue', fileName: 'payroll_1', rows: 2 })

@@ -163,7 +163,10 @@ export function describeOrders(): void {
       const batchId = await submit(ledger, second, [sale('S', '5')])
       await work(ledger, batchId, 'S', 'APPROVED', { facts: factsWith('41', { orderId: '777' }) })
       await submit(ledger, second, [of('A', 1_000n)])
-      expect((await check([of('B', 90_000n)])).review).toMatchObject({ accepted: 1, lookalikes: 0 })
+      expect((await check([of('B', 90_000n), refund('C'), refund('D')])).review).toMatchObject({
+        accepted: 3,
+        lookalikes: 0,
+      })
     })
 
     test('that run again count once', async () => {

@@ -29,6 +29,7 @@ import { describeQueuedBefore } from './intake-queued-before.ts'
 import { describeReattempts } from './intake-reattempts.ts'
 import { describeRetries } from './intake-retries.ts'
 import { describeSinceReview } from './intake-since-review.ts'
+import { describeTargets } from './intake-targets.ts'
 import { describeModel } from './model.ts'
 import { describePeople } from './people.ts'
 import { describeProposals } from './proposals.ts'
@@ -60,6 +61,7 @@ export function describeIntake(name: string, newPlace: NewPlace): void {
     describeCorrections()
     describeChanged()
     describeOrders()
+    describeTargets()
     describeRetries()
     describeReattempts()
     describeSinceReview()

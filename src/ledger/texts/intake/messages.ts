@@ -21,8 +21,9 @@ import {
 } from '../../rules/arriving.ts'
 import { aboveLimitText } from '../../rules/daily-limit.ts'
 import { judgeDates } from '../../rules/dates.ts'
+import type { TargetVerdict } from '../../rules/judge-target.ts'
 import { type Likeness, likenessText, lookalikeRefusal } from '../../rules/lookalikes.ts'
-import type { OrderQuestion, OrderVerdict } from '../../rules/order-book.ts'
+import { type OrderQuestion, type OrderVerdict, placeText } from '../../rules/order-book.ts'
 import { BY_MESSAGES, type Needed, neededFor, noteWaiting } from '../approving/needed.ts'
 import { kindsBeside } from '../approving/waiting.ts'
 import {
@@ -38,6 +39,7 @@ import { digestOf, keepDigest } from '../record/recorded.ts'
 import { namedBy } from '../review/given-references.ts'
 import { type Arriving, likeRowOf } from '../review/lookalikes.ts'
 import { orderVerdictOn } from '../review/order-book.ts'
+import { targetVerdictOn } from '../review/targets.ts'
 import { xtlTaken } from '../review/xtl-order-ids.ts'
 import { all, change, one, type Script } from '../script.ts'
 import { doubtRecorded, whyMaybeExecuted } from './queued-before.ts'
@@ -89,10 +91,11 @@ function* judgeMessage(
     return answer
   }
   const verdict = yield* verdictOnOrder(message, row)
-  const objection = yield* objectionTo(message, row, verdict)
+  const target = yield* targetVerdictOn(message, row, message.instruction.beside ?? null)
+  const objection = yield* objectionTo(message, row, { order: verdict, target })
   if (objection !== null) return { kind: 'refused', reason: objection }
   const maybeExecuted = yield* whyMaybeExecuted(message)
-  const like = yield* likeness(message, row, verdict)
+  const like = yield* likeness(message, row, { order: verdict, target })
   // The lost state may have taken it all the same: a person decides, and is told what it looks like.
   if (like !== null && like.reference !== message.allowLookalikeOf && maybeExecuted === null)
     return { kind: 'refused', reason: lookalikeRefusal(like) }
@@ -206,9 +209,19 @@ function* verdictOnOrder(
   return yield* orderVerdictOn(accountId, asked, { captureTolerance })
 }
 
+interface Verdicts {
+  readonly order: OrderVerdict
+  readonly target: TargetVerdict
+}
+
 /** What in the record speaks against the message; null: nothing. */
-function* objectionTo(message: IntakeMessage, row: InstructionColumns, verdict: OrderVerdict): Script<string | null> {
-  if (verdict !== 'fits' && verdict.kind === 'wrong') return `${verdict.code}: ${verdict.problem}; ${verdict.remedy}`
+function* objectionTo(
+  message: IntakeMessage,
+  row: InstructionColumns,
+  { order, target }: Verdicts,
+): Script<string | null> {
+  for (const verdict of [order, target])
+    if (verdict !== 'fits' && verdict.kind === 'wrong') return `${verdict.code}: ${verdict.problem}; ${verdict.remedy}`
   const dates = objectionToDates(message)
   if (dates !== null) return dates
   const above = message.accept.includes('above_limit') ? null : aboveLimit(message.dailyLimits, message.instruction)
@@ -226,14 +239,21 @@ function objectionToDates({ instruction, accept, queuedAtMs, nowMs }: IntakeMess
 }
 
 /** Which instruction that is already here the message looks like; null: none. */
-function* likeness(message: IntakeMessage, row: InstructionColumns, verdict: OrderVerdict): Script<Likeness | null> {
+function* likeness(
+  message: IntakeMessage,
+  row: InstructionColumns,
+  { order: verdict, target }: Verdicts,
+): Script<Likeness | null> {
   if (row.lookalike === null) return null
   // A doubt goes before all else: what it looks like besides may be long ago.
   if (verdict !== 'fits' && verdict.kind === 'asked' && verdict.why === 'beside-doubt')
     return yield* likenessBy(verdict)
   const found = yield* likeRowOf(arrivingOf(message, row), row.lookalike)
   if (found !== undefined) return { reference: found.reference, text: likenessText(found) }
-  return verdict === 'fits' || verdict.kind !== 'asked' ? null : yield* likenessBy(verdict)
+  if (verdict !== 'fits' && verdict.kind === 'asked') return yield* likenessBy(verdict)
+  if (target === 'fits' || target.kind !== 'asked') return null
+  const { reference } = target.at
+  return { reference, text: `it ${target.problem} (${reference}, ${placeText(target.at)})` }
 }
 
 function* likenessBy(verdict: OrderQuestion): Script<Likeness> {

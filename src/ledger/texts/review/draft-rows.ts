@@ -3,7 +3,8 @@
 // - draft_fault: one thing wrong with a row, in the order of `id`, which the engine gives;
 // - draft_order: an order that the draft captures, voids or refunds, and what is recorded of it;
 // - draft_of_order: a row of such an order that is held against what comes before it;
-// - draft_question: such a row that a person is asked about.
+// - draft_question: such a row that a person is asked about;
+// - draft_target: a row that a person is asked about for what is recorded of its target, with what it does, in words.
 
 import type { DraftHeader, RetryStatus } from '../../../domain/draft.ts'
 

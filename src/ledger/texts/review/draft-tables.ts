@@ -11,7 +11,7 @@ const TABLES = [
     save_card @whole, details @text, execute_at @whole, expires_at @whole, content @text, lookalike @text, due_at @whole, attempt @whole,
     ever_in_doubt @whole NOT NULL DEFAULT 0, completed_at @whole, reason @text, duplicate_of @whole, supersedes @whole,
     came_batch @text, came_row @whole, like_row @whole, like_recorded @whole, lost_row @whole,
-    earlier @whole, changed_row @whole, reattempt_of @text, declined_row @whole, bad_row @whole, not_asked @text)`,
+    earlier @whole, changed_row @whole, reattempt_of @text, declined_row @whole, bad_row @whole, not_asked @text, beside @text)`,
   `CREATE TEMP TABLE draft_fault (
     id @counting, row_no @whole, line @whole, column_name @text, value @text, problem @text, remedy @text)`,
   `CREATE TEMP TABLE draft_order (
@@ -24,6 +24,7 @@ const TABLES = [
   'CREATE TEMP TABLE draft_of_order (order_key @text, row_no @whole, PRIMARY KEY (order_key, row_no)) @without_rowid',
   `CREATE TEMP TABLE draft_question (
     row_no @whole PRIMARY KEY, why @text, before_minor @whole, before_currency @text, before_row @whole, recorded_row @whole)`,
+  'CREATE TEMP TABLE draft_target (row_no @whole PRIMARY KEY, why @text, problem @text, before_row @whole, recorded_row @whole)',
   // Of few rows, from the beginning: what asks for those rows reads no others.
   'CREATE INDEX @of_temp draft_earlier ON draft_row (earlier) WHERE earlier IS NOT NULL',
   'CREATE INDEX @of_temp draft_duplicate ON draft_row (duplicate_of) WHERE duplicate_of IS NOT NULL',
@@ -42,7 +43,14 @@ const INDEXES = [
   'CREATE INDEX IF NOT EXISTS @of_temp draft_fault_row ON draft_fault (row_no)',
 ]
 
-export const TABLES_OF_DRAFTS = ['draft_row', 'draft_fault', 'draft_order', 'draft_of_order', 'draft_question']
+export const TABLES_OF_DRAFTS = [
+  'draft_row',
+  'draft_fault',
+  'draft_order',
+  'draft_of_order',
+  'draft_question',
+  'draft_target',
+]
 
 export function* makeDraftTables(): Script<void> {
   for (const text of TABLES) yield* change(text)

@@ -6,7 +6,7 @@ import { cellsText, INSTRUCTION_COLUMNS, NO_COLUMNS, toColumns } from '../instru
 import type { Value } from '../script.ts'
 import { DRAFT_FAULT } from './draft-rows.ts'
 
-const COLUMNS = `row_no, line, cells, state, made, holds_reference, run_key, due_at, attempt, came_batch, came_row, ${INSTRUCTION_COLUMNS}`
+const COLUMNS = `row_no, line, cells, state, made, holds_reference, run_key, due_at, attempt, came_batch, came_row, beside, ${INSTRUCTION_COLUMNS}`
 
 /** For INSERT and COPY, with the columns of these values. */
 export const ROWS_OF_DRAFT = `draft_row (${COLUMNS})`
@@ -25,11 +25,15 @@ export function rowValues(row: DraftRow, { runKey, nowMs, expiresAfterMs = null 
   const amountMinor = asked.amount_minor ?? (read === null ? null : Number(read.amountMinor))
   return [
     ...[rowNo, line, cellsText(cells), state, made ? 1 : 0, holds, runKey, asked.execute_at ?? nowMs, 0],
-    ...[cameFrom?.batchId ?? null, cameFrom?.rowNo ?? null],
+    ...[cameFrom?.batchId ?? null, cameFrom?.rowNo ?? null, besideOf(row)],
     ...[reference, asked.operation, amountMinor, asked.currency ?? read?.currency ?? null],
     ...[asked.order_id, asked.order_key, asked.vault_id, asked.card, asked.xtl_order_id, asked.save_card],
     ...[asked.details, asked.execute_at, expiresAt, asked.content, asked.lookalike],
   ]
+}
+
+function besideOf({ instruction }: DraftRow): string | null {
+  return instruction?.beside === undefined ? null : JSON.stringify(instruction.beside)
 }
 
 export function faultValues({ faults }: DraftRow): readonly (readonly Value[])[] {

@@ -3,6 +3,7 @@
 import type { Lookalike } from '../../../domain/draft.ts'
 import type { Currency, Money } from '../../../domain/money.ts'
 import type { State } from '../../../domain/states.ts'
+import type { TargetWhy } from '../../rules/judge-target.ts'
 import { all, type Script } from '../script.ts'
 import { IS_LIKE } from './draft-rows.ts'
 
@@ -17,11 +18,13 @@ const LOOKALIKES = `
       CASE WHEN d.lost_row IS NULL THEN 0 ELSE 1 END AS lost, CASE WHEN o.operation <> d.operation THEN 1 ELSE 0 END AS "besideVoid",
       CASE WHEN coalesce(d.lost_row, d.changed_row) IS NULL AND coalesce(o.lookalike, i.lookalike) <> d.lookalike THEN CAST(q.before_minor AS TEXT) END AS "refundedMinor",
       CASE WHEN coalesce(d.lost_row, d.changed_row) IS NOT NULL AND i.lookalike IS DISTINCT FROM d.lookalike THEN CAST(i.amount_minor AS TEXT) END AS "changedMinor",
-      CASE WHEN coalesce(d.lost_row, d.changed_row) IS NULL THEN q.before_currency ELSE i.currency END AS currency, CASE i.money_warning WHEN 1 THEN i.warning END AS "moneyWarning"
+      CASE WHEN coalesce(d.lost_row, d.changed_row) IS NULL THEN q.before_currency ELSE i.currency END AS currency, CASE i.money_warning WHEN 1 THEN i.warning END AS "moneyWarning",
+      t.why, t.problem
     FROM draft_row d
     LEFT JOIN draft_row o ON o.row_no = d.like_row AND d.lost_row IS NULL
     LEFT JOIN instruction i ON i.id = coalesce(d.lost_row, d.like_recorded, d.changed_row) AND o.row_no IS NULL
     LEFT JOIN draft_question q ON q.row_no = d.row_no
+    LEFT JOIN draft_target t ON t.row_no = d.row_no AND d.lost_row IS NULL
     WHERE d.row_no > :last AND (${IS_LIKE})
     ORDER BY d.row_no LIMIT :most`
 
@@ -48,6 +51,8 @@ interface FoundLookalike
   readonly refundedMinor: string | null
   readonly changedMinor: string | null
   readonly currency: Currency | null
+  readonly why: TargetWhy | null
+  readonly problem: string | null
 }
 
 function toLookalike(found: FoundLookalike): Lookalike {
@@ -68,6 +73,7 @@ function toLookalike(found: FoundLookalike): Lookalike {
     besideVoid: found.besideVoid === 1,
     changedFrom: changedMinor === null ? null : { amountMinor: BigInt(changedMinor), currency: currency as Currency },
     refundedBefore: refundedMinor === null ? null : { amountMinor: BigInt(refundedMinor), currency },
+    question: found.why === null || found.problem === null ? null : { code: found.why, text: found.problem },
     moneyWarning: found.moneyWarning,
   }
 }

@@ -24,6 +24,7 @@ import { FORMER_ROW, LOST_LOOKALIKE, lookalikeSince, RECORDED_LOOKALIKE } from '
 import { markQuestions, meetOrders, ROUGH_SUM } from './order-book.ts'
 import { nameLastAttempts, reattempt } from './reattempts.ts'
 import { sumUp } from './sums.ts'
+import { markTargets, meetTargets } from './targets.ts'
 import { refuseXtlRepeats, refuseXtlTaken } from './xtl-order-ids.ts'
 
 export function* review(header: DraftHeader): Script<Omit<DraftReview, 'amountsUnread'>> {
@@ -63,6 +64,7 @@ function* compare(header: DraftHeader): Script<void> {
   yield* refuseFaulty()
   if (yield* isAnyRecorded(header.accountId)) yield* refuseXtlTaken(header)
   yield* meetOrders(header)
+  yield* meetTargets(header)
   yield* refuseFaulty()
   yield* runCancelled()
 }
@@ -236,6 +238,7 @@ function* findLookalikes(header: DraftHeader): Script<number> {
   if (yield* isAnyRecorded(header.accountId)) yield* findRecordedLookalikes(header)
   yield* findChanged(header)
   yield* markQuestions()
+  yield* markTargets()
   yield* findLost(header)
   return yield* count(`SELECT count(*) AS n FROM draft_row d WHERE (${IS_LIKE})`)
 }

@@ -9,6 +9,7 @@ import { isInFile, NEVER_SENT, targetOf } from './corrections.ts'
 import { COUNTING, IS_ONE_MADE, OTHER_RUN_KEY } from './lookalikes.ts'
 import { stillFits } from './order-book.ts'
 import { NO_LONGER_DECLINED } from './reattempts.ts'
+import { AUTHORIZES_SAME, targetsStillFit } from './targets.ts'
 import { SAME_XTL } from './xtl-order-ids.ts'
 
 /** The last row, move and act that the review saw, by their ids. */
@@ -35,7 +36,13 @@ export function* holdsStill(header: DraftHeader, { seen, batchId }: Seen): Scrip
   if (yield* exists(NEWCOMER, since)) return false
   if (yield* exists(CHANGED, since)) return false
   const namesOrders = yield* exists('SELECT 1 FROM draft_order LIMIT 1')
-  if (namesOrders && (yield* exists(OF_ORDERS, since)) && !(yield* stillFits(header))) return false
+  if (
+    namesOrders &&
+    (yield* exists(OF_ORDERS, since)) &&
+    !((yield* stillFits(header)) && (yield* targetsStillFit(header)))
+  )
+    return false
+  if (yield* exists(AUTHORIZED, since)) return false
   return true
 }
 
@@ -81,6 +88,12 @@ const CHANGED = `${NEWCOMERS}
     WHERE EXISTS (SELECT 1 FROM newcomer) AND i.target = ${targetOf('d')} AND i.operation = d.operation AND i.source = 'file' AND ${IS_ONE_MADE} AND NOT (${OTHER_RUN_KEY})
       AND i.reference <> d.reference AND d.state = 'READY' AND NOT ${isInFile('i')}
       AND d.changed_row IS NULL LIMIT 1`
+
+/** An authorization that was approved may be the one of which a sale of the draft is a second. */
+const AUTHORIZED = `
+    SELECT 1 FROM move m CROSS JOIN instruction i CROSS JOIN draft_row d
+    WHERE m.id > :move AND m.to_state = 'APPROVED' AND i.id = m.row_id AND i.account_id = :account AND i.operation = 'AUTH'
+      AND d.lookalike = ${AUTHORIZES_SAME('i')} AND d.state = 'READY' LIMIT 1`
 
 const IS_OF_ORDERS = `(i.order_key IN (SELECT order_key FROM draft_order)
         OR ltrim(i.answered_order_id, '0') IN (SELECT order_key FROM draft_order))`

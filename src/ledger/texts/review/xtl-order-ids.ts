@@ -5,7 +5,7 @@ import type { DraftHeader } from '../../../domain/draft.ts'
 import { xtlTakenText } from '../../rules/arriving.ts'
 import { change, one, type Script } from '../script.ts'
 import { DRAFT_FAULT } from './draft-rows.ts'
-import { type Arriving, lookalikeSince, STILL_COUNTS } from './lookalikes.ts'
+import { type Arriving, lookalikeSince, MOVED_NOTHING, OTHER_RUN_KEY, STILL_COUNTS } from './lookalikes.ts'
 
 /** Compared as the echo of an answer is, without leading zeros. */
 const keyOf = (row: 'd' | 'i') => `ltrim(${row}.xtl_order_id, '0')`
@@ -17,12 +17,17 @@ const IS_AUTH = (row: 'd' | 'i') => `(${row}.operation = 'AUTH')`
 export const SAME_XTL = `${keyOf('i')} = ${keyOf('d')} AND i.xtl_order_id IS NOT NULL AND d.xtl_order_id IS NOT NULL
   AND ${IS_AUTH('i')} = ${IS_AUTH('d')} AND i.reference <> d.reference`
 
-/** The latest row that has the xtl_order_id of row `d`; NULL: none. What is long settled does not count: a month's roster comes again. */
+/**
+ * The latest row that has the xtl_order_id of row `d`; NULL: none. What moved money, or may have, counts for ever. Only under another run
+ * key a roster comes again with the ids of last month.
+ */
 const RECORDED_XTL = `
   SELECT max(i.id) FROM instruction i JOIN batch b ON b.id = i.batch_id
-  WHERE i.account_id = :account AND ${SAME_XTL} AND ${STILL_COUNTS}`
+  WHERE i.account_id = :account AND ${SAME_XTL} AND (${STILL_COUNTS} OR (b.stage = 'open' AND NOT (${MOVED_NOTHING}) AND NOT (${OTHER_RUN_KEY})))`
 
 const REMEDY = 'give every row an xtl_order_id of its own; where the cell is empty, one is made from the reference'
+/** For what comes again every month. */
+const OR_RUN_KEY = `${REMEDY}. A file that comes again every month needs a run key of its month`
 
 export function* refuseXtlRepeats(): Script<void> {
   yield* change(`
@@ -44,7 +49,7 @@ export function* refuseXtlTaken(header: DraftHeader): Script<void> {
     INSERT INTO ${DRAFT_FAULT}
     SELECT d.row_no, d.line, 'xtl_order_id', d.xtl_order_id,
       'the xtl_order_id is that of another instruction (row ' || i.row_no || ' of batch ' || i.batch_id || ', ' || i.state || ')',
-      '${REMEDY}'
+      '${OR_RUN_KEY}'
     FROM draft_row d JOIN instruction i ON i.id = (${RECORDED_XTL})
     WHERE d.state = 'READY' AND d.xtl_order_id IS NOT NULL`,
     lookalikeSince(header),

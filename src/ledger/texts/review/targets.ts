@@ -1,0 +1,419 @@
+// What is recorded of the targets of a draft, or of a message, is fetched here, and `rules/judge-target.ts` says what it means. One text
+// serves both: of a draft it reads some of its rows at a time, of a message its only one.
+
+import type { DraftHeader } from '../../../domain/draft.ts'
+import type { AccountId } from '../../../domain/ids.ts'
+import { type Beside, type Operation, plainId } from '../../../domain/instruction.ts'
+import { MERCHANT_DEFAULTS } from '../../../domain/merchant.ts'
+import { LONG_AGO_MS } from '../../../domain/submission.ts'
+import {
+  type At,
+  isMostlyElsewhere,
+  judgeTarget,
+  type KnownSale,
+  LARGE_TIMES,
+  NOTHING_KNOWN,
+  type TargetFacts,
+  type TargetFault,
+  type TargetQuestion,
+  type TargetRow,
+  type TargetRules,
+  type TargetVerdict,
+} from '../../rules/judge-target.ts'
+import { OF_AN_ORDER, ORDER_COUNTS_IN, SALES } from '../../rules/order-book.ts'
+import { isAnyRecorded, listOf } from '../conditions.ts'
+import type { InstructionColumns } from '../instruction-columns.ts'
+import { all, change, count, exists, one, type Script, type Values } from '../script.ts'
+import { targetOf } from './corrections.ts'
+import { DRAFT_FAULT, IS_LIKE, RUNS_AGAIN } from './draft-rows.ts'
+import { COUNTING, OTHER_RUN_KEY } from './lookalikes.ts'
+import { IS_CARD_EVENT } from './reattempts.ts'
+
+interface FoundRow {
+  readonly rowNo: number
+  readonly line: number
+  readonly operation: Operation
+  readonly amountMinor: number | null
+  readonly currency: string | null
+  readonly orderKey: string | null
+  readonly vaultId: string | null
+  readonly beside: string | null
+  readonly details: string | null
+}
+
+interface FoundAt {
+  readonly id: number
+  readonly batchId: string
+  readonly atRowNo: number
+  readonly reference: string
+}
+
+const ROW = `d.row_no AS "rowNo", d.line, d.operation, d.amount_minor AS "amountMinor", d.currency, d.order_key AS "orderKey",
+      d.vault_id AS "vaultId", d.beside, d.details`
+const AT = 'i.id, i.batch_id AS "batchId", i.row_no AS "atRowNo", i.reference'
+
+/** One kind of fact. `rows`: which rows `d` are looked at; they have one of the `operations`, or any. */
+interface Kind<Found extends FoundRow = never> {
+  readonly operations?: readonly Operation[]
+  readonly rows: string
+  /** Without this nothing is found, and no row is looked at. */
+  readonly gate?: string
+  readonly text: string
+  readonly toFacts: (found: readonly [Found, ...Found[]]) => Partial<TargetFacts>
+}
+
+const IN_ACCOUNT = (row: string, account = ':account') => `${row}.account_id = ${account}`
+
+/** The affinity of a bare column would keep SQLite from its index. */
+const ANSWERED = (row: string, operations: string, account?: string) =>
+  `${IN_ACCOUNT(row, account)} AND ltrim(${row}.answered_order_id, '0') = (d.order_key || '') AND ${row}.answered_order_id IS NOT NULL
+        AND ${row}.operation ${operations} AND ${row}.state = 'APPROVED'`
+const OF_SALES = `IN (${listOf(SALES)})`
+const OF_ORDER = `d.order_key IS NOT NULL AND d.operation IN (${listOf(OF_AN_ORDER)})`
+const IS_NEW = `NOT (${RUNS_AGAIN})`
+
+interface FoundSale extends FoundRow, FoundAt {
+  readonly saleOperation: Operation
+  readonly saleVaultId: string | null
+  readonly storedVaultId: string | null
+  readonly saleCard: string | null
+  readonly saleXtl: string | null
+  readonly saleMinor: number | null
+  readonly saleCurrency: string
+}
+
+const SALE = (operations: string) => `
+    SELECT ${ROW}, ${AT}, i.operation AS "saleOperation", i.vault_id AS "saleVaultId", i.answered_vault_id AS "storedVaultId", i.card AS "saleCard",
+      i.xtl_order_id AS "saleXtl", CASE WHEN i.money_warning = 0 THEN i.amount_minor END AS "saleMinor", i.currency AS "saleCurrency"
+    FROM @rows d JOIN instruction i ON ${ANSWERED('i', operations)}`
+
+const OF_SALE: Kind<FoundSale> = {
+  operations: OF_AN_ORDER,
+  rows: `${OF_ORDER} AND (d.beside IS NOT NULL OR (d.operation = 'CANCEL' AND d.amount_minor IS NOT NULL AND ${IS_NEW}))`,
+  text: `${SALE(OF_SALES)} UNION ALL ${SALE("= 'AUTH'")} ORDER BY 1, id`,
+  toFacts: (found) => ({ sales: found.map(toSale) }),
+}
+
+/** What this program made of a reference is nothing that anybody said. */
+const MADE_XTL = /^T[A-Z2-7]{19}$/
+
+function toSale(found: FoundSale): KnownSale {
+  const { saleOperation, saleVaultId, storedVaultId, saleCard, saleXtl, saleMinor, saleCurrency } = found
+  return {
+    ...{ operation: saleOperation, at: atOf(found), currency: saleCurrency },
+    vaultIds: [saleVaultId, storedVaultId].flatMap((id) => (id === null ? [] : [plainId(id)])),
+    card: saleCard?.split('-')[1] ?? null,
+    xtlOrderId: saleXtl === null || MADE_XTL.test(saleXtl) ? null : plainId(saleXtl),
+    amountMinor: saleMinor === null ? null : BigInt(saleMinor),
+  }
+}
+
+const OF_TRANSACTION: Kind<FoundRow & FoundAt & { readonly otherOrder: string }> = {
+  operations: OF_AN_ORDER,
+  rows: OF_ORDER,
+  text: `
+    SELECT ${ROW}, ${AT}, ltrim(i.answered_order_id, '0') AS "otherOrder"
+    FROM @rows d JOIN instruction i ON i.account_id = :account AND ltrim(i.transaction_id, '0') = (d.order_key || '') AND i.transaction_id IS NOT NULL
+    WHERE i.answered_order_id IS NOT NULL AND ltrim(i.answered_order_id, '0') <> d.order_key AND ltrim(coalesce(i.answered_record_id, ''), '0') <> d.order_key
+      AND NOT EXISTS (SELECT 1 FROM instruction s WHERE ${ANSWERED('s', OF_SALES)})
+      AND NOT EXISTS (SELECT 1 FROM instruction s WHERE ${ANSWERED('s', "= 'AUTH'")})
+      AND NOT EXISTS (SELECT 1 FROM instruction n WHERE n.account_id = :account AND n.order_key = d.order_key AND n.order_key IS NOT NULL AND n.state = 'APPROVED')`,
+  toFacts: ([found]) => ({ transaction: { orderId: found.otherOrder, at: atOf(found) } }),
+}
+
+const ANY_AUTHORIZED = `SELECT 1 FROM instruction WHERE account_id = :account AND operation = 'AUTH' AND answered_order_id IS NOT NULL LIMIT 1`
+
+const SAME_XTL = (row: string) =>
+  `${row}.account_id = :account AND ltrim(${row}.xtl_order_id, '0') = (ltrim(d.xtl_order_id, '0') || '') AND ${row}.xtl_order_id IS NOT NULL`
+
+const OF_XTL: Kind<FoundRow & FoundAt & { readonly otherOrder: string; readonly xtl: string }> = {
+  operations: ['CAUTH'],
+  rows: "d.operation = 'CAUTH' AND d.order_key IS NOT NULL AND d.xtl_order_id IS NOT NULL",
+  gate: ANY_AUTHORIZED,
+  text: `
+    SELECT ${ROW}, ${AT}, ltrim(i.answered_order_id, '0') AS "otherOrder", i.xtl_order_id AS xtl
+    FROM @rows d JOIN instruction i ON ${SAME_XTL('i')}
+    WHERE i.operation = 'AUTH' AND i.state = 'APPROVED' AND ltrim(i.answered_order_id, '0') <> d.order_key`,
+  toFacts: ([found]) => ({ otherOrder: { orderId: found.otherOrder, xtlOrderId: found.xtl, at: atOf(found) } }),
+}
+
+/** Whether a row of that operation names the order of authorization `i`, and counts. */
+const DONE_TO = (operation: 'CAUTH' | 'CANCEL') => `CASE WHEN EXISTS (
+        SELECT 1 FROM instruction o JOIN batch p ON p.id = o.batch_id
+        WHERE o.account_id = :account AND o.order_key = ltrim(i.answered_order_id, '0') AND o.order_key IS NOT NULL AND p.stage = 'open'
+          AND o.operation = '${operation}' AND (o.state IN (${listOf(ORDER_COUNTS_IN)}) OR o.money_warning = 1)) THEN 1 ELSE 0 END`
+
+interface FoundAuthorization extends FoundRow, FoundAt {
+  readonly orderId: string | null
+  readonly sentAtMs: number
+  readonly isVoided: number
+  readonly isCaptured: number
+  readonly isOfOtherRun: number
+}
+
+/** An authorization looks like a sale of the same, but for the word in front. */
+export const AUTHORIZES_SAME = (authorization: string) => `('CAPTURE' || substr(${authorization}.lookalike, 5))`
+
+const OF_AUTHORIZATION: Kind<FoundAuthorization> = {
+  operations: ['CAPTURE'],
+  rows: "d.operation = 'CAPTURE' AND d.lookalike IS NOT NULL",
+  gate: ANY_AUTHORIZED,
+  text: `
+    SELECT ${ROW}, ${AT}, i.answered_order_id AS "orderId", coalesce(i.sent_at, i.completed_at, 0) AS "sentAtMs",
+      ${DONE_TO('CANCEL')} AS "isVoided", ${DONE_TO('CAUTH')} AS "isCaptured", CASE WHEN ${OTHER_RUN_KEY} THEN 1 ELSE 0 END AS "isOfOtherRun"
+    FROM @rows d JOIN instruction i ON i.id IN (
+        SELECT l.id FROM instruction l WHERE l.account_id = :account AND l.lookalike = ('AUTH' || substr(d.lookalike, 8)) AND l.lookalike IS NOT NULL
+        UNION ALL
+        SELECT x.id FROM instruction x WHERE ${SAME_XTL('x')})
+    WHERE i.operation = 'AUTH' AND i.state = 'APPROVED' ORDER BY 1, i.id`,
+  toFacts: (found) => ({
+    authorizations: found.map((row) => ({
+      ...{ at: atOf(row), orderId: row.orderId, sentAtMs: row.sentAtMs },
+      ...{ isVoided: row.isVoided === 1, isCaptured: row.isCaptured === 1, isOfOtherRun: row.isOfOtherRun === 1 },
+    })),
+  }),
+}
+
+const OF_VAULT_ID = (row: 'c' | 'r') =>
+  `${row}.account_id = :account AND ${targetOf(row)} = (' ' || ltrim(d.vault_id, '0') || ' ') AND ${row}.order_key IS NULL AND ${row}.lookalike IS NOT NULL`
+
+const ANY_OTHER_RUN = `SELECT 1 FROM batch WHERE account_id = :account AND stage = 'open' AND run_key IS NOT NULL LIMIT 1`
+
+/** The last row of another run that has the vault id, and what that run has under the reference of the row. */
+const OF_LAST_RUN: Kind<FoundRow & FoundAt & { readonly ownVaultId: string }> = {
+  operations: ['CAPTURE', 'AUTH'],
+  rows: `d.operation IN ('CAPTURE', 'AUTH') AND d.run_key IS NOT NULL AND d.made = 0 AND d.vault_id IS NOT NULL AND ${IS_NEW}`,
+  gate: ANY_OTHER_RUN,
+  text: `
+    SELECT ${ROW}, ${AT}, o.vault_id AS "ownVaultId"
+    FROM @rows d JOIN instruction i ON i.id = (
+        SELECT c.id FROM instruction c WHERE ${OF_VAULT_ID('c')} AND c.run_key <> d.run_key AND c.holds_reference = 1 AND c.made = 0
+          AND c.operation IN ('CAPTURE', 'AUTH') ORDER BY c.id DESC LIMIT 1)
+      JOIN instruction o ON o.account_id = :account AND o.reference = (i.run_key || substr(d.reference, length(d.run_key) + 1)) AND o.holds_reference = 1
+    WHERE o.id <> i.id AND ltrim(o.vault_id, '0') <> ltrim(d.vault_id, '0')`,
+  toFacts: ([found]) => ({ lastRun: { at: atOf(found), ownVaultId: found.ownVaultId } }),
+}
+
+const WAS_APPROVED = (row: 'c' | 'r') =>
+  `${OF_VAULT_ID(row)} AND ${row}.operation IN ('CAPTURE', 'AUTH') AND ${row}.state = 'APPROVED' AND ${row}.currency = d.currency`
+
+/** An amount that was asked of the vault id before is told from the others at once. */
+const OF_LARGEST: Kind<FoundRow & FoundAt & { readonly largestMinor: number }> = {
+  operations: ['CAPTURE'],
+  rows: `d.operation = 'CAPTURE' AND d.vault_id IS NOT NULL AND ${IS_NEW}`,
+  text: `
+    SELECT ${ROW}, ${AT}, i.amount_minor AS "largestMinor"
+    FROM @rows d JOIN instruction i ON i.id = (
+        SELECT c.id FROM instruction c WHERE ${WAS_APPROVED('c')} ORDER BY c.amount_minor DESC, c.id LIMIT 1)
+    WHERE NOT EXISTS (SELECT 1 FROM instruction l WHERE l.account_id = :account AND l.lookalike = d.lookalike AND l.lookalike IS NOT NULL)
+      AND NOT EXISTS (SELECT 1 FROM instruction r WHERE ${WAS_APPROVED('r')} AND r.amount_minor * ${LARGE_TIMES} >= d.amount_minor)`,
+  toFacts: ([found]) => ({
+    largest: { amountMinor: BigInt(found.largestMinor), currency: found.currency ?? '', at: atOf(found) },
+  }),
+}
+
+const OF_RECORD: Kind<FoundRow & FoundAt & { readonly stored: string }> = {
+  operations: ['VAULT_UPDATE'],
+  rows: `d.operation = 'VAULT_UPDATE' AND d.vault_id IS NOT NULL AND ${IS_NEW}`,
+  text: `
+    SELECT ${ROW}, ${AT}, i.details AS stored
+    FROM @rows d JOIN instruction i ON i.id = (SELECT max(id) FROM (
+        SELECT c.id FROM instruction c WHERE c.account_id = :account AND ltrim(c.answered_vault_id, '0') = (ltrim(d.vault_id, '0') || '')
+          AND c.answered_vault_id IS NOT NULL AND c.operation = 'VAULT_CREATE' AND c.state = 'APPROVED'
+        UNION ALL
+        SELECT instruction.id FROM instruction WHERE account_id = :account AND ltrim(vault_id, '0') = (ltrim(d.vault_id, '0') || '')
+          AND ${IS_CARD_EVENT} AND operation = 'VAULT_UPDATE' AND state = 'APPROVED') AS record)
+    WHERE i.details IS NOT NULL`,
+  toFacts: ([found]) => ({ stored: { at: atOf(found), details: JSON.parse(found.stored) } }),
+}
+
+const ANY_OTHER_ACCOUNT = 'SELECT 1 FROM account WHERE id <> :account LIMIT 1'
+
+type FoundElsewhere = FoundRow & FoundAt & { readonly account: string; readonly what: 'order' | 'row' }
+
+const ELSEWHERE = (what: FoundElsewhere['what']) => `
+    SELECT ${ROW}, ${AT}, a.name AS account, '${what}' AS what FROM @rows d CROSS JOIN account a`
+
+const inAccount = (operations: string) =>
+  `${ELSEWHERE('order')} CROSS JOIN instruction i WHERE ${ANSWERED('i', operations, 'a.id')} AND a.id <> :account AND ${UNKNOWN_HERE}`
+
+const UNKNOWN_HERE = `NOT EXISTS (SELECT 1 FROM instruction s WHERE ${ANSWERED('s', OF_SALES)})
+      AND NOT EXISTS (SELECT 1 FROM instruction s WHERE ${ANSWERED('s', "= 'AUTH'")})
+      AND NOT EXISTS (SELECT 1 FROM instruction n WHERE n.account_id = :account AND n.order_key = d.order_key AND n.order_key IS NOT NULL)`
+
+const elsewhereOf = ([found]: readonly [FoundElsewhere, ...FoundElsewhere[]]): Partial<TargetFacts> => ({
+  elsewhere: { at: atOf(found), account: found.account, what: found.what },
+})
+
+const OF_OTHER_ACCOUNTS: Kind<FoundElsewhere> = {
+  operations: OF_AN_ORDER,
+  rows: `${OF_ORDER} AND ${IS_NEW}`,
+  gate: ANY_OTHER_ACCOUNT,
+  text: `${inAccount(OF_SALES)} UNION ALL ${inAccount("= 'AUTH'")}`,
+  toFacts: elsewhereOf,
+}
+
+/** Tried in a test account first, and then in the live one: that is no mistake. */
+const SAME_WORLD = `EXISTS (SELECT 1 FROM account own WHERE own.id = :account AND coalesce(own.environment, 'live') = coalesce(a.environment, 'live'))`
+
+const REPEATED_ELSEWHERE: Kind<FoundElsewhere> = {
+  rows: `d.made = 0 AND ${IS_NEW}`,
+  gate: ANY_OTHER_ACCOUNT,
+  text: `${ELSEWHERE('row')} CROSS JOIN instruction i
+    WHERE i.account_id = a.id AND i.reference = d.reference AND i.holds_reference = 1 AND a.id <> :account AND i.operation = d.operation AND i.amount_minor IS NOT DISTINCT FROM d.amount_minor AND ${targetOf('i')} = ${targetOf('d')}
+      AND (i.state IN (${COUNTING}) OR i.money_warning = 1) AND ${SAME_WORLD}`,
+  toFacts: elsewhereOf,
+}
+
+const OF_ORDERS = [OF_TRANSACTION, OF_SALE, OF_XTL] as readonly Kind[]
+const OWN_KINDS = [...OF_ORDERS, OF_AUTHORIZATION, OF_LAST_RUN, OF_LARGEST, OF_RECORD] as readonly Kind[]
+
+function atOf({ id, batchId, atRowNo: rowNo, reference }: FoundAt): At {
+  return { id, batchId, rowNo, reference }
+}
+
+function toRow({ amountMinor, beside, details, ...row }: FoundRow): TargetRow {
+  return {
+    ...row,
+    amountMinor: amountMinor === null ? null : BigInt(amountMinor),
+    beside: beside === null ? null : (JSON.parse(beside) as Beside),
+    customer: details === null ? {} : JSON.parse(details),
+  }
+}
+
+type Since = Pick<DraftHeader, 'nowMs' | 'lookalikeDays'> & { readonly authorizationDays?: number | null }
+
+function rulesBy({ nowMs, lookalikeDays, authorizationDays = null }: Since): TargetRules {
+  const saleDays = LONG_AGO_MS / 86_400_000
+  return { nowMs, lookalikeDays, saleDays, authorizationDays: authorizationDays ?? MERCHANT_DEFAULTS.authorizationDays }
+}
+
+/** The rows of which something is found, in their order, each with what is found of it. */
+function* factsOf(kind: Kind, rows: string, values: Values): Script<{ row: FoundRow; facts: TargetFacts }[]> {
+  const found = yield* all<FoundRow>(kind.text.replaceAll('@rows', rows), values)
+  const toFacts = kind.toFacts as (found: readonly FoundRow[]) => Partial<TargetFacts>
+  return [...Map.groupBy(found, ({ rowNo }) => rowNo).values()].map((of) => ({
+    row: of[0] as FoundRow,
+    facts: { ...NOTHING_KNOWN, ...toFacts(of) },
+  }))
+}
+
+// A draft
+
+const ROWS_PER_PAGE = 1000
+
+type Act = (row: FoundRow, verdict: TargetFault | TargetQuestion) => Script<void>
+
+/** Of the rows that do not fit, in their order. */
+function* eachOf(kind: Kind, header: DraftHeader, act: Act): Script<void> {
+  const account = header.accountId
+  if (kind.gate !== undefined && !(yield* exists(kind.gate, { account }))) return
+  const rules = rulesBy(header)
+  const page = `SELECT max(row_no) AS "to" FROM (
+    SELECT d.row_no FROM draft_row d WHERE d.row_no > :after AND d.state = 'READY' AND ${kind.rows} ORDER BY d.row_no LIMIT ${ROWS_PER_PAGE}) AS page`
+  const rows = `(SELECT d.* FROM draft_row d WHERE d.row_no > :after AND d.row_no <= :to AND d.state = 'READY' AND ${kind.rows})`
+  for (let after = 0; ; ) {
+    const { to }: { to: number | null } = (yield* one<{ to: number | null }>(page, { after }))!
+    if (to === null) return
+    for (const { row, facts } of yield* factsOf(kind, rows, { account, after, to })) {
+      const verdict = judgeTarget(toRow(row), facts, rules)
+      if (verdict !== 'fits') yield* act(row, verdict)
+    }
+    after = to
+  }
+}
+
+/** Makes every row of the draft that contradicts what is recorded of its target a fault, and notes those that must be asked about. */
+export function* meetTargets(header: DraftHeader): Script<void> {
+  yield* change('DELETE FROM draft_target')
+  if (yield* isAnyRecorded(header.accountId)) for (const kind of OWN_KINDS) yield* eachOf(kind, header, note)
+  yield* eachOf(REPEATED_ELSEWHERE, header, note)
+  yield* meetOtherAccounts(header)
+}
+
+const ELSEWHERE_FOUND = `SELECT count(DISTINCT d.order_key) AS n FROM draft_target t JOIN draft_row d ON d.row_no = t.row_no WHERE t.why = 'other-account'`
+const ORDERS = 'SELECT count(*) AS n FROM draft_order'
+
+function* meetOtherAccounts(header: DraftHeader): Script<void> {
+  yield* eachOf(OF_OTHER_ACCOUNTS, header, note)
+  const found = yield* count(ELSEWHERE_FOUND)
+  if (found > 0 && !isMostlyElsewhere(found, yield* count(ORDERS)))
+    yield* change("DELETE FROM draft_target WHERE why = 'other-account'")
+}
+
+/** Once more, after rows of the orders that the draft names have moved: whether it would still say the same. */
+export function* targetsStillFit(header: DraftHeader): Script<boolean> {
+  let isAsTold = true
+  for (const kind of OF_ORDERS)
+    yield* eachOf(kind, header, function* ({ rowNo }, { kind }) {
+      isAsTold &&=
+        kind === 'asked' &&
+        (yield* exists(`SELECT 1 FROM draft_row d WHERE d.row_no = :rowNo AND (${IS_LIKE})`, { rowNo }))
+    })
+  return isAsTold
+}
+
+function* note({ rowNo, line }: FoundRow, verdict: TargetFault | TargetQuestion): Script<void> {
+  if (verdict.kind === 'asked') {
+    yield* noteTarget(rowNo, verdict)
+    return
+  }
+  const { column, value, problem, remedy } = verdict
+  yield* change(`INSERT INTO ${DRAFT_FAULT} VALUES (:rowNo, :line, :column, :value, :problem, :remedy)`, {
+    ...{ rowNo, line, column, value, problem, remedy },
+  })
+}
+
+function* noteTarget(rowNo: number, { why, problem, at }: TargetQuestion): Script<void> {
+  yield* change(
+    `INSERT INTO draft_target (row_no, why, problem, before_row, recorded_row) VALUES (:rowNo, :why, :problem, :beforeRow, :recordedRow)
+    ON CONFLICT (row_no) DO NOTHING`,
+    { ...{ rowNo, why, problem }, beforeRow: at.batchId === null ? at.rowNo : null, recordedRow: at.id },
+  )
+}
+
+/** For look-alikes: the row that they are asked about with. What was found of a row before goes before this. */
+export function* markTargets(): Script<void> {
+  yield* change(`
+    DELETE FROM draft_target WHERE EXISTS (
+      SELECT 1 FROM draft_row d WHERE d.row_no = draft_target.row_no AND (d.state <> 'READY' OR ${IS_LIKE}))`)
+  yield* change(`
+    UPDATE draft_row AS d SET like_row = t.before_row, like_recorded = t.recorded_row
+    FROM draft_target t WHERE EXISTS (SELECT 1 FROM draft_target) AND t.row_no = d.row_no`)
+}
+
+// One row
+
+const ONE = `(
+      SELECT 1 AS row_no, 1 AS line, :reference AS reference, :operation AS operation, CAST(:amountMinor AS BIGINT) AS amount_minor,
+        :currency AS currency, :orderId AS order_id, :orderKey AS order_key, :vaultId AS vault_id, :card AS card, :xtl AS xtl_order_id,
+        :details AS details, :lookalike AS lookalike, :runKey AS run_key, 0 AS made, :beside AS beside,
+        CAST(NULL AS BIGINT) AS supersedes, CAST(NULL AS BIGINT) AS declined_row)`
+
+export interface ArrivingTarget extends Since {
+  readonly accountId: AccountId
+  readonly runKey: string | null
+}
+
+/** What the record says of the target of a message. */
+export function* targetVerdictOn(
+  arriving: ArrivingTarget,
+  row: InstructionColumns,
+  beside: Beside | null,
+): Script<TargetVerdict> {
+  const { accountId: account, runKey } = arriving
+  const { reference, operation, currency, vault_id: vaultId, card, xtl_order_id: xtl, details, lookalike } = row
+  const values = {
+    ...{ account, runKey, reference, operation, currency, vaultId, card, xtl, details, lookalike },
+    ...{ amountMinor: row.amount_minor, orderId: row.order_id, orderKey: row.order_key },
+    beside: beside === null ? null : JSON.stringify(beside),
+  }
+  for (const kind of [...OWN_KINDS, REPEATED_ELSEWHERE, OF_OTHER_ACCOUNTS] as readonly Kind[]) {
+    if (kind.operations?.includes(operation as Operation) === false) continue
+    if (kind.gate !== undefined && !(yield* exists(kind.gate, { account }))) continue
+    const [found] = yield* factsOf(kind, `(SELECT d.* FROM ${ONE} d WHERE ${kind.rows})`, values)
+    const verdict = found === undefined ? 'fits' : judgeTarget(toRow(found.row), found.facts, rulesBy(arriving))
+    if (verdict !== 'fits') return verdict
+  }
+  return 'fits'
+}

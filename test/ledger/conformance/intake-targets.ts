@@ -1,0 +1,291 @@
+// Whose order and whose card: rows and messages held against what is recorded of their targets.
+
+import { describe, expect, test } from 'vitest'
+import type { DraftHeader } from '../../../src/domain/draft.ts'
+import type { Beside, Instruction } from '../../../src/domain/instruction.ts'
+import {
+  CLERK,
+  DAY_MS,
+  EUR,
+  factsWith,
+  headerOf,
+  messageOf,
+  NOW,
+  openAccount,
+  recordMeant,
+  refund,
+  review,
+  sale,
+  submit,
+  work,
+} from '../../fixtures/ledgers.ts'
+import { accountId, ledger } from '../../fixtures/use-ledger.ts'
+import { check, made } from './given.ts'
+
+export function describeTargets(): void {
+  const euros = (amountMinor: bigint) => ({ amountMinor, currency: EUR })
+  const saying = (said: Partial<Beside>): Beside => ({ vaultId: null, card: null, xtlOrderId: null, ...said })
+
+  /** An approved row of the gateway's order `orderId`, transaction 41. */
+  async function approved(row: Instruction, orderId: string | null = '777', over: Partial<DraftHeader> = {}) {
+    const batchId = await submit(ledger, over.accountId ?? accountId, [row], over)
+    await work(ledger, batchId, row.reference, 'APPROVED', {
+      facts: factsWith(`41${orderId ?? row.reference}`, { orderId }),
+      sentAtMs: over.nowMs ?? NOW,
+    })
+    return batchId
+  }
+
+  /** What files and messages with the row come to: the faults, the code of the question, and the refusal of the message. */
+  async function judged(row: Instruction, over: Partial<DraftHeader> = {}) {
+    const { faults, lookalikes } = await check([row], over)
+    const { runKey = null, nowMs = NOW } = over
+    const answer = await ledger.recordMessage(messageOf(over.accountId ?? accountId, row, { runKey, nowMs }))
+    return {
+      faults: faults.map(({ column, value, problem }) => ({ column, value, problem })),
+      questions: lookalikes.map(({ question }) => question?.code ?? null),
+      refused: answer.kind === 'refused' ? answer.reason : null,
+    }
+  }
+
+  const FITS = { faults: [], questions: [], refused: null }
+
+  describe('a row that names an order and says more of it', () => {
+    const sold = (over: Partial<Instruction> = {}) => approved(sale('S', '9002', { xtlOrderId: 'INV1', ...over }))
+    const back = (beside: Beside, over: Partial<Instruction> = {}) =>
+      refund('R', { orderId: '000777', amountMinor: 100n, beside, ...over })
+
+    test.each([
+      [
+        'vaultId',
+        '9001',
+        'customer_vault_id',
+        'the order is of another customer (order 777: vault id 9002, by row 1 of',
+      ],
+      ['xtlOrderId', 'INV2', 'xtl_order_id', 'the order has another xtl_order_id (order 777: INV1, by row 1 of'],
+    ] as const)('is bad where its %s is not that of the sale', async (what, value, column, problem) => {
+      await sold()
+      const { faults, refused } = await judged(back(saying({ [what]: value })))
+      expect(faults).toEqual([{ column, value, problem: expect.stringContaining(problem) }])
+      expect(refused).toMatch(/^other_target: /)
+    })
+
+    test('is bad where its card is not that of the sale', async () => {
+      const card = { bin: '411111', lastFour: '1111', expiry: { month: '12', year: '2030' } }
+      await sold({ vaultId: null, card })
+      expect((await judged(back(saying({ card: '4444' })))).faults).toMatchObject([
+        { column: 'pmt_numb', value: '4444' },
+      ])
+      expect(await judged(back(saying({ card: '1111', vaultId: '5' })))).toEqual(FITS)
+    })
+
+    test('fits where all of it is that of the sale, which this program may have numbered itself', async () => {
+      await sold({ xtlOrderId: 'TAAAAAAAAAAAAAAAAAAA', vaultId: '0009002' })
+      expect(await judged(back(saying({ vaultId: '9002', xtlOrderId: 'INV2' })))).toEqual(FITS)
+    })
+
+    test('is not judged by another order, nor by a sale that was declined', async () => {
+      const batchId = await submit(ledger, accountId, [sale('S', '9002')])
+      await work(ledger, batchId, 'S', 'DECLINED', { facts: factsWith('41', { orderId: '777' }) })
+      expect(await judged(back(saying({ vaultId: '9001' })))).toEqual(FITS)
+    })
+
+    test('is not recorded where the sale was answered after the review', async () => {
+      const batchId = await submit(ledger, accountId, [sale('S', '9002')])
+      const { draft } = await review(ledger, headerOf(accountId), [back(saying({ vaultId: '9001' }))])
+      await work(ledger, batchId, 'S', 'APPROVED', { facts: factsWith('41', { orderId: '777' }) })
+      await expect(draft.record(CLERK)).rejects.toMatchObject({ code: 'refused' })
+    })
+
+    test('is bad as the capture of one authorization with the xtl_order_id of another', async () => {
+      await approved(sale('A', '5', { operation: 'AUTH', xtlOrderId: 'X1' }), '777')
+      await approved(sale('B', '6', { operation: 'AUTH', xtlOrderId: 'X2' }), '778')
+      const capture = (xtlOrderId: string) => refund('C', { operation: 'CAUTH', orderId: '777', xtlOrderId })
+      expect((await judged(capture('X2'))).faults).toMatchObject([{ column: 'xtl_order_id', value: 'X2' }])
+      expect(await judged(capture('X1'))).toEqual(FITS)
+    })
+  })
+
+  describe('an order id that is a transaction id here', () => {
+    test('is bad, with the order id in its remedy', async () => {
+      await approved(sale('S', '5'))
+      const { faults } = await check([refund('R', { orderId: '0041777' })])
+      expect(faults).toMatchObject([{ column: 'request_ref_po_id', value: '41777', remedy: 'write the order id, 777' }])
+      expect((await judged(refund('R', { orderId: '41777' }))).refused).toMatch(/^transaction_id: /)
+    })
+
+    test('is an order id where an order has it too', async () => {
+      await approved(sale('S', '5'))
+      await approved(sale('T', '6'), '41777')
+      expect(await judged(refund('R', { orderId: '41777' }))).toEqual(FITS)
+    })
+  })
+
+  describe('a sale beside an authorization', () => {
+    const authorized = (over: Partial<Instruction> = {}, header: Partial<DraftHeader> = {}) =>
+      approved(sale('A', '5', { operation: 'AUTH', ...over }), '777', header)
+    const charge = (over: Partial<Instruction> = {}) => sale('S', '0005', over)
+    const inDays = (days: number) => ({ nowMs: NOW + days * DAY_MS })
+
+    test('of the same card and amount is asked about for as long as it is open', async () => {
+      await authorized()
+      const { questions, refused } = await judged(charge())
+      expect(questions).toEqual(['authorized'])
+      expect(refused).toContain(
+        'it is a sale of its own, and order 777 is authorized for the same: is its capture meant (CAUTH)? (A, row 1 of batch',
+      )
+      expect((await check([charge()], inDays(7))).lookalikes).toHaveLength(1)
+      expect((await check([charge()], inDays(8))).lookalikes).toEqual([])
+    })
+
+    test('of the same xtl_order_id is asked about, whatever it charges', async () => {
+      await authorized({ xtlOrderId: 'X1' })
+      expect((await judged(charge({ xtlOrderId: 'X1', vaultId: '6', money: euros(5n) }))).questions).toEqual([
+        'authorized',
+      ])
+    })
+
+    test('of another card, amount or currency is not', async () => {
+      await authorized()
+      expect(await judged(charge({ vaultId: '6' }))).toEqual(FITS)
+      expect(await judged(sale('T', '5', { money: euros(999n) }))).toEqual(FITS)
+    })
+
+    test('that was captured is asked about like a second sale, and that was voided is not', async () => {
+      await authorized()
+      await submit(ledger, accountId, [refund('C', { operation: 'CAUTH', orderId: '777' })])
+      expect((await check([charge()], inDays(30))).lookalikes).toHaveLength(1)
+      expect((await check([charge()], inDays(31))).lookalikes).toEqual([])
+      await approved(sale('B', '8', { operation: 'AUTH' }), '778')
+      await submit(ledger, accountId, [refund('V', { operation: 'CANCEL', orderId: '778', money: null })])
+      expect(await judged(sale('T', '8'))).toEqual(FITS)
+    })
+
+    test('is accepted by its number, or by the reference of the authorization', async () => {
+      await authorized()
+      expect(await recordMeant(ledger, messageOf(accountId, charge()))).toMatchObject({ kind: 'accepted' })
+    })
+
+    test('that was approved after the review is not recorded', async () => {
+      const batchId = await submit(ledger, accountId, [sale('A', '5', { operation: 'AUTH' })])
+      const { draft } = await review(ledger, headerOf(accountId), [charge()])
+      await work(ledger, batchId, 'A', 'APPROVED', { facts: factsWith('41', { orderId: '777' }) })
+      await expect(draft.record(CLERK)).rejects.toMatchObject({ code: 'refused' })
+    })
+  })
+
+  describe('a void', () => {
+    const cancel = (amountMinor: bigint | null) =>
+      refund('V', { operation: 'CANCEL', orderId: '777', money: amountMinor === null ? null : euros(amountMinor) })
+
+    test.each([
+      [999n, ['part-void']],
+      [1_000n, []],
+      [null, []],
+    ])('of %s, of an order of 1000, is asked about as %j', async (amountMinor, questions) => {
+      await approved(sale('S', '5'))
+      expect((await judged(cancel(amountMinor))).questions).toEqual(questions)
+    })
+
+    test('of less than its authorization is asked about too', async () => {
+      await approved(sale('S', '5', { operation: 'AUTH' }))
+      expect((await judged(cancel(1n))).refused).toContain('voids all of order 777, 10.00 EUR, and asks for 0.01')
+    })
+  })
+
+  describe('a roster', () => {
+    /** The price is another one in each month: else what waits would look alike. */
+    const roster = (runKey: string, ids: readonly string[]) =>
+      ids.map((id, i) =>
+        sale(`${runKey}/sub-${i + 1}`, id, { xtlOrderId: `${runKey}${i}`, money: euros(1_000n + BigInt(runKey)) }),
+      )
+    const december = { runKey: '12', nowMs: NOW + 31 * DAY_MS }
+    const november = () => submit(ledger, accountId, roster('11', ['7001', '7002', '7003']), { runKey: '11' })
+
+    test('whose vault ids have slipped by a row is asked about', async () => {
+      await november()
+      const { lookalikes } = await check(roster('12', ['7003', '7001', '7002']), december)
+      expect(lookalikes.map(({ question }) => question?.code)).toEqual(Array(3).fill('other-reference'))
+      expect(lookalikes[0]?.question?.text).toBe(
+        'charges vault id 7003, which was that of 11/sub-3 in the run before; its own was 7001',
+      )
+      const [first] = roster('12', ['7003'])
+      expect((await judged(first as Instruction, december)).refused).toContain('which was that of 11/sub-3')
+    })
+
+    test('is not asked about for a new card, a new customer, or references of the month', async () => {
+      await november()
+      expect((await check(roster('12', ['7001', '8000', '7003', '8001']), december)).lookalikes).toEqual([])
+      const renamed = [sale('12/inv-9', '7002', { xtlOrderId: 'I9', money: euros(1_012n) })]
+      expect((await check(renamed, december)).lookalikes).toEqual([])
+    })
+  })
+
+  describe('a sale of a vault id', () => {
+    const charge = (amountMinor: bigint, over: Partial<Instruction> = {}) =>
+      sale('N', '5', { money: euros(amountMinor), ...over })
+
+    test('of more than ten times the largest that was approved is asked about', async () => {
+      await approved(sale('S', '5', { money: euros(1_990n) }))
+      await approved(sale('T', '5', { money: euros(990n), xtlOrderId: 'T1' }), '778')
+      expect((await judged(charge(19_901n))).questions).toEqual(['large'])
+      expect((await check([charge(19_900n)])).lookalikes).toEqual([])
+    })
+
+    test('is not, where nothing was approved of it', async () => {
+      const batchId = await submit(ledger, accountId, [sale('S', '5')])
+      await work(ledger, batchId, 'S', 'DECLINED')
+      expect(await judged(charge(1_000_000n))).toEqual(FITS)
+    })
+  })
+
+  describe('another account', () => {
+    test('that has at least half of the orders is named', async () => {
+      const other = await openAccount(ledger, 'hotel')
+      await approved(sale('S', '5'), '777', { accountId: other })
+      const row = refund('R', { orderId: '777' })
+      const { lookalikes } = await check([row, refund('Q')])
+      expect(lookalikes).toMatchObject([{ rowNo: 1, question: { code: 'other-account' } }])
+      expect(lookalikes[0]?.question?.text).toBe('names order 777, which is not known here but in the account of hotel')
+      expect((await check([row, refund('Q'), refund('P')])).lookalikes).toEqual([])
+      expect((await judged(row)).refused).toContain('in the account of hotel')
+      await approved(sale('S', '5'))
+      expect((await check([row])).lookalikes).toEqual([])
+    })
+
+    test('that has the same reference, target and amount is named', async () => {
+      const other = await openAccount(ledger, 'hotel')
+      await submit(ledger, other, [sale('S', '5')])
+      expect((await judged(sale('S', '5'))).questions).toEqual(['other-account'])
+      expect(await judged(sale('S', '6'))).toEqual(FITS)
+    })
+
+    test('for tests is no other account', async () => {
+      const other = await openAccount(ledger, 'hotel')
+      await ledger.labelAccount(other, 'test', CLERK, NOW)
+      await submit(ledger, other, [sale('S', '5')])
+      expect(await judged(sale('S', '5'))).toEqual(FITS)
+    })
+  })
+
+  describe('an update of a vault record', () => {
+    const card = { bin: '411111', lastFour: '1111', expiry: { month: '12', year: '2030' } }
+    const record = (reference: string, details: Instruction['details'], over: Partial<Instruction>) =>
+      refund(reference, { money: null, orderId: null, card, details, ...over })
+    const ANN = { first_name: 'Ann', last_name: 'Ash', email: 'ann@example.com' }
+    const BOB = { first_name: 'Bob', last_name: 'Birch', email: 'bob@example.com' }
+    const update = (details: Instruction['details']) =>
+      record(made('b', 1), details, { operation: 'VAULT_UPDATE', vaultId: '0061' })
+
+    test.each([
+      [BOB, ['other-customer']],
+      [{ ...BOB, email: 'Ann@Example.com' }, []],
+      [{ first_name: 'Bob', last_name: 'Birch' }, []],
+    ])('with the customer %j of a record of Ann is asked about as %j', async (customer, questions) => {
+      const batchId = await submit(ledger, accountId, [record('V', ANN, { operation: 'VAULT_CREATE' })])
+      await work(ledger, batchId, 'V', 'APPROVED', { facts: factsWith('41', { transactionId: null, vaultId: '61' }) })
+      const { lookalikes } = await check([update(customer)])
+      expect(lookalikes.map(({ question }) => question?.code)).toEqual(questions)
+    })
+  })
+}
