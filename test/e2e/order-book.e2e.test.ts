@@ -12,6 +12,7 @@ import { type FileRow, saleRow, toCsv } from '../fixtures/files.ts'
 let office: Office
 let orderId: string
 let authorizedBy: string
+let transactionId: string
 beforeEach(async () => {
   office = await openOffice()
   office.sandbox.prepare({ vault: [{ vaultId: '40001' }] })
@@ -19,6 +20,7 @@ beforeEach(async () => {
   expect(ran.code, ran.stderr).toBe(0)
   const [row] = parse(readFileSync(office.path('auth.results.csv')), { columns: true }) as Record<string, string>[]
   orderId = row?.result_order_id as string
+  transactionId = row?.result_transaction_id as string
   authorizedBy = `authorized 10.00 EUR by row 1 of batch ${row?.result_batch}`
 })
 afterEach(() => office.close())
@@ -65,6 +67,29 @@ test('a void and a capture of one order in one file are a question with a number
   const late = await run('late.csv', [row('C-1', 'CAUTH', '10.00')])
   expect([late.code, sent()]).toEqual([7, 1])
   expect(late.stderr).toContain(`a void of the order is recorded (order ${orderId}: row 1 of batch`)
+})
+
+test('a capture that says another customer than the authorization, or has a transaction id for an order id, is bad', async () => {
+  const other = await run('other.csv', [{ ...row('C-1', 'CAUTH', '10.00'), customer_vault_id: '40002' }])
+  expect([other.code, sent()]).toEqual([7, 0])
+  expect(other.stderr).toContain(
+    `the order is of another customer (order ${orderId}: vault id 40001, by row 1 of batch`,
+  )
+  const copied = await run('copied.csv', [{ ...row('C-1', 'CAUTH', '10.00'), request_ref_po_id: transactionId }])
+  expect([copied.code, sent()]).toEqual([7, 0])
+  expect(copied.stderr).toContain(`Write the order id, ${orderId}.`)
+  expect((await run('own.csv', [{ ...row('C-1', 'CAUTH', '10.00'), customer_vault_id: '40001' }])).code).toBe(0)
+})
+
+test('a sale for which the customer is authorized is a question with a number', async () => {
+  const asked = await run('sale.csv', [saleRow(1, { reference: 'S-1', amount: '10.00' })])
+  expect([asked.code, sent()]).toEqual([7, 0])
+  expect(asked.stderr).toContain(
+    `S-1 is a sale of its own, and order ${orderId} is authorized for the same: is its capture meant (CAUTH)? (AUTH-1, row 1 of batch`,
+  )
+  expect(asked.stderr).toContain('1 row does not fit what is known of its order or customer')
+  const meant = await run('sale.csv', [saleRow(1, { reference: 'S-1', amount: '10.00' })], '--allow-lookalikes', '1')
+  expect([meant.code, sent()]).toEqual([0, 1])
 })
 
 test('in an inbox such a file goes to the rejected ones, with the reason', async () => {

@@ -32,6 +32,13 @@ describe('a message', () => {
     expect(parse({ ...CAPTURE, merchant: 'shop' })).toMatchObject({ merchant: 'shop' })
   })
 
+  test('keeps what it says of its order and does not send', () => {
+    const saying = { ...CAPTURE, transaction_type: 'REFUND', customer_vault_id: '007', xtl_order_id: 'INV1' }
+    expect(parse(saying)).toMatchObject({
+      instruction: { vaultId: null, xtlOrderId: null, beside: { vaultId: '7', card: null, xtlOrderId: 'INV1' } },
+    })
+  })
+
   test('has its run key before its reference', () => {
     expect(parse({ ...CAPTURE, run_key: '2026-12' })).toMatchObject({
       runKey: '2026-12',

@@ -288,12 +288,11 @@ export const GUARDS: readonly Guard[] = [
     tests: ['test/ledger/sqlite/ledger/work.integration.test.ts'],
   },
   {
-    name: 'a file that is accepted is progress',
-    file: 'src/ledger/texts/intake/drafts.ts',
-    guard: `  yield* noteAccepted()
-`,
+    name: 'a row that contradicts the sale of its order is bad',
+    file: 'src/ledger/rules/judge-target.ts',
+    guard: '    contradicts(row, facts) ??\n',
     without: '',
-    tests: ['test/ledger/sqlite/copies/witness.integration.test.ts'],
+    tests: ['test/ledger/sqlite/ledger/intake.integration.test.ts'],
   },
   {
     name: 'a restored row that had ended does not run again without a question',
@@ -817,8 +816,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'refunds that came between review and record are weighed with the file',
     file: 'src/ledger/texts/review/since-review.ts',
-    guard: ' && !(yield* stillFits(header))',
-    without: ' && false',
+    guard: '(yield* stillFits(header)) && ',
+    without: '',
     tests: ['test/ledger/sqlite/ledger/intake.integration.test.ts'],
   },
   {
@@ -952,11 +951,11 @@ export const GUARDS: readonly Guard[] = [
     tests: ['test/e2e/not-a-card.e2e.test.ts'],
   },
   {
-    name: 'an export that cannot be recorded is not kept waiting for ever',
-    file: 'src/ledger/texts/work/acts.ts',
-    guard: 'giveUp: () => clock() > untilMs',
-    without: 'giveUp: () => false',
-    tests: ['test/e2e/acts.e2e.test.ts'],
+    name: 'a sale is asked about for which there is an authorization',
+    file: 'src/ledger/rules/judge-target.ts',
+    guard: '    equalsAuthorization(row, facts, rules) ??\n',
+    without: '',
+    tests: ['test/ledger/sqlite/ledger/intake.integration.test.ts'],
   },
   {
     name: 'the chain is over who acted, not their number alone',
@@ -1050,11 +1049,11 @@ export const GUARDS: readonly Guard[] = [
     tests: ['test/ledger/sqlite/ledger/record.integration.test.ts'],
   },
   {
-    name: 'a page foresees that a row moves once',
-    file: 'src/ledger/texts/work/doubts.ts',
-    guard: 'earlier.some((one) => one.row.id === row.id) ? undefined : ',
+    name: 'a transaction id is no order id',
+    file: 'src/ledger/rules/judge-target.ts',
+    guard: '    isTransaction(row, facts) ??\n',
     without: '',
-    tests: ['test/ledger/sqlite/ledger/record.integration.test.ts'],
+    tests: ['test/ledger/sqlite/ledger/intake.integration.test.ts'],
   },
   {
     name: 'nothing of an older state is cancelled',

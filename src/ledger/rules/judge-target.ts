@@ -64,8 +64,8 @@ export interface TargetFacts {
   readonly largest: { readonly amountMinor: bigint; readonly currency: string; readonly at: At } | null
   /** Of the vault record that an update replaces. */
   readonly stored: { readonly at: At; readonly details: Customer } | null
-  /** In another account: the order, or the same reference, target and amount. */
-  readonly elsewhere: { readonly at: At; readonly account: string; readonly what: 'order' | 'row' } | null
+  /** In another account: the order; the same reference, target and amount; the row of a file of the same bytes. */
+  readonly elsewhere: { readonly at: At; readonly account: string; readonly what: 'order' | 'row' | 'file' } | null
 }
 
 export type Customer = Readonly<Partial<Record<CustomerField, string>>>
@@ -100,7 +100,9 @@ export type TargetWhy =
   | 'other-reference'
   | 'large'
   | 'other-customer'
-  | 'other-account'
+  | 'order-elsewhere'
+  | 'row-elsewhere'
+  | 'file-elsewhere'
   | 'series'
   | 'subtotal'
 
@@ -191,11 +193,12 @@ function ofOtherOrder({ orderKey }: TargetRow, { otherOrder }: TargetFacts): Tar
 function inOtherAccount({ orderKey }: TargetRow, { elsewhere }: TargetFacts): TargetQuestion | null {
   if (elsewhere === null) return null
   const { at, account, what } = elsewhere
-  const problem =
-    what === 'order'
-      ? `names order ${orderKey}, which is not known here but in the account of ${account}`
-      : `is recorded for the account of ${account}, with the same reference, target and amount`
-  return { kind: 'asked', why: 'other-account', at, problem }
+  const problem = {
+    order: `names order ${orderKey}, which is not known here but in the account of ${account}`,
+    row: `is recorded for the account of ${account}, with the same reference, target and amount`,
+    file: `is in a file of the same bytes, which was recorded for the account of ${account}`,
+  }[what]
+  return { kind: 'asked', why: `${what}-elsewhere`, at, problem }
 }
 
 /** A sale makes an order of its own: the customer is charged, and the authorization is held or captured besides. */

@@ -170,7 +170,7 @@ export function describeLookalikes(): void {
     )
 
     test('of another account are none', async () => {
-      await submit(ledger, await openAccount(ledger, 'second'), [refund('A', { orderId: '55' })])
+      await submit(ledger, await openAccount(ledger, 'second'), [refund('A', { orderId: '55' })], { fileSha256: 'bb' })
       expect(await count([refund('B', { orderId: '55' })])).toBe(0)
     })
 

@@ -160,9 +160,9 @@ export function describeOrders(): void {
 
     test('of another account are another order', async () => {
       const second = await openAccount(ledger, 'second')
-      const batchId = await submit(ledger, second, [sale('S', '5')])
+      const batchId = await submit(ledger, second, [sale('S', '5')], { fileSha256: 'bb' })
       await work(ledger, batchId, 'S', 'APPROVED', { facts: factsWith('41', { orderId: '777' }) })
-      await submit(ledger, second, [of('A', 1_000n)])
+      await submit(ledger, second, [of('A', 1_000n)], { fileSha256: 'bc' })
       expect((await check([of('B', 90_000n), refund('C'), refund('D')])).review).toMatchObject({
         accepted: 3,
         lookalikes: 0,

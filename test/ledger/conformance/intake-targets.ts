@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import type { DraftHeader } from '../../../src/domain/draft.ts'
 import type { Beside, Instruction } from '../../../src/domain/instruction.ts'
+import { type Currency, parseCurrency } from '../../../src/domain/money.ts'
 import {
   CLERK,
   DAY_MS,
@@ -15,6 +16,7 @@ import {
   recordMeant,
   refund,
   review,
+  rowOf,
   sale,
   submit,
   work,
@@ -245,7 +247,7 @@ export function describeTargets(): void {
       await approved(sale('S', '5'), '777', { accountId: other })
       const row = refund('R', { orderId: '777' })
       const { lookalikes } = await check([row, refund('Q')])
-      expect(lookalikes).toMatchObject([{ rowNo: 1, question: { code: 'other-account' } }])
+      expect(lookalikes).toMatchObject([{ rowNo: 1, question: { code: 'order-elsewhere' } }])
       expect(lookalikes[0]?.question?.text).toBe('names order 777, which is not known here but in the account of hotel')
       expect((await check([row, refund('Q'), refund('P')])).lookalikes).toEqual([])
       expect((await judged(row)).refused).toContain('in the account of hotel')
@@ -256,8 +258,16 @@ export function describeTargets(): void {
     test('that has the same reference, target and amount is named', async () => {
       const other = await openAccount(ledger, 'hotel')
       await submit(ledger, other, [sale('S', '5')])
-      expect((await judged(sale('S', '5'))).questions).toEqual(['other-account'])
-      expect(await judged(sale('S', '6'))).toEqual(FITS)
+      expect((await judged(sale('S', '5'), { fileSha256: 'bb' })).questions).toEqual(['row-elsewhere'])
+      expect(await judged(sale('S', '6'), { fileSha256: 'bb' })).toEqual(FITS)
+    })
+
+    test('for which a file of the same bytes was recorded is named', async () => {
+      const other = await openAccount(ledger, 'hotel')
+      await submit(ledger, other, [sale('S', '5')])
+      const dollars = sale('T', '6', { money: { amountMinor: 1_000n, currency: parseCurrency('USD') as Currency } })
+      expect((await check([dollars])).lookalikes).toMatchObject([{ question: { code: 'file-elsewhere' } }])
+      expect((await check([dollars], { sandbox: true })).lookalikes).toEqual([])
     })
 
     test('for tests is no other account', async () => {
@@ -265,6 +275,45 @@ export function describeTargets(): void {
       await ledger.labelAccount(other, 'test', CLERK, NOW)
       await submit(ledger, other, [sale('S', '5')])
       expect(await judged(sale('S', '5'))).toEqual(FITS)
+    })
+  })
+
+  describe('rows that stand one below another', () => {
+    const cells = (row: Instruction, rowNo: number, customer: string) =>
+      rowOf(rowNo, row, { cells: [row.reference, customer] })
+    const dragged = (customers: readonly string[], stepMinor = 100n) =>
+      customers.map((customer, i) =>
+        cells(
+          refund(`D${i}`, { orderId: `${998100 + i}`, amountMinor: 1_990n + BigInt(i) * stepMinor }),
+          i + 1,
+          customer,
+        ),
+      )
+
+    test('as a spreadsheet fills them downwards are asked about', async () => {
+      const { lookalikes } = await check(dragged(['Ann', 'Ann', 'Ann', 'Ann', 'Ann']))
+      expect(lookalikes.map(({ rowNo, question }) => [rowNo, question?.code])).toEqual(
+        [2, 3, 4, 5].map((rowNo) => [rowNo, 'series']),
+      )
+    })
+
+    test.each([
+      ['three', dragged(['Ann', 'Ann', 'Ann'])],
+      ['of several customers', dragged(['Ann', 'Bob', 'Cid', 'Dan'])],
+      ['of one amount', dragged(['Ann', 'Ann', 'Ann', 'Ann'], 0n)],
+      ['and only say a currency', dragged(['EUR', 'EUR', 'EUR', 'EUR'])],
+    ])('and are %s are not', async (_, rows) => {
+      expect((await check(rows)).lookalikes).toEqual([])
+    })
+
+    test('the last of which is the sum of the others is asked about', async () => {
+      const of = (amounts: readonly bigint[]) =>
+        amounts.map((amountMinor, i) => sale(`P${i}`, '5', { money: euros(amountMinor) }))
+      expect((await check(of([1_000n, 1_500n, 2_500n]))).lookalikes).toMatchObject([
+        { rowNo: 3, question: { code: 'subtotal' } },
+      ])
+      expect((await check(of([1_000n, 1_500n, 2_500n, 700n]))).lookalikes).toEqual([])
+      expect((await check(of([1_000n, 1_500n, 2_499n]))).lookalikes).toEqual([])
     })
   })
 

@@ -1,8 +1,11 @@
 // A file on its way in: gathered in tables that only its connection sees, reviewed there, then copied into the record.
 
+import { formatCardMask } from '../../../domain/card.ts'
 import type { Draft, DraftHeader, DraftRow } from '../../../domain/draft.ts'
 import { assert } from '../../../domain/fault.ts'
 import type { BatchId } from '../../../domain/ids.ts'
+import { plainId } from '../../../domain/instruction.ts'
+import { type Neighbours, type OddNeighbour, watchNeighbours } from '../../rules/neighbours.ts'
 import type { Engine } from '../engine.ts'
 import { pagesOf, ROWS_PER_PAGE } from '../pages.ts'
 import { checkedRowsAfter } from '../review/checked-rows.ts'
@@ -35,6 +38,7 @@ export function openDraftOn(
   header: DraftHeader,
   { newBatchId, release, assertGoesOn }: DraftEnds,
 ): Draft {
+  const neighbours = watchNeighbours()
   let amountsUnread = 0
   let seen = NOTHING_SEEN
   let open = true
@@ -50,11 +54,12 @@ export function openDraftOn(
     async add(rows) {
       assert(open, 'a row was added to a closed draft')
       await engine.add(rows)
+      for (const row of rows) addNeighbour(neighbours, row)
       amountsUnread += rows.filter(({ money }) => money === 'unread').length
     },
     async review() {
       await engine.index()
-      const reviewed = await engine.read(() => reviewNow(header), 'settled')
+      const reviewed = await engine.read(() => reviewNow(header, neighbours.found()), 'settled')
       seen = reviewed.seen
       return { ...reviewed.found, amountsUnread }
     },
@@ -81,9 +86,17 @@ export function openDraftOn(
 /** Without a review everything that is recorded came after it. */
 const NOTHING_SEEN: SeenUpTo = { row: 0, move: 0, act: 0 }
 
-function* reviewNow(header: DraftHeader) {
+function* reviewNow(header: DraftHeader, odd: readonly OddNeighbour[]) {
   const seen = yield* seenNow()
-  return { found: yield* review(header), seen }
+  return { found: yield* review(header, odd), seen }
+}
+
+function addNeighbour(neighbours: Neighbours, { rowNo, cells, instruction }: DraftRow): void {
+  if (instruction === null || instruction.money === null) return
+  const { reference, operation, money, orderId, vaultId, card } = instruction
+  const orderKey = orderId === null ? null : plainId(orderId)
+  const target = orderKey ?? (card === null ? plainId(vaultId ?? '') : formatCardMask(card))
+  neighbours.add({ ...{ rowNo, reference, operation, ...money, target, orderKey, cells } })
 }
 
 const FIRST_OF_DRAFT = '(SELECT id FROM instruction WHERE batch_id = b.id ORDER BY row_no LIMIT 1)'

@@ -3,6 +3,7 @@
 import type { DraftHeader, DraftReview } from '../../../domain/draft.ts'
 import { Fault } from '../../../domain/fault.ts'
 import { MOST_MINOR } from '../../rules/arriving.ts'
+import type { OddNeighbour } from '../../rules/neighbours.ts'
 import { EXECUTED, IS_VISIBLE, isAnyRecorded, LAST_RESTORED_AT } from '../conditions.ts'
 import { change, count, exists, one, type Script } from '../script.ts'
 import { aboveLimit } from './above-limit.ts'
@@ -27,8 +28,9 @@ import { sumUp } from './sums.ts'
 import { markTargets, meetTargets } from './targets.ts'
 import { refuseXtlRepeats, refuseXtlTaken } from './xtl-order-ids.ts'
 
-export function* review(header: DraftHeader): Script<Omit<DraftReview, 'amountsUnread'>> {
-  yield* compare(header)
+/** `odd`: rows that are asked about for the rows above them. */
+export function* review(header: DraftHeader, odd: readonly OddNeighbour[]): Script<Omit<DraftReview, 'amountsUnread'>> {
+  yield* compare(header, odd)
   const lookalikes = yield* findLookalikes(header)
   return {
     ...(yield* sumUp()),
@@ -45,7 +47,7 @@ export function* review(header: DraftHeader): Script<Omit<DraftReview, 'amountsU
   }
 }
 
-function* compare(header: DraftHeader): Script<void> {
+function* compare(header: DraftHeader, odd: readonly OddNeighbour[]): Script<void> {
   yield* refuseBoundless()
   if (header.fedBack) yield* identifyLines(header)
   yield* nameAsGiven(header.accountId)
@@ -64,7 +66,7 @@ function* compare(header: DraftHeader): Script<void> {
   yield* refuseFaulty()
   if (yield* isAnyRecorded(header.accountId)) yield* refuseXtlTaken(header)
   yield* meetOrders(header)
-  yield* meetTargets(header)
+  yield* meetTargets(header, odd)
   yield* refuseFaulty()
   yield* runCancelled()
 }

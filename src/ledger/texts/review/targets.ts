@@ -20,6 +20,7 @@ import {
   type TargetRules,
   type TargetVerdict,
 } from '../../rules/judge-target.ts'
+import type { OddNeighbour } from '../../rules/neighbours.ts'
 import { OF_AN_ORDER, ORDER_COUNTS_IN, SALES } from '../../rules/order-book.ts'
 import { isAnyRecorded, listOf } from '../conditions.ts'
 import type { InstructionColumns } from '../instruction-columns.ts'
@@ -229,7 +230,7 @@ const OF_RECORD: Kind<FoundRow & FoundAt & { readonly stored: string }> = {
 
 const ANY_OTHER_ACCOUNT = 'SELECT 1 FROM account WHERE id <> :account LIMIT 1'
 
-type FoundElsewhere = FoundRow & FoundAt & { readonly account: string; readonly what: 'order' | 'row' }
+type FoundElsewhere = FoundRow & FoundAt & { readonly account: string; readonly what: 'order' | 'row' | 'file' }
 
 const ELSEWHERE = (what: FoundElsewhere['what']) => `
     SELECT ${ROW}, ${AT}, a.name AS account, '${what}' AS what FROM @rows d CROSS JOIN account a`
@@ -266,6 +267,18 @@ const REPEATED_ELSEWHERE: Kind<FoundElsewhere> = {
 }
 
 const OF_ORDERS = [OF_TRANSACTION, OF_SALE, OF_XTL] as readonly Kind[]
+const IN_SAME_FILE =
+  "b.file_sha256 = :sha256 AND b.account_id <> :account AND b.stage = 'open' AND b.source = 'file' AND b.sandbox = :sandbox"
+
+const SAME_FILE: Kind<FoundElsewhere> = {
+  rows: IS_NEW,
+  gate: `SELECT 1 FROM batch b WHERE ${IN_SAME_FILE} LIMIT 1`,
+  text: `${ELSEWHERE('file')} CROSS JOIN batch b CROSS JOIN instruction i
+    WHERE ${IN_SAME_FILE} AND a.id = b.account_id AND i.batch_id = b.id AND i.row_no = d.row_no AND i.operation = d.operation
+      AND (i.state IN (${COUNTING}) OR i.money_warning = 1) AND ${SAME_WORLD}`,
+  toFacts: elsewhereOf,
+}
+
 const OWN_KINDS = [...OF_ORDERS, OF_AUTHORIZATION, OF_LAST_RUN, OF_LARGEST, OF_RECORD] as readonly Kind[]
 
 function atOf({ id, batchId, atRowNo: rowNo, reference }: FoundAt): At {
@@ -306,8 +319,8 @@ type Act = (row: FoundRow, verdict: TargetFault | TargetQuestion) => Script<void
 
 /** Of the rows that do not fit, in their order. */
 function* eachOf(kind: Kind, header: DraftHeader, act: Act): Script<void> {
-  const account = header.accountId
-  if (kind.gate !== undefined && !(yield* exists(kind.gate, { account }))) return
+  const told = { account: header.accountId, sha256: header.fileSha256, sandbox: header.sandbox ? 1 : 0 }
+  if (kind.gate !== undefined && !(yield* exists(kind.gate, told))) return
   const rules = rulesBy(header)
   const page = `SELECT max(row_no) AS "to" FROM (
     SELECT d.row_no FROM draft_row d WHERE d.row_no > :after AND d.state = 'READY' AND ${kind.rows} ORDER BY d.row_no LIMIT ${ROWS_PER_PAGE}) AS page`
@@ -315,7 +328,7 @@ function* eachOf(kind: Kind, header: DraftHeader, act: Act): Script<void> {
   for (let after = 0; ; ) {
     const { to }: { to: number | null } = (yield* one<{ to: number | null }>(page, { after }))!
     if (to === null) return
-    for (const { row, facts } of yield* factsOf(kind, rows, { account, after, to })) {
+    for (const { row, facts } of yield* factsOf(kind, rows, { ...told, after, to })) {
       const verdict = judgeTarget(toRow(row), facts, rules)
       if (verdict !== 'fits') yield* act(row, verdict)
     }
@@ -324,21 +337,23 @@ function* eachOf(kind: Kind, header: DraftHeader, act: Act): Script<void> {
 }
 
 /** Makes every row of the draft that contradicts what is recorded of its target a fault, and notes those that must be asked about. */
-export function* meetTargets(header: DraftHeader): Script<void> {
+export function* meetTargets(header: DraftHeader, odd: readonly OddNeighbour[]): Script<void> {
   yield* change('DELETE FROM draft_target')
   if (yield* isAnyRecorded(header.accountId)) for (const kind of OWN_KINDS) yield* eachOf(kind, header, note)
-  yield* eachOf(REPEATED_ELSEWHERE, header, note)
   yield* meetOtherAccounts(header)
+  for (const { rowNo, question } of odd) yield* noteTarget(rowNo, question)
 }
 
-const ELSEWHERE_FOUND = `SELECT count(DISTINCT d.order_key) AS n FROM draft_target t JOIN draft_row d ON d.row_no = t.row_no WHERE t.why = 'other-account'`
+const ELSEWHERE_FOUND = `SELECT count(DISTINCT d.order_key) AS n FROM draft_target t JOIN draft_row d ON d.row_no = t.row_no WHERE t.why = 'order-elsewhere'`
 const ORDERS = 'SELECT count(*) AS n FROM draft_order'
 
 function* meetOtherAccounts(header: DraftHeader): Script<void> {
+  yield* eachOf(SAME_FILE, header, note)
+  yield* eachOf(REPEATED_ELSEWHERE, header, note)
   yield* eachOf(OF_OTHER_ACCOUNTS, header, note)
   const found = yield* count(ELSEWHERE_FOUND)
   if (found > 0 && !isMostlyElsewhere(found, yield* count(ORDERS)))
-    yield* change("DELETE FROM draft_target WHERE why = 'other-account'")
+    yield* change("DELETE FROM draft_target WHERE why = 'order-elsewhere'")
 }
 
 /** Once more, after rows of the orders that the draft names have moved: whether it would still say the same. */
