@@ -27,7 +27,8 @@ export async function openLanes(app: App, ledger: Ledger, only: BatchId | null):
   const wanted = only === null ? null : ((await ledger.batch(only))?.merchant ?? null)
   for (const merchant of app.config.merchants.values()) {
     if (wanted !== null && merchant.name !== wanted) continue
-    const { inFlightMax, ratePerSecond, timeoutMs, notExecutedStatus, deleteAnswer, dailyLimits } = merchant
+    const { inFlightMax, ratePerSecond, timeoutMs, notExecutedStatus, deleteAnswer, dailyLimits, reasonRules } =
+      merchant
     const limiter = createLimiter({ inFlightMax, ratePerSecond, clock: app.clock })
     const onRepeated = () => app.log.error({ merchant: merchant.name }, REPEATED)
     lanes.set(await sendingAccountOf(app, ledger, merchant, (text) => app.log.warn({}, text)), {
@@ -40,6 +41,7 @@ export async function openLanes(app: App, ledger: Ledger, only: BatchId | null):
       timeoutMs,
       notExecutedStatus,
       deleteAnswer,
+      reasonRules,
       merchant,
     })
   }

@@ -1,11 +1,13 @@
-// Why a row was not executed, as one of eight words that a person can count and filter by. Read from the recorded reason.
+// Why a row was not executed, as one of nine words that a person can count and filter by. Read from the recorded reason.
 
+import { DONE_WORDS } from './done-words.ts'
 import type { State } from './states.ts'
 
 /**
  * - `funds`: not enough money or credit behind the card, or a limit of its issuer
  * - `card`: the card or its account cannot be used: expired, closed, restricted, not permitted
  * - `fraud`: lost, stolen, suspected; do not try again
+ * - `done`: it was done before, by this request or by someone else: what was sent may be executed
  * - `data`: something in the row is wrong: an amount, an id, a number, a format
  * - `balance`: more than the order has left
  * - `settlement`: the state of the order does not allow it: settled, voided, not captured
@@ -16,6 +18,7 @@ export const REASON_CATEGORIES = [
   'funds',
   'card',
   'fraud',
+  'done',
   'data',
   'balance',
   'settlement',
@@ -48,6 +51,7 @@ interface Entry {
  * (docs.paymentplatform.dev "Host response codes").
  */
 const TABLE: readonly Entry[] = [
+  { category: 'done', says: DONE_WORDS },
   {
     category: 'fraud',
     says: [
@@ -61,8 +65,7 @@ const TABLE: readonly Entry[] = [
     category: 'settlement',
     says: [
       ...['pending settlement', 'not settled', 'already settled', 'has been settled', 'not yet settled'],
-      ...['only an open authorization', 'only a sale can be refunded', 'voided transaction', 'already voided'],
-      ...['already refunded', 'already captured', 'already reversed', 'already cancelled', 'already canceled'],
+      ...['already been settled', 'only an open authorization', 'only a sale can be refunded', 'voided transaction'],
       ...['not captured', 'cannot be voided', 'cannot be refunded', 'authorization expired', 'authorisation expired'],
       ...['authorization has expired', 'invalid authorization life cycle'],
     ],
@@ -137,7 +140,7 @@ const TABLE: readonly Entry[] = [
         'security code',
       ],
       ...['avs', 'address verification', 'zip mismatch', 'postcode mismatch', 'mismatch', 'bad track', 'luhn'],
-      ...['duplicate', 'duplicated', 'already exists', 'already used', 'refused as wrong'],
+      ...['refused as wrong'],
     ],
   },
 ]

@@ -25,6 +25,7 @@ const NOT_ASKED: Readonly<Record<NotAsked, string>> = {
   other: 'for a reason that says nothing: to ask once more, add other to --category',
   card: 'because of the card: it must be replaced first',
   fraud: 'for fraud: the card is not asked again',
+  done: 'because it was done already: look up at the gateway who did it',
   data: 'because of the data: correct the row, under a new reference',
   balance: 'because of the balance of its order',
   settlement: 'because of the state of its order',

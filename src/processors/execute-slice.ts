@@ -6,6 +6,7 @@ import { type DailyLimits, limitedBy } from '../domain/daily-limit.ts'
 import type { AccountId, BatchId, RowId } from '../domain/ids.ts'
 import type { Outcome } from '../domain/outcome.ts'
 import { WHOLE } from '../domain/part.ts'
+import type { ReasonRule } from '../domain/reason-categories.ts'
 import type { Share } from '../domain/share.ts'
 import { type Judging, signalOf, type Verdict, verdictOn } from '../domain/verdict.ts'
 import type { AttemptSeen } from '../ports/attempts.ts'
@@ -44,6 +45,8 @@ export interface AccountLane {
   readonly timeoutMs: number
   readonly notExecutedStatus: readonly number[]
   readonly deleteAnswer: Judging['deleteAnswer']
+  /** What refusals mean, by the merchant's own rules. */
+  readonly reasonRules: readonly ReasonRule[]
 }
 
 export type OnSettled = (row: DueRow, verdict: Verdict, settled: Settled, seen: AttemptSeen) => void
@@ -190,6 +193,7 @@ async function claimAndSend(
   const { settlement, stops } = settlementOf(row, {
     ...{ attempt: claim.attempt, outcome, verdict, refused: refusedIn(row, outcome, verdict, lane.limiter, clock) },
     ...{ atMs: clock.nowMs(), backoffMs: lane.limiter.backoffLeftMs(), limited: limited !== null },
+    reasonRules: lane.reasonRules,
   })
   // The stop goes first, into the same commit: the row must not be claimed again in between. So nothing is awaited before it.
   const refused = stops === null ? null : credentials.digest()

@@ -47,7 +47,7 @@ export function createNarrator(parts: NarratorParts): Narrator {
     settled(row, verdict, settled) {
       const where = { batch: row.batchId, row: row.rowNo, reference: row.instruction.reference }
       if (settled.state === 'IN_DOUBT') {
-        const reason = verdict.kind === 'in-doubt' ? verdict.reason : 'its answer names a transaction of another row'
+        const reason = doubtIn(verdict)
         log.warn({ ...where, attempt: row.attempt + 1, reason }, 'a row is in doubt: the gateway may have executed it')
       }
       if (settled.paused !== null) log.warn({ batch: row.batchId, reason: settled.paused }, `paused: ${settled.paused}`)
@@ -63,6 +63,13 @@ export function createNarrator(parts: NarratorParts): Narrator {
       await batches.look()
     },
   }
+}
+
+function doubtIn(verdict: Verdict): string {
+  if (verdict.kind === 'in-doubt') return verdict.reason
+  if (verdict.kind === 'declined' || verdict.kind === 'failed')
+    return `its refusal may not be the whole truth: ${verdict.reason}`
+  return 'its answer names a transaction of another row'
 }
 
 // ───────────────────────────────────────────────────────────── Batches

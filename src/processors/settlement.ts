@@ -1,6 +1,7 @@
 // What a verdict writes: one clause for each, and whether it stops the account. Pure.
 
 import type { Outcome } from '../domain/outcome.ts'
+import { categoryOfReason, type ReasonRule } from '../domain/reason-categories.ts'
 import type { Verdict } from '../domain/verdict.ts'
 import type { DueRow, RowName, Settlement } from '../ports/ledger/work.ts'
 import { REFUSALS_BEFORE_GIVING_UP, type Refused } from '../throttle/refusals.ts'
@@ -16,6 +17,8 @@ interface Attempted {
   readonly backoffMs: number
   /** Its claim counted towards the limit of a day. */
   readonly limited: boolean
+  /** The merchant's own. */
+  readonly reasonRules: readonly ReasonRule[]
 }
 
 interface Written {
@@ -30,7 +33,7 @@ const FORBIDDEN_WAIT_MS = 10_000
 const WAIT_APART_MS = 60_000
 
 export function settlementOf(row: DueRow, attempted: Attempted): Written {
-  const { attempt, outcome, verdict, atMs, limited } = attempted
+  const { attempt, outcome, verdict, atMs, limited, reasonRules } = attempted
   const seen = { ...seenIn(outcome), rowId: row.rowId, row: nameOf(row), attempt, atMs, dueAtMs: atMs, limited }
   switch (verdict.kind) {
     case 'approved': {
@@ -41,10 +44,13 @@ export function settlementOf(row: DueRow, attempted: Attempted): Written {
     }
     case 'declined': {
       const { facts, reason, warnings } = verdict
-      return goesOn({ ...seen, to: 'DECLINED', cause: 'answer', reason, facts, warning: textOf(warnings) })
+      const category = categoryOfReason(reason, reasonRules)
+      return goesOn({ ...seen, to: 'DECLINED', cause: 'answer', reason, category, facts, warning: textOf(warnings) })
     }
-    case 'failed':
-      return goesOn({ ...seen, to: 'FAILED', cause: 'answer', reason: verdict.reason })
+    case 'failed': {
+      const { reason } = verdict
+      return goesOn({ ...seen, to: 'FAILED', cause: 'answer', reason, category: categoryOfReason(reason, reasonRules) })
+    }
     case 'in-doubt':
       return goesOn({ ...seen, to: 'IN_DOUBT', cause: 'doubt', reason: verdict.reason, facts: verdict.facts })
     case 'unsent': {
@@ -100,7 +106,14 @@ function givenUp({ everInDoubt }: DueRow, seen: Refusal): Settlement {
 function seenIn(
   outcome: Outcome,
 ): Omit<Settlement, 'rowId' | 'row' | 'attempt' | 'to' | 'cause' | 'atMs' | 'dueAtMs' | 'reason' | 'limited'> {
-  const nothing = { facts: null, warning: null, warnsOfMoney: false, forbidden: false, askedToWaitUntilMs: null }
+  const nothing = {
+    category: null,
+    facts: null,
+    warning: null,
+    warnsOfMoney: false,
+    forbidden: false,
+    askedToWaitUntilMs: null,
+  }
   switch (outcome.kind) {
     case 'unsent':
       return { ...nothing, sentAtMs: null, httpStatus: null, answerText: null }

@@ -21,13 +21,14 @@ export const FAULT_KINDS = {
   'wrong-echo': { executes: true, says: 'executes, then answers with the ids of another order, or of another card' },
   'other-amount': { executes: true, says: 'executes, then answers with another amount' },
   'other-currency': { executes: true, says: 'executes, then answers with another currency' },
+  repeated: { executes: true, says: 'executes, then answers as if the request came twice: a duplicate, declined' },
   slow: { executes: true, says: 'waits, then executes and answers, even after the client has gone' },
 } as const satisfies Record<string, { readonly executes: boolean; readonly says: string }>
 
 export type FaultKind = keyof typeof FAULT_KINDS
 
 /** The vault knows no money: a fault of this kind passes its requests by. */
-const ABOUT_MONEY: readonly FaultKind[] = ['decline', 'other-amount', 'other-currency']
+const ABOUT_MONEY: readonly FaultKind[] = ['decline', 'other-amount', 'other-currency', 'repeated']
 
 export function canMeet(kind: FaultKind, operation: Operation): boolean {
   return !(isVaultOperation(operation) && isAboutMoney(kind))

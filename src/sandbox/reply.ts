@@ -20,7 +20,7 @@ export type Reply =
   | { readonly kind: 'hang' }
   | { readonly kind: 'later'; readonly delayMs: number; readonly then: () => Reply }
 
-export type Untruth = 'wrong-echo' | 'other-amount' | 'other-currency'
+export type Untruth = 'wrong-echo' | 'other-amount' | 'other-currency' | 'repeated'
 
 /** A request that was executed: its line in the log, and its answer. */
 export interface Done {
@@ -87,6 +87,7 @@ function struckReply(strike: Strike, refuse: Refuse, done: Done | null): Reply {
     case 'wrong-echo':
     case 'other-amount':
     case 'other-currency':
+    case 'repeated':
     case 'slow':
     case 'decline':
       assert(done !== null, `the fault ${strike.kind} changes an answer, so there must be one`)
@@ -113,6 +114,7 @@ function misanswered(kind: Untruth | 'cut-body' | 'slow' | 'decline', { body, en
     case 'wrong-echo':
     case 'other-amount':
     case 'other-currency':
+    case 'repeated':
       return answered(spoilt(kind), entry)
   }
 }

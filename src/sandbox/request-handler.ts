@@ -61,6 +61,11 @@ function spoilt(answer: GatewayAnswer, how: Untruth): GatewayAnswer {
       return { ...answer, value: answer.value === null ? '1.00' : oneMore(answer.value) }
     case 'other-currency':
       return { ...answer, currency: answer.currency === 'EUR' ? 'USD' : 'EUR' }
+    case 'repeated':
+      return {
+        ...{ ...answer, status: 'DECLINED', transactionId: oneMore(answer.transactionId) },
+        advice: 'Duplicate transaction',
+      }
   }
 }
 

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { afterEach, expect, test } from 'vitest'
 import { booksOf, compareBooks, countsIn, readCsv, recordedIn } from '../fixtures/books.ts'
 import { type Office, openOffice, until } from '../fixtures/cli.ts'
-import { orderOf, preparationFor, refundRow, refunds, toCsv } from '../fixtures/files.ts'
+import { orderOf, preparationFor, refundRow, refunds, saleRow, toCsv } from '../fixtures/files.ts'
 
 let office: Office
 afterEach(() => office.close())
@@ -87,6 +87,39 @@ test('a duplicate of an approval that differs about money counts as that one: 3,
   expect(countsIn(second)).toEqual({ DUPLICATE: 1 })
   expect(office.sandbox.received()).toBe(1)
 })
+
+test.each([
+  ['a sale', () => [saleRow(1)], 'Duplicate transaction'],
+  ['a refund of all', () => refunds(1), 'Order balance: 0.00 EUR, requested amount: 10.00 EUR'],
+])(
+  '%s that a proxy sent twice is in doubt, and is neither retried nor sent under another reference',
+  async (_, rowsOf, says) => {
+    office = await openOffice()
+    const rows = rowsOf()
+    office.sandbox.prepare(preparationFor(rows))
+    const isSale = says.startsWith('Dup')
+    office.sandbox.addFault(
+      isSale
+        ? { kind: 'repeated', match: { any: true }, times: 1 }
+        : { kind: 'decline', match: { any: true }, reason: says, times: 1 },
+    )
+    const input = await office.put('in.csv', toCsv(rows))
+    const out = office.path('out.csv')
+    const ran = await office.tranche('run', input, '--out', out, '--json')
+    expect(ran.code, ran.stderr).toBe(5)
+    expect(countsIn(out)).toEqual({ IN_DOUBT: 1 })
+    expect((await office.tranche('in-doubt', 'list')).stdout).toContain(`DECLINED (${says})`)
+    const retried = await office.tranche('run', out, '--out', office.path('again.csv'), '--retry', 'failed,cancelled')
+    expect(retried.code, retried.stderr).toBe(5)
+    const other = await office.put(
+      'other.csv',
+      toCsv(rows.map(({ xtl_order_id: _, ...row }) => ({ ...row, reference: 'another' }))),
+    )
+    const beside = await office.tranche('run', other, '--out', office.path('other-out.csv'), '--json')
+    expect([beside.code, beside.last.lookalikes], beside.stderr).toEqual([7, 1])
+    expect(office.sandbox.received()).toBe(1)
+  },
+)
 
 test('a finished batch cannot be cancelled: 2, and it is as done as it was', async () => {
   office = await openOffice()

@@ -125,6 +125,7 @@ function withGate(newGate: AccountLimiter): void {
     timeoutMs: 60_000,
     notExecutedStatus: [503],
     deleteAnswer: 'status',
+    reasonRules: [],
     dailyLimits: null,
 
     configured: { ratePerSecond: null, inFlightMax: 8 },

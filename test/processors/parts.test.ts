@@ -83,7 +83,14 @@ function openWorker(): Worker {
   }
   const lane: AccountLane = {
     ...{ gateway, credentials: credentialsOf(), timeoutMs: 60_000, notExecutedStatus: [], deleteAnswer: 'status' },
-    ...{ gateway, timeoutMs: 60_000, notExecutedStatus: [], deleteAnswer: 'status', dailyLimits: null },
+    ...{
+      gateway,
+      timeoutMs: 60_000,
+      notExecutedStatus: [],
+      deleteAnswer: 'status',
+      dailyLimits: null,
+      reasonRules: [],
+    },
     limiter: createLimiter({ inFlightMax: 100, ratePerSecond: null, clock }),
     configured: { ratePerSecond: null, inFlightMax: 8 },
   }

@@ -88,6 +88,7 @@ async function start(over: Partial<TickParts> = {}): Promise<void> {
     timeoutMs: 60_000,
     notExecutedStatus: [],
     deleteAnswer: 'status',
+    reasonRules: [],
     dailyLimits: null,
 
     configured: { ratePerSecond: null, inFlightMax },

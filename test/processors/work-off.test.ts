@@ -39,6 +39,7 @@ async function openParts(clock: ManualClock) {
     timeoutMs: 60_000,
     notExecutedStatus: [],
     deleteAnswer: 'status',
+    reasonRules: [],
     dailyLimits: null,
 
     configured,

@@ -108,6 +108,7 @@ function openWork(): Promise<Work> {
       timeoutMs: 60_000,
       notExecutedStatus: [],
       deleteAnswer: 'status' as const,
+      reasonRules: [],
       dailyLimits: null,
     },
     configured: { ratePerSecond: null, inFlightMax: IN_FLIGHT },

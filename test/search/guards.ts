@@ -958,6 +958,13 @@ export const GUARDS: readonly Guard[] = [
     tests: ['test/ledger/sqlite/ledger/intake.integration.test.ts'],
   },
   {
+    name: 'a refusal that says it was done already leaves a doubt',
+    file: 'src/ledger/texts/work/settle.ts',
+    guard: '(yield* takenIn(row, settlement)) ?? (yield* doneBefore(row, settlement))',
+    without: 'yield* takenIn(row, settlement)',
+    tests: ['test/ledger/sqlite/ledger/work.integration.test.ts'],
+  },
+  {
     name: 'the chain is over who acted, not their number alone',
     file: 'src/ledger/texts/record/chain.ts',
     guard: '({ id, at, ...values })',

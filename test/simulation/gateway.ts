@@ -50,6 +50,8 @@ export interface Weather {
   /** How many rows are told to wait whenever they come, however the others fare. */
   readonly singledOut: number
   readonly troubles: ReadonlyMap<Trouble, number>
+  /** How often something on the way sends a request twice: what was executed the first time is declined as a duplicate, and that is told. */
+  readonly repeats: number
 }
 
 /** The longest an abandoned request goes on at the gateway; far below the rest of a doubt. */
@@ -120,6 +122,7 @@ export class GatewayTruth {
   readonly #connecting = new Set<Life>()
   readonly #acts: { readonly point: 'claimed' | 'sent'; readonly act: (life: Life) => void }[] = []
   readonly #singledOut = new Map<string, boolean>()
+  readonly #repeats = new Set<string>()
   #answers: { readonly answer: Answer; readonly accountId: AccountId; readonly atMs: number }[] = []
 
   /**
@@ -295,7 +298,7 @@ export class GatewayTruth {
     world.after(onewayMs() + workMs, () => {
       const refusal = this.#refusalOf(trouble, request.instruction)
       if (refusal !== null) return answer(refusal, onewayMs())
-      const executed = this.#execute(request)
+      const executed = this.#repeated(request, this.#execute(request))
       const backMs = trouble === 'late-answer' ? this.weather.timeoutMs * random.between(0.8, 1.5) : onewayMs()
       answer(this.#answerOf(request, executed), backMs)
     })
@@ -351,6 +354,18 @@ export class GatewayTruth {
     return executed
   }
 
+  /** What the client is told of: the second of two, where there were two. */
+  #repeated({ instruction }: Request, first: Execution): Execution {
+    const { repeats } = this.weather
+    if (this.calm || first.status === 'DECLINED' || isVaultOperation(instruction.operation)) return first
+    if (repeats === 0 || !this.#world.random.chance(repeats)) return first
+    const second: Execution = { ...first, status: 'DECLINED', transactionId: String(700_000 + this.executions.length) }
+    this.executions.push(second)
+    this.#repeats.add(second.transactionId)
+    this.#world.say('gateway', () => `${second.reference} came twice: DECLINED as ${second.transactionId}`)
+    return second
+  }
+
   /** Instructions of which a person said that they were to be sent again although they had been executed. */
   readonly misjudged = new Set<string>()
   /** How often a person ordered an instruction to be sent again. */
@@ -360,7 +375,8 @@ export class GatewayTruth {
     const { random } = this.#world
     const { connection, notExecutedStatus } = this.weather
     if (isVaultOperation(instruction.operation)) return this.#vaultAnswerOf(instruction, trouble, executed)
-    const answer = trueAnswer(instruction, executed)
+    const advice = this.#repeats.has(executed.transactionId) ? random.pick(DONE_BEFORE) : 'not today'
+    const answer = trueAnswer(instruction, executed, advice)
     const stale = connection === 'warm' && trouble === 'stale-answer' ? this.#staleAnswer(answer, accountId) : null
     this.#answers.push({ answer, accountId, atMs: this.#world.nowMs })
     const told = (
@@ -473,7 +489,14 @@ export function orderIdOf(transactionId: string): string {
   return `5${transactionId}`
 }
 
-function trueAnswer({ operation, money, orderId, xtlOrderId }: Instruction, executed: Execution): Answer {
+/** What the second of two equal requests is told. */
+const DONE_BEFORE = ['Duplicate transaction', 'This request has already been processed', 'Order already refunded']
+
+function trueAnswer(
+  { operation, money, orderId, xtlOrderId }: Instruction,
+  executed: Execution,
+  advice: string,
+): Answer {
   const byOrder = operation === 'REFUND' || operation === 'CANCEL'
   const amount =
     money === null
@@ -486,7 +509,7 @@ function trueAnswer({ operation, money, orderId, xtlOrderId }: Instruction, exec
     TRANS_ORDER_ID: byOrder ? (orderId ?? '').replace(/^0+/, '') : orderIdOf(executed.transactionId),
     ...(amount === null || money === null ? {} : { TRANS_VALUE: `${amount}00`, TRANS_CUR: money.currency }),
     ...(xtlOrderId === null ? {} : { XTL_ORDER_ID: xtlOrderId }),
-    ...(executed.status === 'DECLINED' ? { API_ADVICE: 'not today' } : {}),
+    ...(executed.status === 'DECLINED' ? { API_ADVICE: advice } : {}),
   }
 }
 

@@ -225,6 +225,7 @@ export class Office {
           timeoutMs,
           notExecutedStatus,
           deleteAnswer: 'status' as const,
+          reasonRules: [],
           dailyLimits: plan.dailyLimits,
         },
         configured: { ratePerSecond, inFlightMax },

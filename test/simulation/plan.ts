@@ -170,7 +170,13 @@ export function drawWeather(random: Random): Weather {
     declines,
     singledOut: !isFair && random.chance(0.2) ? random.pick([0.05, 0.2]) : 0,
     troubles,
+    repeats: 0,
   }
+}
+
+/** From numbers of its own, so that other seeds stay what they are. */
+export function drawRepeats(random: Random): number {
+  return random.chance(0.2) ? random.pick([0.05, 0.3]) : 0
 }
 
 function drawFiles(random: Random, accounts: number): PlannedFile[] {

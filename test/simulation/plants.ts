@@ -130,6 +130,9 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
   'an earlier doubt is forgotten': withLedger((ledger) => ({
     dueRows: async (...args) => (await ledger.dueRows(...args)).map((row) => ({ ...row, everInDoubt: false })),
   })),
+  'a refusal that says it was done already is believed': withLedger((ledger) => ({
+    settle: (settlement) => ledger.settle({ ...settlement, category: null }),
+  })),
   'rows in doubt may be retried': {
     ...withLedger((ledger) => ({
       openDraft: (header) =>

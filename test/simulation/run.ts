@@ -8,7 +8,7 @@ import { GatewayTruth } from './gateway.ts'
 import { drawMonth, Month } from './month.ts'
 import { Office } from './office.ts'
 import { DOUBT_REST_MS } from './person.ts'
-import { drawDailyLimits, drawPlan, type Plan, type PlannedEvent } from './plan.ts'
+import { drawDailyLimits, drawPlan, drawRepeats, type Plan, type PlannedEvent } from './plan.ts'
 import type { Plant } from './plants.ts'
 import { Random } from './random.ts'
 import { SimulatedRecord } from './record.ts'
@@ -58,11 +58,12 @@ export async function runSeed({ seed, trace = false, dieAtStep = null, plant = {
   const plan = isMonth
     ? drawMonth(random)
     : { ...drawPlan(random), dailyLimits: drawDailyLimits(new Random(seed + 2_000_000_011)) }
+  const weather = { ...plan.weather, repeats: drawRepeats(new Random(seed + 3_000_000_019)) }
   const ofApprovals = new Random(seed + 1_000_000_007)
   // What waits for an approval meets nothing of its order for days.
   const policy = isMonth && ofApprovals.chance(0.6) ? null : drawPolicy(ofApprovals)
   const events = policy === null ? [] : drawApproving(ofApprovals, plan.endsAtMs)
-  const truth = new GatewayTruth(world, record, plan.weather, !plan.lockFails)
+  const truth = new GatewayTruth(world, record, weather, !plan.lockFails)
   const redis = new SimulatedRedis(world, plan.redis)
   const month = isMonth ? new Month(new Random(seed + 2_000_000_011), truth) : null
   const office = new Office({ world, record, truth, redis, plan, plant, month })

@@ -291,6 +291,29 @@ function refundedBefore(order: Order, { amountMinor, currency }: OfOrder): Order
   return { kind: 'asked', why: 'refunded-before', before, at: before.at, problem }
 }
 
+/**
+ * Whether the gateway's word that the order has too little left contradicts the record, which has nothing that took it. `order`: without
+ * the row. Of an order whose sale is not recorded, that nothing at all is left.
+ */
+export function isShortageUnexplained(order: Order, row: OfOrder, reason: string): boolean {
+  const { authorized, sold, isSaleUnsure, recorded } = order
+  if (recorded.voided !== null || isSaleUnsure) return false
+  const [source, done] =
+    row.operation === 'CAUTH' ? [authorized, recorded.captured] : [sold ?? authorized, recorded.refunded]
+  if (source === null) return done === null && NOTHING_LEFT.test(reason)
+  if (row.operation !== 'REFUND') return done === null && fitsIn(source, 0n, row)
+  return sold !== null && fitsIn(sold, done?.amountMinor ?? 0n, row)
+}
+
+/** A void may have no amount. */
+function fitsIn(source: Sum, doneMinor: bigint, { amountMinor, currency }: OfOrder): boolean {
+  if (amountMinor === null) return true
+  return source.currency === currency && doneMinor + amountMinor <= source.amountMinor
+}
+
+/** "Order balance: 0.00, requested: 12.30". */
+const NOTHING_LEFT = /balance[^\d.,]{0,30}0+(?:[.,]0+)?(?![\d.,]*\d)/i
+
 /** Why a row is not sent that fitted when it was handed in. */
 export function misfitReason({ problem }: OrderFault): string {
   return `not sent, because it does not fit what is recorded of its order by now: ${problem}`

@@ -1,10 +1,11 @@
 // What a settlement does to its row: which move it makes, or what a late answer leaves behind. Pure.
 
 import type { Hold } from '../../domain/batch.ts'
-import { plainId } from '../../domain/instruction.ts'
+import { isVaultOperation, type Operation, plainId } from '../../domain/instruction.ts'
 import { type Cause, canMove, isFinal, type State } from '../../domain/states.ts'
 import type { AnswerFacts } from '../../domain/verdict.ts'
 import type { Settlement } from '../../ports/ledger/work.ts'
+import { OF_AN_ORDER } from './order-book.ts'
 
 /** A row as it stands when its settlement arrives. */
 export interface RowToSettle {
@@ -85,16 +86,27 @@ export function transactionIn({ to, facts }: { to: State; facts: AnswerFacts | n
   return id === null || /^0*$/.test(id) ? null : id
 }
 
-/** What of the settlement another row of the account has: the transaction id that settled it, or the vault id of another card. */
-export type Taken = 'transaction' | 'vault-id'
+/**
+ * Why the answer does not end the row. `transaction`, `vault-id`: another row of the account has the transaction id that settled it, or
+ * the vault id of another card. `done`, `balance`: it was refused because it was done already, or because the order has too little left
+ * though nothing that is recorded took it. The gateway may have executed this very request, which came to it twice.
+ */
+export type Unproven = 'transaction' | 'vault-id' | 'done' | 'balance'
 
-export function settlingStep(row: RowToSettle, settlement: Settlement, taken: Taken | null): SettlingStep {
+export function settlingStep(row: RowToSettle, settlement: Settlement, unproven: Unproven | null): SettlingStep {
   const to = targetOf(row, settlement)
   if (to === null) return lateAnswer(row, settlement)
-  if (taken === null) return move(row, to, settlement, settlement.reason)
+  if (unproven === null) return move(row, to, settlement, settlement.reason)
   return row.state === 'SENDING'
-    ? move(row, 'IN_DOUBT', settlement, takenReason(taken, settlement))
+    ? move(row, 'IN_DOUBT', settlement, unprovenReason(unproven, settlement))
     : lateAnswer(row, settlement)
+}
+
+/** What a refusal says of the money. `balance`: only the order's own record can tell whether that explains it. null: that none moved. */
+export function refusalOf(operation: Operation, { to, category }: Settlement): 'done' | 'balance' | null {
+  if ((to !== 'DECLINED' && to !== 'FAILED') || isVaultOperation(operation)) return null
+  if (category === 'done') return 'done'
+  return category === 'balance' && OF_AN_ORDER.includes(operation) ? 'balance' : null
 }
 
 /** Where the settlement moves the row; null when the row has moved on. */
@@ -147,11 +159,18 @@ function takenBy(to: State, { facts }: Settlement): AnswerFacts {
   return transactionId === facts.transactionId ? facts : { ...facts, transactionId }
 }
 
-/** The second row to see it was given the answer of another. */
-function takenReason(taken: Taken, { facts }: Settlement): string {
-  if (taken === 'vault-id')
-    return `the answer carries vault id ${facts?.vaultId}, under which another card was stored; the card may be stored`
-  return `the answer carries transaction id ${facts?.transactionId}, which already settled another row; it may have been executed`
+/** Of two rows with one transaction id, the second to see it was given the answer of another. */
+function unprovenReason(unproven: Unproven, { to, facts, reason }: Settlement): string {
+  switch (unproven) {
+    case 'vault-id':
+      return `the answer carries vault id ${facts?.vaultId}, under which another card was stored; the card may be stored`
+    case 'transaction':
+      return `the answer carries transaction id ${facts?.transactionId}, which already settled another row; it may have been executed`
+    case 'done':
+      return `${to} (${reason}): the gateway says that it was done already; it may have been executed by this request or by someone else`
+    case 'balance':
+      return `${to} (${reason}): no refund, void or capture that is recorded here explains it; it may have been executed by this request or by someone else`
+  }
 }
 
 /** A true answer after the row was settled otherwise is never thrown away: the row says so from now on. */

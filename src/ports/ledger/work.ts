@@ -5,6 +5,7 @@ import type { DailyLimits, LimitedAmount } from '../../domain/daily-limit.ts'
 import type { AccountId, BatchId, RowId } from '../../domain/ids.ts'
 import type { Instruction } from '../../domain/instruction.ts'
 import type { Part } from '../../domain/part.ts'
+import type { ReasonCategory } from '../../domain/reason-categories.ts'
 import type { Share } from '../../domain/share.ts'
 import type { Cause, State } from '../../domain/states.ts'
 import type { AnswerFacts } from '../../domain/verdict.ts'
@@ -74,6 +75,8 @@ export interface Settlement {
   readonly answerText: string | null
   /** For people: the gateway's text or ours, one line; null for a plain approval. */
   readonly reason: string | null
+  /** What the words of a refusal say, by the merchant's own rules as well; null: nothing was refused. */
+  readonly category: ReasonCategory | null
   readonly facts: AnswerFacts | null
   readonly warning: string | null
   /** The warning is about money: pauses the batch the first time. */
@@ -89,7 +92,7 @@ export interface Settlement {
 }
 
 export interface Settled {
-  /** Where the row stands now. READY becomes CANCELLED in a cancelled batch; a transaction id seen before makes IN_DOUBT. */
+  /** Where the row stands now. READY becomes CANCELLED in a cancelled batch; a transaction id seen before, or a refusal that says it was done already, makes IN_DOUBT. */
   readonly state: State
   /** Batches that this settlement paused, with the reason. */
   readonly paused: string | null

@@ -240,6 +240,33 @@ export function describeSettle(): void {
     })
   })
 
+  describe('settle: a refusal because it was done already', () => {
+    const REPEATED = { category: 'done', reason: 'Duplicate transaction', facts: factsWith('502') } as const
+
+    test('leaves the row in doubt with the words of the gateway, and a late one changes nothing', async () => {
+      const batchId = await batchOf('A')
+      const a = await claimNamed(ledger, batchId, 'A')
+      expect(await settle(ledger, a, 'DECLINED', REPEATED)).toMatchObject({ state: 'IN_DOUBT' })
+      expect(await ledger.doubts()).toMatchObject([
+        { reason: expect.stringContaining('DECLINED (Duplicate transaction): the gateway says that it was done') },
+      ])
+      expect(await settle(ledger, a, 'DECLINED', REPEATED)).toMatchObject({ state: 'IN_DOUBT' })
+    })
+
+    test('counts in the order book: the second refund is then explained by the first', async () => {
+      const short = { category: 'balance', reason: 'Order balance: 0.00, requested: 10.00' } as const
+      const first = await submit(ledger, accountId, [refund('A', { orderId: '777' })])
+      expect(await settle(ledger, await claimNamed(ledger, first, 'A'), 'DECLINED', short)).toMatchObject({
+        state: 'IN_DOUBT',
+      })
+      await ledger.resolve(findingOn('A', { transactionId: '7' }), CLERK, NOW)
+      const second = await submit(ledger, accountId, [refund('B', { orderId: '777', amountMinor: 500n })])
+      expect(await settle(ledger, await claimNamed(ledger, second, 'B'), 'DECLINED', short)).toMatchObject({
+        state: 'DECLINED',
+      })
+    })
+  })
+
   describe('settle and sweep: ten new doubts', () => {
     const names = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => `R-${from + i}`)
     const holds = async () => Object.fromEntries((await ledger.batches()).map(({ batchId, hold }) => [batchId, hold]))

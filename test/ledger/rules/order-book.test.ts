@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { OPERATIONS, type Operation } from '../../../src/domain/instruction.ts'
 import { STATES } from '../../../src/domain/states.ts'
 import {
+  isShortageUnexplained,
   judgeOrder,
   NOTHING_DONE,
   OF_AN_ORDER,
@@ -201,6 +202,40 @@ describe('a refund of 10.00 EUR of an order whose sale is not recorded', () => {
     const order = withRow(UNKNOWN, row('REFUND', 999n), 4)
     expect(judgeOrder(order, row('REFUND', 1000n), STRICT)).toMatchObject({ why: 'refunded-before', at: at(4, null) })
     expect(judgeOrder(order, row('REFUND', 998n), STRICT)).toBe('fits')
+  })
+})
+
+describe('"Order balance: 0.00" is a surprise', () => {
+  const says = 'Order balance: 0.00 EUR, requested amount: 10.00 EUR'
+  const ofSale = (refundedMinor: bigint | null, over: Partial<Order> = {}) =>
+    recorded({ refunded: refundedMinor === null ? null : sum(refundedMinor, 4) }, { sold: sum(1000n), ...over })
+  const refund = row('REFUND', 1000n)
+
+  test.each([
+    ['of a sale of which nothing is refunded', ofSale(null), refund, true],
+    ['of a sale that is refunded in part, and has enough left', ofSale(400n), row('REFUND', 600n), true],
+    ['not where what is recorded took too much', ofSale(400n), refund, false],
+    ['not in another currency', ofSale(null), row('REFUND', 1000n, 'USD'), false],
+    ['not where the answer to the sale differed about money', ofSale(null, { isSaleUnsure: true }), refund, false],
+    ['not after a void', recorded({ voided: at(4) }, { sold: sum(1000n) }), refund, false],
+    ['not of an authorization', { ...UNKNOWN, authorized: sum(1000n) }, refund, false],
+    ['of an unknown sale', UNKNOWN, refund, true],
+    ['not of an unknown sale that is refunded here', recorded({ refunded: sum(1n) }), refund, false],
+    ['of the first capture', { ...UNKNOWN, authorized: sum(1000n) }, row('CAUTH', 1000n), true],
+    ['not of a second one', recorded({ captured: sum(1n) }, { authorized: sum(1000n) }), row('CAUTH', 1n), false],
+    ['of a void', ofSale(null), row('CANCEL'), true],
+    ['not of a void after a refund', ofSale(1n), row('CANCEL'), false],
+  ] as const)('%s', (_, order, asked, isSurprise) => {
+    expect(isShortageUnexplained(order, asked, says)).toBe(isSurprise)
+  })
+
+  test.each([
+    ['Order balance: 19.90, requested refund 39.90', false],
+    ['The balance of the order is EUR 0', true],
+    ['Remaining balance 0.50', false],
+    ['no balance', false],
+  ])('of an unknown sale: %s: %s', (reason, isSurprise) => {
+    expect(isShortageUnexplained(UNKNOWN, refund, reason)).toBe(isSurprise)
   })
 })
 

@@ -6,6 +6,7 @@ import {
   type MakeMove,
   NO_FACTS,
   type RowToSettle,
+  refusalOf,
   settlingStep,
   transactionIn,
 } from '../../../src/ledger/rules/settling.ts'
@@ -202,6 +203,44 @@ describe('a row that has moved on', () => {
     given(row({ state: 'APPROVED', transactionId: '77', wasFound: 1 }))
       .when((state) => settlingStep(state, settlement('APPROVED', { facts: factsWith('77') }), 'vault-id'))
       .then(late(lateText('APPROVED', '77'), true))
+  })
+})
+
+describe('a refusal because it was done already, or because an unexplained part of the balance is gone', () => {
+  test.each([
+    ['DECLINED', 'done', 'the gateway says that it was done already'],
+    ['FAILED', 'done', 'the gateway says that it was done already'],
+    ['DECLINED', 'balance', 'no refund, void or capture that is recorded here explains it'],
+  ] as const)('%s (%s) leaves a row in doubt, and its transaction id free', (to, unproven, why) => {
+    given(row())
+      .when((state) => settlingStep(state, settlement(to, { facts: factsWith('77') }), unproven))
+      .then(
+        moveTo('IN_DOUBT', 'doubt', {
+          newDoubt: true,
+          reason: `${to} (why): ${why}; it may have been executed by this request or by someone else`,
+        }),
+      )
+  })
+
+  test('does not end a row that is in doubt already, and is kept', () => {
+    given(row({ state: 'IN_DOUBT' }))
+      .when((state) => settlingStep(state, settlement('DECLINED', { facts: factsWith('77') }), 'done'))
+      .then(late(lateText('DECLINED', '77'), false))
+  })
+
+  test.each([
+    ['CAPTURE', 'DECLINED', 'done', 'done'],
+    ['REFUND', 'FAILED', 'done', 'done'],
+    ['REFUND', 'APPROVED', 'done', null],
+    ['VAULT_CREATE', 'DECLINED', 'done', null],
+    ['CANCEL', 'DECLINED', 'balance', 'balance'],
+    ['CAPTURE', 'DECLINED', 'balance', null],
+    ['REFUND', 'DECLINED', 'funds', null],
+    ['REFUND', 'DECLINED', null, null],
+  ] as const)('%s settled %s for %s: %s', (operation, to, category, says) => {
+    given(settlement(to, { category }))
+      .when((settled) => refusalOf(operation, settled))
+      .then(says)
   })
 })
 

@@ -158,7 +158,15 @@ export class HostsOffice {
         notExecutedStatus,
         deleteAnswer: 'status' as const,
       },
-      ...{ gateway, limiter, timeoutMs, notExecutedStatus, deleteAnswer: 'status' as const, dailyLimits: null },
+      ...{
+        gateway,
+        limiter,
+        timeoutMs,
+        notExecutedStatus,
+        deleteAnswer: 'status' as const,
+        dailyLimits: null,
+        reasonRules: [],
+      },
       configured: { ratePerSecond, inFlightMax },
     }
     return new Map([[accountId, plant.lane?.(lane) ?? lane]])

@@ -1,5 +1,5 @@
 // Plain settlements, many in one statement: a claimed row was answered, and nothing but the row changes. Whatever else a settlement may do
-// (come late, bring a doubt, give back to the limit of a day, warn of money, be of a batch with a canary or a limit, store a card, meet a transaction that is taken) is for the script.
+// (come late, bring a doubt, say that it was done already, give back to the limit of a day, warn of money, be of a batch with a canary or a limit, store a card, meet a transaction that is taken) is for the script.
 
 import { formatCardMask } from '../../../domain/card.ts'
 import type { State } from '../../../domain/states.ts'
@@ -31,8 +31,10 @@ export function plainOf(settlement: Settlement, claimNo: number): PlainSettlemen
     : { ...settlement, claimNo, step }
 }
 
-function mayBePlain({ to, warning, forbidden, askedToWaitUntilMs, limited }: Settlement): boolean {
+function mayBePlain({ to, category, warning, forbidden, askedToWaitUntilMs, limited }: Settlement): boolean {
   return (
+    category !== 'done' &&
+    category !== 'balance' &&
     (to === 'APPROVED' || (!limited && (to === 'DECLINED' || to === 'FAILED'))) &&
     warning === null &&
     !forbidden &&

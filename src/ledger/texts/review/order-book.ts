@@ -48,18 +48,18 @@ function sumOfThose(done: 'captured' | 'open' | 'refunded', condition: string): 
 }
 
 /** Rows that name the order and count. Those of a draft do not. `key`: an expression. */
-const NAMED = (key: string, states: readonly State[]) => `(
+const NAMED = (key: string, states: readonly State[], but: string) => `(
   SELECT r.id, r.operation, r.state, r.amount_minor, r.currency FROM instruction r JOIN batch b ON b.id = r.batch_id
   WHERE r.account_id = :account AND r.order_key = ${key} AND r.order_key IS NOT NULL AND r.operation IN (${listOf(OF_AN_ORDER)})
-    AND (r.state IN (${listOf(states)}) OR r.money_warning = 1) AND b.stage = 'open') AS named`
+    AND (r.state IN (${listOf(states)}) OR r.money_warning = 1) AND b.stage = 'open'${but}) AS named`
 
 /** What of the order was captured, refunded and voided. */
-const DONE = (key: string, states = ORDER_COUNTS_IN) => `
+const DONE = (key: string, states = ORDER_COUNTS_IN, but = '') => `
   SELECT ${sumOfThose('captured', "operation = 'CAUTH'")}, ${sumOfThose('open', "operation = 'CAUTH' AND state <> 'APPROVED'")},
     ${sumOfThose('refunded', "operation = 'REFUND'")},
     max(id) FILTER (WHERE operation = 'CANCEL') AS voided_row,
     max(id) FILTER (WHERE operation = 'CAUTH' AND state = 'IN_DOUBT') AS doubted_capture,
-    max(id) FILTER (WHERE operation = 'REFUND' AND state = 'IN_DOUBT') AS doubted_refund FROM ${NAMED(key, states)}`
+    max(id) FILTER (WHERE operation = 'REFUND' AND state = 'IN_DOUBT') AS doubted_refund FROM ${NAMED(key, states, but)}`
 
 /** `key`: an expression; the affinity of a bare column would keep SQLite from its index. */
 const ANSWERED = (key: string, operations: string) => `
@@ -342,14 +342,15 @@ export function* stillFits({ accountId, captureTolerance }: DraftHeader): Script
 
 // One row
 
-const OF_ONE = (states: readonly State[]) => `
+const OF_ONE = (states: readonly State[], but = '') => `
     SELECT :key AS order_key, a.*, s.*, n.*
     FROM (SELECT 1 AS one) AS x
       CROSS JOIN (${AUTHORIZED(':key')}) AS a
       CROSS JOIN (${SOLD(':key')}) AS s
-      CROSS JOIN (${DONE(':key', states)}) AS n`
+      CROSS JOIN (${DONE(':key', states, but)}) AS n`
 
 const [HANDED_IN, EXECUTED] = [OF_ONE(ORDER_COUNTS_IN), OF_ONE(ORDER_MOVED_IN)]
+const OTHERS = OF_ONE(ORDER_MOVED_IN, ' AND r.id <> :rowId')
 
 type SingleRow = RowOfOrder & { readonly orderKey: string }
 
@@ -361,6 +362,11 @@ export function orderVerdictOn(account: AccountId, row: SingleRow, rules: OrderR
 /** What it says of a row that is recorded already and waits, of what was executed or may have been. */
 export function executedVerdictOn(account: AccountId, row: SingleRow, rules: OrderRules): Script<OrderVerdict> {
   return verdictBy(EXECUTED, account, row, rules)
+}
+
+/** What was executed of an order, or may have been, but for one row. */
+export function* orderWithout(account: AccountId, key: string, rowId: number): Script<Order> {
+  return orderFrom((yield* oneExact<Recorded>(OTHERS, { account, key, rowId }))!, UNREAD)
 }
 
 function* verdictBy(

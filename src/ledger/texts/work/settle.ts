@@ -2,20 +2,25 @@
 
 import { formatCardMask } from '../../../domain/card.ts'
 import { assert } from '../../../domain/fault.ts'
+import type { AccountId } from '../../../domain/ids.ts'
+import type { Operation } from '../../../domain/instruction.ts'
 import type { Settled, Settlement } from '../../../ports/ledger/work.ts'
 import { countsTowardsLimit } from '../../rules/daily-limit.ts'
+import { isShortageUnexplained } from '../../rules/order-book.ts'
 import {
   type KeepLateAnswer,
   type MakeMove,
+  refusalOf,
   settlingStep,
-  type Taken,
   transactionIn,
+  type Unproven,
   vaultIdIn,
 } from '../../rules/settling.ts'
 import { recordAct } from '../record/acts.ts'
 import type { Book } from '../record/book.ts'
 import { answeredBy } from '../record/recorded.ts'
-import { change, one, type Script } from '../script.ts'
+import { orderWithout } from '../review/order-book.ts'
+import { change, one, oneExact, type Script } from '../script.ts'
 import { pauseAlike } from './alike-waiting.ts'
 import { forgetSums, giveBack } from './daily-limit.ts'
 import { stopExecuted } from './executed-before.ts'
@@ -35,7 +40,7 @@ export function* settle(book: Book, settlement: Settlement, isAnothers = false):
   const found = yield* one<SettlingRow>(ROW, { rowId })
   assert(found !== undefined, `settling row ${rowId}, which is not in the ledger`)
   const row = { ...found, isAnothers }
-  const step = settlingStep(row, settlement, yield* takenIn(row, settlement))
+  const step = settlingStep(row, settlement, (yield* takenIn(row, settlement)) ?? (yield* doneBefore(row, settlement)))
   switch (step.kind) {
     case 'move':
       return yield* makeMove(book, row, step, settlement)
@@ -46,12 +51,28 @@ export function* settle(book: Book, settlement: Settlement, isAnothers = false):
   }
 }
 
-function* takenIn(row: SettlingRow, settlement: Settlement): Script<Taken | null> {
+function* takenIn(row: SettlingRow, settlement: Settlement): Script<Unproven | null> {
   const vaultId = row.operation === 'VAULT_CREATE' ? vaultIdIn(settlement) : null
   if (vaultId !== null && (yield* isOtherCardStored(row.account_id, vaultId, row.id))) return 'vault-id'
   const id = transactionIn(settlement)
   const other = id === null ? undefined : yield* settledBy(row.account_id, id)
   return other === undefined || other.id === row.id ? null : 'transaction'
+}
+
+const ASKED = 'SELECT order_key AS key, amount_minor AS "amountMinor" FROM instruction WHERE id = :id'
+
+/** Whether the refusal may be the second answer to a request that was executed. */
+function* doneBefore(
+  { id, account_id, operation, currency }: SettlingRow,
+  settlement: Settlement,
+): Script<Unproven | null> {
+  const refusal = refusalOf(operation as Operation, settlement)
+  if (refusal !== 'balance') return refusal
+  const { key, amountMinor } = (yield* oneExact<{ key: string | null; amountMinor: bigint | null }>(ASKED, { id }))!
+  if (key === null) return null
+  const order = yield* orderWithout(account_id as AccountId, key, id)
+  const asked = { operation: operation as Operation, amountMinor, currency }
+  return isShortageUnexplained(order, asked, settlement.reason ?? '') ? 'balance' : null
 }
 
 const ASK_TO_WAIT = `

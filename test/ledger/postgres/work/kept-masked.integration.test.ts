@@ -51,6 +51,7 @@ test('an answer that repeats card number, security code or password is written d
       atMs: NOW,
       backoffMs: 0,
       limited: false,
+      reasonRules: [],
     }
     settlements.push(settlementOf(row, attempted).settlement)
   }
