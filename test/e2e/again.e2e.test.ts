@@ -133,6 +133,9 @@ test('a roster under a run key charges each stored card once a month, however of
   expect(charged()).toEqual(cards)
   expect(recordedIn(office).map((row) => row.reference)).toContain('2026-12/sub-501')
 
+  const respelled = await charge('2026-012', 'respelled.csv', '--allow-lookalikes', '3')
+  expect([respelled.code, respelled.stderr]).toEqual([7, expect.stringContaining('spell it so: --run-key 2026-12')])
+
   // A month later this passes; on the same day another key looks like a slip of the pen.
   const mistyped = await charge('2027-12', 'mistyped.csv')
   expect(mistyped.code).toBe(7)

@@ -26,6 +26,7 @@ const TABLES = [
   'recorded',
   'approval',
   'limited_day',
+  'run_key',
   'proposal',
   'refused',
   'reply_to',

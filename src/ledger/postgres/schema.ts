@@ -56,6 +56,10 @@ const TABLES = `
   -- Who acted, in parts.
   CREATE TABLE actor (id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, parts TEXT COLLATE "C" NOT NULL UNIQUE);
 
+  -- Run keys as they were spelled first, by the form that all spellings of one have: see domain/run-key.ts.
+  CREATE TABLE run_key (
+    account_id BIGINT NOT NULL, form TEXT COLLATE "C" NOT NULL, spelling TEXT COLLATE "C" NOT NULL, PRIMARY KEY (account_id, form));
+
   -- One line for each file that was submitted, and for each day of messages.
   CREATE TABLE batch (
     rowid BIGINT GENERATED ALWAYS AS IDENTITY,

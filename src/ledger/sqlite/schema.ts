@@ -51,6 +51,10 @@ export const SCHEMA = `
     PRIMARY KEY (account_id, direction, currency, starts_at)
   ) STRICT, WITHOUT ROWID;
 
+  -- Run keys as they were spelled first, by the form that all spellings of one have: see domain/run-key.ts.
+  CREATE TABLE run_key (account_id INTEGER NOT NULL, form TEXT NOT NULL, spelling TEXT NOT NULL, PRIMARY KEY (account_id, form))
+    STRICT, WITHOUT ROWID;
+
   -- One line for each file that was submitted, and for each day of messages.
   CREATE TABLE batch (
     id TEXT PRIMARY KEY,

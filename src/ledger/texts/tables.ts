@@ -17,6 +17,7 @@ export const TABLES: readonly Table[] = [
   { name: 'meta', key: 'key', where: "key IN ('ledger_id', 'accepted', 'approval_policy')" },
   { name: 'account', key: 'id' },
   { name: 'actor', key: 'id' },
+  { name: 'run_key', key: 'account_id, form' },
   { name: 'batch', key: 'rowid', where: "stage = 'open'" },
   { name: 'approval', key: 'batch_id, identity', where: OF_OPEN_BATCHES },
   { name: 'proposal', key: 'row_id', where: OF_OPEN_BATCHES },

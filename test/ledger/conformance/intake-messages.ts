@@ -52,6 +52,21 @@ export function describeMessages(): void {
       expect(answers.filter(({ kind }) => kind === 'duplicate')).toHaveLength(19)
     })
 
+    test('under another spelling of a known run key is refused, whoever had the key first', async () => {
+      await submit(ledger, accountId, [sale('2026-11/A', '7')], { runKey: '2026-11' })
+      const under = (runKey: string, vaultId: string) =>
+        ledger.recordMessage(messageOf(accountId, sale(`${runKey}/${vaultId}`, vaultId), { runKey }))
+      expect(await under('11-2026', '8')).toEqual({
+        kind: 'refused',
+        reason: expect.stringContaining('run_key: is another spelling of 2026-11'),
+      })
+      expect(await under('december-2026', '9')).toMatchObject({ kind: 'accepted' })
+      await expect(submit(ledger, accountId, [sale('2026-12/C', '10')], { runKey: '2026-12' })).rejects.toThrow(
+        '2026-12 is another spelling of december-2026',
+      )
+      expect(await under('2026-11', '11')).toMatchObject({ kind: 'accepted' })
+    })
+
     test('with a recorded reference and other content is refused', async () => {
       await submit(ledger, accountId, [refund('file')])
       await ledger.recordMessage(messageOf(accountId, refund('message')))

@@ -44,6 +44,7 @@ import { xtlTaken } from '../review/xtl-order-ids.ts'
 import { all, change, one, type Script } from '../script.ts'
 import { doubtRecorded, whyMaybeExecuted } from './queued-before.ts'
 import { recordRefusal, refusedBefore } from './refusals.ts'
+import { keepSpelling, knownSpelling } from './run-keys.ts'
 
 export type NewBatchId = (nowMs: number) => BatchId
 
@@ -115,6 +116,7 @@ function* judgeMessage(
   const dueAtMs = row.execute_at ?? nowMs
   yield* change(INSERT, { ...row, batchId, accountId, rowNo, cells, runKey, dueAtMs, arrivedAtMs: nowMs })
   yield* bind(batchId, rowNo)
+  yield* keepSpelling(message)
   yield* keepReplyTo(message, { batchId, rowNo })
   const { operation, currency, amount_minor } = row
   book.arrived({ batch_id: batchId, operation, currency, amount_minor })
@@ -226,6 +228,9 @@ function* objectionTo(
   if (dates !== null) return dates
   const above = message.accept.includes('above_limit') ? null : aboveLimit(message.dailyLimits, message.instruction)
   if (above !== null) return questionText('above_limit', aboveLimitText(above))
+  const spelling = yield* knownSpelling(message)
+  if (spelling !== null)
+    return `run_key: is another spelling of ${spelling}, under which rows are recorded; spell it so, or use a key of its own`
   return yield* xtlTaken(arrivingOf(message, row), row.xtl_order_id, row.operation)
 }
 

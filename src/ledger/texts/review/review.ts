@@ -5,6 +5,7 @@ import { Fault } from '../../../domain/fault.ts'
 import { MOST_MINOR } from '../../rules/arriving.ts'
 import type { OddNeighbour } from '../../rules/neighbours.ts'
 import { EXECUTED, IS_VISIBLE, isAnyRecorded, LAST_RESTORED_AT } from '../conditions.ts'
+import { refuseOtherSpelling } from '../intake/run-keys.ts'
 import { change, count, exists, one, type Script } from '../script.ts'
 import { aboveLimit } from './above-limit.ts'
 import {
@@ -49,6 +50,7 @@ export function* review(header: DraftHeader, odd: readonly OddNeighbour[]): Scri
 
 function* compare(header: DraftHeader, odd: readonly OddNeighbour[]): Script<void> {
   yield* refuseBoundless()
+  yield* refuseOtherSpelling(header)
   if (header.fedBack) yield* identifyLines(header)
   yield* nameAsGiven(header.accountId)
   yield* nameLastAttempts(header)

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest'
+import { runKeyForm } from '../../src/domain/run-key.ts'
+
+const NOW = Date.UTC(2026, 11, 22)
+const form = (key: string) => runKeyForm(key, NOW)
+
+test.each([
+  ...['2026-012', '12-2026', '012.2026', '202612', '122026', '2026_12', ' 2026/12'],
+  ...['december-2026', 'Dec-26', 'DEZ 2026', '2026-décembre', 'dec2026', '2026dezember', 'december'],
+])('%s is 2026-12', (key) => {
+  expect(form(key)).toBe(form('2026-12'))
+})
+
+test.each([
+  ['2027-1', '2027-01'],
+  ['subs-2026-012', 'subs 12.2026'],
+  ['subs-2026-12', 'SUBS-2026-12'],
+  ['run-007', 'run-7'],
+  ['2026-W09', '2026-w9'],
+  ['mai', 'may 2027'],
+])('%s is %s', (one, other) => {
+  expect(form(one)).toBe(form(other))
+})
+
+test.each([
+  ['2026-12', '2026-11'],
+  ['2026-12', '2027-12'],
+  ['2026-12-a', '2026-12-b'],
+  ['2026-12', '2026-12-01'],
+  ['2026-12-01', '2026-01-12'],
+  ['2026-W12', '2026-12'],
+  ['q4-2026', '2026-4'],
+  ['january', 'june'],
+  ['jui-2026', 'jul-2026'],
+  ['december', '2025-12'],
+  ['run-12', 'run-112'],
+  ['a', 'b'],
+])('%s is not %s', (one, other) => {
+  expect(form(one)).not.toBe(form(other))
+})
+
+test('the name of a month alone is the nearest one', () => {
+  expect(runKeyForm('december', Date.UTC(2027, 0, 5))).toBe(form('2026-12'))
+  expect(runKeyForm('january', NOW)).toBe(form('2027-01'))
+})
