@@ -145,6 +145,7 @@ export async function openInstructionFile(path: string, merchant: Merchant, opti
         sha256: survey.sha256,
         columns: carriedColumns(survey.header),
         fedBack: survey.fedBack,
+        carried: survey.header.unknown.filter((name) => !survey.header.ignored.includes(name)),
         hasCards,
         notCards: survey.header.notCards.map((place) => survey.header.written[place] as string),
         xtlOrderIdOf: (reference) => toXtlOrderId(reading.accountKey, reference),

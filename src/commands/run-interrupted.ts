@@ -16,6 +16,8 @@ export interface Sends {
   batchId: BatchId | null
   /** This run recorded it. */
   isNew: boolean
+  /** It was a batch already, and over before this run began. */
+  wasOver: boolean
   /** Another process holds the worker lock; null: none does, or this run. */
   held: Held | null
   /** This run, or the process that held the lock, has worked on it. */

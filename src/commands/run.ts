@@ -15,10 +15,11 @@ import { prepareSubmission, type Submission } from '../app/submission.ts'
 import { topReasonsOf } from '../app/top-reasons.ts'
 import type { App } from '../app.ts'
 import type { BatchView } from '../domain/batch.ts'
+import { settledIn } from '../domain/batch-status.ts'
 import { Fault, withoutNothingSent } from '../domain/fault.ts'
 import type { BatchId } from '../domain/ids.ts'
 import type { Merchant } from '../domain/merchant.ts'
-import type { Reviewed, SubmitRequest } from '../domain/submission.ts'
+import { metAgain, type Reviewed, type SubmitRequest } from '../domain/submission.ts'
 import { serviceOf, workerFor } from '../domain/worker.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { errorText } from '../present/command-line.ts'
@@ -116,7 +117,7 @@ async function runOn(
     return refuseWhole(opened, path, rejects, terminal)
   }
   const ledger = await openLedger(app)
-  const sends: Sends = { batchId: null, held: null, isNew: false, begun: false }
+  const sends: Sends = { batchId: null, held: null, isNew: false, wasOver: false, begun: false }
   const interruption = openInterruption(terminal, () => atSignal(app, ledger, sends))
   const own = openOwnWork(app, ledger, {
     onTrouble: (error) => terminal.say(troubleText(error)),
@@ -149,7 +150,8 @@ async function runOn(
       },
     )
     await noteResults(app, ledger, batchId, { ...written, isPassedOn: isStdout }, terminal)
-    const { batch, ending } = followed
+    const { ending } = followed
+    const batch = sends.wasOver ? metAgain(followed.batch, toSubmit) : followed.batch
     await logEnding(app, ledger, batch)
     const tops = await topReasonsOf(app, ledger, batch)
     await own.close() // a slow reader must keep nobody from working
@@ -214,6 +216,7 @@ interface Found {
 async function goOn(run: Run, known: BatchId, asked: Asked): Promise<Found> {
   const { app, ledger, signal, terminal } = run
   const batch = await viewOf(ledger, known)
+  run.sends.wasOver = settledIn(batch) === batch.rows
   terminal.say(sameText(batch))
   const worker = workerFor(await workersNow(app, ledger), batch)
   // It may take over from another later: who is not asked now is asked no more.

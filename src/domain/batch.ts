@@ -8,6 +8,7 @@ import type { Fingerprint } from './interpretation.ts'
 import type { Environment } from './merchant.ts'
 import type { Currency } from './money.ts'
 import type { State } from './states.ts'
+import type { DoneLongAgo } from './submission.ts'
 import type { GatewayHealth } from './window.ts'
 
 export interface Total {
@@ -71,6 +72,8 @@ export interface BatchView {
   readonly duplicateOf: Readonly<Partial<Record<State, number>>>
   /** Those of them that ask for something else than the row they point at: not done as written. */
   readonly duplicatesChanged: number
+  /** All of it was recorded before, longer ago than look-alikes count: another month may be meant. null: not so. */
+  readonly doneLongAgo: DoneLongAgo | null
   /** Those of them that are not over, by batch. */
   readonly openOriginals: readonly OpenOriginals[]
   /** The limit of a day that keeps rows of it waiting for the next; null: none does. */

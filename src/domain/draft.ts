@@ -62,6 +62,8 @@ export interface DraftHeader {
   readonly columns: readonly string[]
   /** Columns whose numbers only look like card numbers, as a person says: kept as an act of theirs. */
   readonly notCards?: readonly string[]
+  /** Columns that are only carried through, and about which nobody said that they do not matter. Absent: none. */
+  readonly carried?: readonly string[]
   /** How its bytes are read. */
   readonly fingerprint: Fingerprint
   readonly sandbox: boolean
@@ -104,6 +106,8 @@ export interface Again {
   readonly retried: readonly { readonly state: State; readonly count: number }[]
   /** Of the repeated ones: those that have another content now. They are left out where only new rows are wanted. */
   readonly changed: number
+  /** Of the repeated ones: those whose content is the same and whose other cells are not. Counted where only new rows are wanted. */
+  readonly otherCells: number
   /** Of the repeated ones: declined rows that were to be asked for once more and must not be. */
   readonly notAsked: readonly { readonly why: NotAsked; readonly count: number }[]
 }

@@ -12,13 +12,16 @@ export const OUTCOME_QUEUE = /^tranche-outcome-[A-Za-z0-9._-]{1,64}$/
 /** The batch of the day, of the hour (both UTC), or one that the message names. */
 export type MessageBatch = 'day' | 'hour' | { readonly name: string }
 
+interface TakenRow {
+  readonly batchId: BatchId
+  readonly rowNo: number
+  readonly state: State
+}
+
 export type IntakeAnswer =
-  | {
-      readonly kind: 'accepted' | 'duplicate'
-      readonly batchId: BatchId
-      readonly rowNo: number
-      readonly state: State
-    }
+  | ({ readonly kind: 'accepted' } & TakenRow)
+  /** With when it was recorded first. */
+  | ({ readonly kind: 'duplicate'; readonly recordedAtMs: number } & TakenRow)
   | { readonly kind: 'refused'; readonly reason: string }
 
 export type ParsedMessage =
@@ -103,8 +106,13 @@ export interface RefusalsAsked {
 export type MessageResult = Exclude<IntakeAnswer, { kind: 'refused' }> | TakenBatch | RefusedMessage
 
 /** `repeated`: it is the batch that was recorded under its name before. */
-export interface TakenBatch {
-  readonly kind: 'recorded' | 'repeated'
-  readonly batchId: BatchId
-  readonly rows: number
+export type TakenBatch =
+  | { readonly kind: 'recorded'; readonly batchId: BatchId; readonly rows: number }
+  | { readonly kind: 'repeated'; readonly batchId: BatchId; readonly rows: number; readonly recordedAtMs: number }
+
+/** What was handed in again after it had been recorded, by whatever hands it in regularly: under the same name it is not done again. */
+export function whyNotAgain(taken: MessageResult, dueAtMs: number): string | null {
+  if ((taken.kind !== 'duplicate' && taken.kind !== 'repeated') || taken.recordedAtMs >= dueAtMs) return null
+  const at = new Date(taken.recordedAtMs).toISOString()
+  return `duplicate: it was recorded at ${at} (batch ${taken.batchId}), and is not done again. What comes regularly needs a reference, or a batch name, of its own each time`
 }

@@ -39,6 +39,11 @@ export function runKeyForm(key: string, nowMs: number): string {
   return rest.toSpliced(first, 0, `${year.year}-${month.month}`).join(' ')
 }
 
+/** For the producer of a message. */
+export function otherSpellingText(known: string): string {
+  return `run_key: is another spelling of ${known}, under which rows are recorded; spell it so, or use a key of its own`
+}
+
 /** A word before a number: `q4-2026` and `run 12 2026` are no months, and neither is a date with its day. */
 function monthsIn(parts: readonly Part[]): readonly Part[] {
   const named = parts.filter(({ named }) => named)

@@ -1,5 +1,6 @@
 // What is asked of a file of instructions, what it turned out to hold, and why it is refused. Pure.
 
+import type { BatchView } from './batch.ts'
 import type { AboveLimit, DailyLimits } from './daily-limit.ts'
 import type {
   Correction,
@@ -42,6 +43,8 @@ export interface InstructionFile {
   readonly hasCards?: boolean
   /** Columns whose numbers only look like card numbers, as a person says. */
   readonly notCards?: readonly string[]
+  /** See `DraftHeader`. */
+  readonly carried?: readonly string[]
   /** The merchant's order id that goes with a reference, where the row does not name another. */
   readonly xtlOrderIdOf: (reference: string) => string
   rows(): AsyncIterable<readonly DraftRow[]>
@@ -136,6 +139,32 @@ export interface AboveLimitRefused {
 
 /** A sale that was approved longer ago may be another month's; whether it is, time alone does not tell. */
 export const LONG_AGO_MS = 30 * 86_400_000
+
+/** When all that a file asks for was done, or will be, by what was recorded before: the file sends nothing. */
+export interface DoneLongAgo {
+  readonly atMs: number
+  readonly days: number
+  readonly batchId: BatchId
+}
+
+/** Whether that is so long ago that another month may be meant. What was recorded today is an order that came twice. */
+export function isLongAgo(atMs: number, nowMs: number, lookalikeDays: number): boolean {
+  return atMs < nowMs - Math.max(1, lookalikeDays) * 86_400_000
+}
+
+export function doneLongAgo(batchId: BatchId, atMs: number, nowMs: number): DoneLongAgo {
+  return { batchId, atMs, days: Math.floor((nowMs - atMs) / 86_400_000) }
+}
+
+/** A batch that was over when its file came again: then nothing of it was sent. */
+export function metAgain(
+  batch: BatchView,
+  { nowMs, lookalikeDays }: Pick<SubmitRequest, 'nowMs' | 'lookalikeDays'>,
+): BatchView {
+  const { batchId, createdAtMs } = batch
+  if (batch.doneLongAgo !== null || !isLongAgo(createdAtMs, nowMs, lookalikeDays)) return batch
+  return { ...batch, doneLongAgo: doneLongAgo(batchId, createdAtMs, nowMs) }
+}
 
 /** Which of the look-alikes are of a kind that a person has to know of. */
 export interface LookalikeCounts {

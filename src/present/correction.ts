@@ -12,7 +12,7 @@ export function recordedBeforeLines(
   review: Pick<DraftReview, 'again' | 'cancelledBefore' | 'correction' | 'duplicate'>,
 ): string[] {
   const { correction, again, duplicate } = review
-  const isAll = correction !== null && duplicate === correction.rows && again.changed === 0
+  const isAll = correction !== null && duplicate === correction.rows && again.changed + again.otherCells === 0
   return [
     ...(isAll ? [] : againLines(review)),
     ...(correction === null ? [] : correctionLines(correction)),

@@ -82,6 +82,7 @@ export function endingLines(batch: BatchView, ending: Ending): string[] {
     ...notSentLines(batch, ending),
     ...(inDoubt > 0 ? [doubtText(inDoubt, batch.sandbox)] : []),
     ...batch.openOriginals.map(openOriginalsText),
+    ...doneLongAgoLines(batch),
     ...(trouble
       ? [
           'The sandbox makes trouble on purpose for amounts from 5.02 to 5.15, whatever else is in the file: tranche sandbox lists them.',
@@ -153,6 +154,19 @@ function openOriginalsText({ batchId, fileName, state, count }: OpenOriginals): 
   return state === 'IN_DOUBT'
     ? `${plural(count, 'row')} ${verb} IN DOUBT in ${where}: the gateway may have executed ${them}. Nothing was sent for ${them} now. Look ${them} up at the gateway: tranche in-doubt list`
     : `${plural(count, 'row')} ${verb} still to be sent by ${where}. Nothing was sent for ${them} now. See what ${they} ${wait} for: tranche status ${batchId}`
+}
+
+/** Nothing was sent, and whoever starts it every month must not take that for this month's. */
+function doneLongAgoLines({ doneLongAgo, counts, totals, runKey, rows }: BatchView): string[] {
+  if (doneLongAgo === null) return []
+  const { atMs, days, batchId } = doneLongAgo
+  const year = days < 300 ? {} : ({ year: 'numeric' } as const)
+  const on = new Date(atMs).toLocaleDateString('en-GB', { day: 'numeric', month: 'long', timeZone: 'UTC', ...year })
+  const done = totals.every(({ operation }) => operation === 'CAPTURE') ? 'charged' : 'recorded'
+  const [under, next] = runKey === null ? ['', 'a run key: --run-key YYYY-MM'] : [' under this key', 'a key of its own']
+  return [
+    `${plural(counts.DUPLICATE ?? rows, 'row was', 'rows were')} ${done}${under} on ${on}, ${plural(days, 'day')} ago (batch ${batchId}). If this is another month's run, give it ${next}.`,
+  ]
 }
 
 function doubtText(inDoubt: number, sandbox: boolean): string {

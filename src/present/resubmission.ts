@@ -65,7 +65,7 @@ export function againLines({ again }: Pick<DraftReview, 'again'>): string[] {
       : [
           `  of these, ${plural(again.changed, 'row has', 'rows have')} other content now: look at the results, and correct what is wrong there by hand`,
         ]
-  const lines = [...retried, ...repeated, ...changed]
+  const lines = [...retried, ...repeated, ...changed, ...otherCellsLines(again.otherCells)]
   return lines.length === 0 ? [] : ['Recorded before:', ...lines]
 }
 
@@ -80,12 +80,20 @@ function notAskedLine({ why, count }: Again['notAsked'][number]): string {
   return `    ${plural(count, 'row')} declined ${NOT_ASKED[why]}`
 }
 
-export function toJsonAgain({ repeated, retried, changed, notAsked }: Again): object {
+/** A second purchase of the same price, or another date of the first. */
+function otherCellsLines(rows: number): string[] {
+  if (rows === 0) return []
+  return [
+    `  of these, ${plural(rows, 'row differs', 'rows differ')} from the recorded one in columns that are only carried through: look at result_reason. What is to be executed as well needs a reference of its own; of a column that does not matter say --map "COLUMN=ignore"`,
+  ]
+}
+
+export function toJsonAgain({ repeated, retried, changed, otherCells, notAsked }: Again): object {
   const counts = (of: Again['repeated']) => {
     const sums: Record<string, number> = {}
     for (const { state, count } of of) sums[statusOf(state)] = count
     return sums
   }
   const kept = Object.fromEntries(notAsked.map(({ why, count }) => [why, count]))
-  return { repeated: counts(repeated), retried: counts(retried), changed, not_asked: kept }
+  return { repeated: counts(repeated), retried: counts(retried), changed, other_cells: otherCells, not_asked: kept }
 }

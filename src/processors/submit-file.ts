@@ -53,6 +53,7 @@ export async function reviewFile(
     runKey: request.runKey,
     columns: file.columns,
     notCards: file.notCards ?? [],
+    carried: file.carried ?? [],
     fingerprint: request.fingerprint,
     sandbox: request.sandbox,
     fedBack: file.fedBack,

@@ -6,6 +6,7 @@ import type { Lookalike } from '../domain/draft.ts'
 import { assert, Fault } from '../domain/fault.ts'
 import { MESSAGE_FIELDS } from '../domain/instruction.ts'
 import type { MessageResult, ParsedBatch, ReceivedMessage, RefusedMessage, TakenBatch } from '../domain/message.ts'
+import { otherSpellingText } from '../domain/run-key.ts'
 import type { InstructionFile, Refusal, Reviewed, SubmitRequest } from '../domain/submission.ts'
 import { visible } from '../domain/visible.ts'
 import type { IntakeLedger, RefusedPayload } from '../ports/ledger/intake.ts'
@@ -15,7 +16,7 @@ import type { MessageAccount } from './take-message.ts'
 export interface BatchParts {
   readonly parse: (payload: unknown, accountKeyOf: (merchant: string) => string | null) => ParsedBatch
   /** Of this process: a draft stays on its connection. */
-  readonly ledger: Pick<IntakeLedger, 'namedBatch' | 'openDraft' | 'refusedBefore' | 'recordRefusal'>
+  readonly ledger: Pick<IntakeLedger, 'namedBatch' | 'knownSpelling' | 'openDraft' | 'refusedBefore' | 'recordRefusal'>
   /** Of the worker. The batch is nobody's: it was handed in by messages. */
   readonly actor: Actor
   readonly turns: Turns
@@ -58,7 +59,7 @@ export async function takeBatch(
   { ifRefused, queuedAtMs, nowMs }: ReceivedBatch,
   { ledger, actor, turns }: BatchParts,
 ): Promise<MessageResult> {
-  const lookBefore = () => answeredBefore(batch, accountId, ifRefused, ledger)
+  const lookBefore = () => answeredBefore(batch, { accountId, nowMs }, ifRefused, ledger)
   const known = await lookBefore()
   if (known !== null) return known
   const request: SubmitRequest = {
@@ -107,25 +108,32 @@ type Answered = TakenBatch | RefusedMessage
 /** What was refused under its source stays refused; null: it was not answered before. */
 async function answeredBefore(
   batch: Batch,
-  accountId: MessageAccount['accountId'],
+  asked: Asked,
   { sourceId }: RefusedPayload,
   ledger: BatchParts['ledger'],
 ): Promise<Answered | null> {
   const reasons = await ledger.refusedBefore(sourceId)
   if (reasons !== null) return { kind: 'refused', reasons, withheld: null }
-  return knownUnder(batch, accountId, ledger)
+  return knownUnder(batch, asked, ledger)
 }
 
-/** One name is one batch. */
+interface Asked extends Pick<MessageAccount, 'accountId'> {
+  readonly nowMs: number
+}
+
+/** One name is one batch, and one spelling is one run key. */
 async function knownUnder(
-  { name, sha256 }: Batch,
-  accountId: MessageAccount['accountId'],
+  { name, sha256, runKey }: Batch,
+  { accountId, nowMs }: Asked,
   ledger: BatchParts['ledger'],
 ): Promise<Answered | null> {
   const known = await ledger.namedBatch(accountId, name)
-  if (known === null) return null
-  const { batchId, rows, contentSha256 } = known
-  if (contentSha256 === sha256) return { kind: 'repeated', batchId, rows }
+  if (known === null) {
+    const spelling = runKey === null ? null : await ledger.knownSpelling(accountId, runKey, nowMs)
+    return spelling === null ? null : { kind: 'refused', reasons: [otherSpellingText(spelling)], withheld: null }
+  }
+  const { batchId, rows, contentSha256, recordedAtMs } = known
+  if (contentSha256 === sha256) return { kind: 'repeated', batchId, rows, recordedAtMs }
   const holds = contentSha256 === null ? 'takes messages one by one' : 'was handed in with other content'
   const reason = `batch: "${name}" is batch ${batchId}, which ${holds}. Nothing of this one was recorded: give it a name of its own`
   return { kind: 'refused', reasons: [reason], withheld: null }

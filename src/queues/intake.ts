@@ -3,7 +3,7 @@
 import { DelayedError, type Job, type JobJson, UnrecoverableError, Worker } from 'bullmq'
 import { holdsCardData } from '../domain/card-secrets.ts'
 import { Fault, type FaultCode } from '../domain/fault.ts'
-import type { MessageResult, ReceivedMessage, RefusedMessage } from '../domain/message.ts'
+import { type MessageResult, type ReceivedMessage, type RefusedMessage, whyNotAgain } from '../domain/message.ts'
 import { statusOf } from '../domain/states.ts'
 import type { Log } from '../ports/log.ts'
 import { answered, nameOf, openClient, type RedisAddress, type RedisClient, workerConnection } from './connection.ts'
@@ -284,6 +284,8 @@ async function takeJob(
     return putBack('a message could not be taken; it stays in the queue', AFTER_TROUBLE_MS, error)
   }
   rest.end()
+  const again = job.repeatJobKey === undefined ? null : whyNotAgain(taken, queuedAtMs(job) + (job.opts.delay ?? 0))
+  if (again !== null) throw new UnrecoverableError(again)
   if (taken.kind !== 'refused') return answerOf(taken)
   throw new UnrecoverableError(`refused: ${taken.reasons.join('; ')}`)
 }
@@ -301,10 +303,21 @@ function answerOf(taken: Exclude<MessageResult, { kind: 'refused' }>): object {
   switch (taken.kind) {
     case 'accepted':
     case 'duplicate':
-      return { status: taken.kind, batch: taken.batchId, row: taken.rowNo, state: statusOf(taken.state) }
+      return {
+        status: taken.kind,
+        batch: taken.batchId,
+        row: taken.rowNo,
+        state: statusOf(taken.state),
+        ...firstAt(taken),
+      }
     case 'recorded':
       return { status: 'accepted', batch: taken.batchId, rows: taken.rows }
     case 'repeated':
-      return { status: 'duplicate', batch: taken.batchId, rows: taken.rows }
+      return { status: 'duplicate', batch: taken.batchId, rows: taken.rows, ...firstAt(taken) }
   }
+}
+
+/** When it was recorded first: what is a duplicate of last month is not this month's. */
+function firstAt(taken: MessageResult): object {
+  return 'recordedAtMs' in taken ? { first_at: new Date(taken.recordedAtMs).toISOString() } : {}
 }

@@ -48,7 +48,7 @@ test('an instruction is told as accepted, then as a duplicate, once the ledger h
   expect(accepted).toMatchObject({ status: 'accepted', reference: 'R-1', row: 1 })
   expect(recordedIn(office)).toHaveLength(1)
   await until('it is executed', () => recordedIn(office)[0]?.state === 'APPROVED')
-  expect(await client.submit(refund(1))).toEqual({ ...accepted, status: 'duplicate', state: 'APPROVED' })
+  expect(await client.submit(refund(1))).toMatchObject({ ...accepted, status: 'duplicate', state: 'APPROVED' })
   expect(office.sandbox.received()).toBe(1)
 })
 
@@ -78,7 +78,7 @@ test('a batch is taken whole, or refused with a reason for each instruction', as
   }
   const accepted = await batch(1, 2)
   expect(accepted).toMatchObject({ status: 'accepted', rows: 2 })
-  expect(await batch(1, 2)).toEqual({ ...accepted, status: 'duplicate' })
+  expect(await batch(1, 2)).toMatchObject({ ...accepted, status: 'duplicate' })
   expect(await why(batch(3))).toBeInstanceOf(RefusedError)
   expect(recordedIn(office)).toHaveLength(2)
 })

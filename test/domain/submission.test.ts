@@ -34,7 +34,7 @@ const REVIEW: DraftReview = {
     faults: 0,
   },
   unidentified: 0,
-  again: { repeated: [], retried: [], changed: 0, notAsked: [] },
+  again: { repeated: [], retried: [], changed: 0, otherCells: 0, notAsked: [] },
   correction: null,
   cancelledBefore: [],
   farDates: { rows: 0, first: null },

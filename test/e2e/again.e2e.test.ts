@@ -1,6 +1,7 @@
 // The same file once more: after an interruption, after its end, and month after month.
 
 import { existsSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
 import { afterEach, expect, test } from 'vitest'
 import { booksOf, compareBooks, countsIn, readCsv, recordedIn } from '../fixtures/books.ts'
 import { type Office, openOffice, until } from '../fixtures/cli.ts'
@@ -150,6 +151,57 @@ test('a roster under a run key charges each stored card once a month, however of
     out: office.path(name),
   }))
   expect(compareBooks(booksOf(office, ...reports))).toEqual([])
+})
+
+test('a run that sends nothing because all of it was charged a month ago says when, and ends with 3', async () => {
+  office = await openOffice()
+  office.sandbox.prepare({ vault: [{ vaultId: '501' }] })
+  const input = await office.put(
+    'roster.csv',
+    'reference,amount,request_currency,customer_vault_id\nsub-1,9.90,EUR,501\n',
+  )
+  const charge = (out: string) =>
+    office.tranche('run', input, '--operation', 'CAPTURE', '--run-key', '2026-12', '--out', office.path(out))
+  expect((await charge('first.csv')).code).toBe(0)
+  expect((await charge('same-day.csv')).code).toBe(0)
+  const ledger = new DatabaseSync(office.ledgerPath)
+  ledger.exec(
+    'UPDATE batch SET created_at = created_at - 2592000000; UPDATE instruction SET sent_at = sent_at - 2592000000',
+  )
+  ledger.close()
+  // A batch of its own, and once more as the batch that it is.
+  for (const out of ['again.csv', 'first.csv']) {
+    const again = await charge(out)
+    expect(again.code, again.stderr).toBe(3)
+    expect(again.stderr).toMatch(
+      /1 row was charged under this key on \d+ \w+, 30 days ago \(batch \S+\)\. If this is another month's run, give it a key of its own\./,
+    )
+  }
+  expect(office.sandbox.received()).toBe(1)
+})
+
+test('of rows that only new ones leave out, those with other cells are told apart', async () => {
+  office = await openOffice()
+  office.sandbox.prepare({ vault: [{ vaultId: '501' }, { vaultId: '502' }] })
+  const sales = (...days: string[]) =>
+    `customer_vault_id,amount,request_currency,Bought\n${days.map((day, i) => `50${i + 1},4.50,EUR,${day}\n`).join('')}`
+  const run = async (name: string, text: string, ...more: string[]) =>
+    office.tranche(
+      'run',
+      await office.put(name, text),
+      '--operation',
+      'CAPTURE',
+      '--only-new',
+      '--out',
+      office.path(`out-${name}`),
+      ...more,
+    )
+  expect((await run('monday.csv', sales('Mon'))).code).toBe(0)
+  expect((await run('same.csv', sales('Mon', 'Mon'))).code).toBe(0)
+  const tuesday = await run('tuesday.csv', sales('Tue', 'Mon'))
+  expect([tuesday.code, tuesday.stderr]).toEqual([3, expect.stringContaining('1 row differs from the recorded one')])
+  expect(countsIn(office.path('out-tuesday.csv'))).toEqual({ DUPLICATE: 2 })
+  expect((await run('ignored.csv', sales('Wed', 'Mon'), '--map', 'Bought=ignore')).code).toBe(0)
 })
 
 test('a roster whose last month is still to be sent is refused and names that batch', async () => {

@@ -36,7 +36,7 @@ test('a week later the same command with --retry declined collects what had no m
   const checked = await office.tranche('check', input, '--run-key', '2026-11', ...asking, '--json')
   expect(checked.last.again).toEqual({
     ...{ retried: { DECLINED: 2 }, repeated: { APPROVED: 1, DECLINED: 2 }, changed: 0 },
-    not_asked: { card: 1, fraud: 1 },
+    ...{ other_cells: 0, not_asked: { card: 1, fraud: 1 } },
   })
   const second = await run('second.csv', ...asking)
   expect([second.code, countsIn(office.path('second.csv'))], second.stderr).toEqual([

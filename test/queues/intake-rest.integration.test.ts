@@ -84,6 +84,36 @@ test('a job without a name and one that a bug meets make nobody else wait', asyn
   expect(said).toEqual([expect.stringMatching(/^a message met a failure of this program/)])
 })
 
+test('a job scheduler that hands in one reference again and again fails from its second job on', async ({
+  onTestFinished,
+}) => {
+  const dir = mkdtempSync(join(tmpdir(), 'tr-'))
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
+  await using redis = await openRedisServer(join(dir, 's'))
+  const queue = new Queue('tranche-intake', { connection: { path: redis.path } })
+  let recordedAtMs: number | null = null
+  const silent = () => {}
+  const intake = await openIntakeQueue({
+    ...{ address: { path: redis.path }, prefix: 'bull', ledgerId: 'L' },
+    log: { debug: silent, info: silent, warn: silent, error: silent },
+    owners: { last: async () => null, keep: async () => {} },
+    async take() {
+      const row = { batchId: 'b' as BatchId, rowNo: 1, state: 'APPROVED' } as const
+      if (recordedAtMs !== null) return { kind: 'duplicate', recordedAtMs, ...row }
+      recordedAtMs = Date.now()
+      return { kind: 'accepted', ...row }
+    },
+  })
+  onTestFinished(() => intake?.close(1_000))
+  onTestFinished(() => queue.close())
+  await queue.upsertJobScheduler('monthly', { every: 50 }, { name: 'instruction', data: { reference: 'SUB-71' } })
+  await until('the second job is over', async () => (await queue.getFailedCount()) > 0)
+  await queue.removeJobScheduler('monthly')
+  expect(await queue.getCompletedCount()).toBe(1)
+  const [failed] = await queue.getFailed()
+  expect(failed?.failedReason).toMatch(/^duplicate: it was recorded at .* \(batch b\), and is not done again/)
+})
+
 test('no event of a job names a card number that is the id or the name of the job', async ({ onTestFinished }) => {
   const dir = mkdtempSync(join(tmpdir(), 'tr-'))
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }))

@@ -115,6 +115,7 @@ const BATCH: BatchView = {
   moneyWarnings: 0,
   duplicateOf: {},
   duplicatesChanged: 0,
+  doneLongAgo: null,
   openOriginals: [],
   nextDueAtMs: null,
   nextExecuteAtMs: null,

@@ -104,6 +104,7 @@ const TABLES = `
     capture_tolerance BIGINT NOT NULL DEFAULT 0,
     above_limit_allowed BIGINT NOT NULL DEFAULT 0,
     arrivals TEXT COLLATE "C",
+    repeats_at BIGINT,
     arrived_hour BIGINT
   );
   CREATE INDEX batch_file ON batch (file_sha256, account_id);

@@ -18,13 +18,14 @@ export interface RecordedRow {
   readonly state: State
   readonly content: string
   readonly stage: 'draft' | 'open'
+  readonly recordedAtMs: number
 }
 
 /** A reference names one instruction: the same content is the same instruction again, and other content is an error. */
 export function answerForKnown(known: RecordedRow, content: string): IntakeAnswer | 'held-by-draft' {
-  const { batchId, rowNo, state } = known
+  const { batchId, rowNo, state, recordedAtMs } = known
   if (known.stage === 'draft') return 'held-by-draft'
-  if (known.content === content) return { kind: 'duplicate', batchId, rowNo, state }
+  if (known.content === content) return { kind: 'duplicate', batchId, rowNo, state, recordedAtMs }
   return {
     kind: 'refused',
     reason: `reference: is recorded with other content (row ${rowNo} of batch ${batchId}, ${state})`,

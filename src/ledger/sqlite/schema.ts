@@ -98,6 +98,7 @@ export const SCHEMA = `
     capture_tolerance INTEGER NOT NULL DEFAULT 0, -- per cent by which captures may exceed their authorization
     above_limit_allowed INTEGER NOT NULL DEFAULT 0, -- how many rows above the limit of a whole day a person took
     arrivals TEXT, -- JSON: what a batch of messages took by the hour; null: nothing
+    repeats_at INTEGER, -- all of it was recorded before, longer ago than look-alikes count: when the last of that was sent; null: not so
     arrived_hour INTEGER -- the beginning of the last hour in which it took a message
   ) STRICT;
   CREATE INDEX batch_file ON batch (file_sha256, account_id);

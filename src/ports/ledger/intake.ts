@@ -60,6 +60,7 @@ export interface NamedBatch {
   readonly rows: number
   /** Of the content that was handed in as one; null: its messages come one by one. */
   readonly contentSha256: string | null
+  readonly recordedAtMs: number
 }
 
 /** What is wanted while another submit is under way. */
@@ -94,6 +95,8 @@ export interface IntakeLedger {
   recordMessage(message: IntakeMessage): Promise<IntakeAnswer>
   /** The batch of the account that has this name, whatever became of it; null: none has. */
   namedBatch(accountId: AccountId, name: string): Promise<NamedBatch | null>
+  /** How the account has spelled that run key so far, if otherwise; null: it has not. */
+  knownSpelling(accountId: AccountId, runKey: string, nowMs: number): Promise<string | null>
   /**
    * Keeps a message that was not taken, with the reasons. Idempotent by `sourceId`. Resolves to what its producer is told: the reasons,
    * and a warning where a lost state may have executed the message.

@@ -50,7 +50,11 @@ export function describeNamed(): void {
       expect(answer).toMatchObject({ kind: 'accepted' })
       expect(answer).not.toMatchObject({ batchId: first })
       expect(await ledger.batch(first)).toMatchObject({ source: 'queue', fileName: 'payroll_1', rows: 2 })
-      expect(await ledger.namedBatch(accountId, 'payroll_1')).toEqual({ batchId: first, rows: 2, contentSha256: null })
+      expect(await ledger.namedBatch(accountId, 'payroll_1')).toMatchObject({
+        batchId: first,
+        rows: 2,
+        contentSha256: null,
+      })
     })
 
     test('that is named and was cancelled takes no more, and no second one begins under its name', async () => {
@@ -76,7 +80,7 @@ export function describeNamed(): void {
     test('that was handed in whole is known by its name and content, and takes no message', async () => {
       const batchId = await submit(ledger, accountId, [refund('A'), refund('B')], whole('n'))
       expect(await place.open().namedBatch(accountId, 'n')).toEqual({
-        ...{ batchId, rows: 2, contentSha256: 'a'.repeat(64) },
+        ...{ batchId, rows: 2, contentSha256: 'a'.repeat(64), recordedAtMs: NOW },
       })
       expect(await take('C', { name: 'n' })).toMatchObject({
         kind: 'refused',

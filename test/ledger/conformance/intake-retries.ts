@@ -243,19 +243,19 @@ export function describeRetries(): void {
       expect(await again(false)).toEqual({
         repeated: ['APPROVED', 'CANCELLED', 'DECLINED', 'FAILED', 'INVALID'].map(one),
         retried: [],
-        changed: 0,
+        ...{ changed: 0, otherCells: 0 },
         notAsked: [],
       })
       expect(await again(true, 'FAILED', 'INVALID')).toEqual({
         repeated: ['APPROVED', 'CANCELLED', 'DECLINED'].map(one),
         retried: ['FAILED', 'INVALID'].map(one),
-        changed: 0,
+        ...{ changed: 0, otherCells: 0 },
         notAsked: [],
       })
       expect((await check([refund('ok'), refund('new')])).review.again).toEqual({
         repeated: [one('APPROVED')],
         retried: [],
-        changed: 0,
+        ...{ changed: 0, otherCells: 0 },
         notAsked: [],
       })
     })

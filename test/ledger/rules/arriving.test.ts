@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { BatchId } from '../../../src/domain/ids.ts'
+import { whyNotAgain } from '../../../src/domain/message.ts'
 import {
   answerForKnown,
   beyondCounting,
@@ -13,10 +14,17 @@ import { given } from './given.ts'
 const BATCH = 'b1' as BatchId
 
 describe('a message under a reference that is recorded', () => {
-  const known: RecordedRow = { batchId: BATCH, rowNo: 2, state: 'APPROVED', content: 'same', stage: 'open' }
+  const known: RecordedRow = {
+    batchId: BATCH,
+    rowNo: 2,
+    state: 'APPROVED',
+    content: 'same',
+    stage: 'open',
+    recordedAtMs: 7,
+  }
 
   test.each([
-    ['open', 'same', { kind: 'duplicate', batchId: BATCH, rowNo: 2, state: 'APPROVED' }],
+    ['open', 'same', { kind: 'duplicate', batchId: BATCH, rowNo: 2, state: 'APPROVED', recordedAtMs: 7 }],
     [
       'open',
       'other',
@@ -66,3 +74,19 @@ test('an xtl_order_id that is taken names the row that has it', () => {
       'xtl_order_id: x7 is that of A (row 2 of batch b1, READY). Give each instruction one of its own, or leave it out',
     )
 })
+
+test.each([
+  ['duplicate', 7, 8, true],
+  ['repeated', 7, 8, true],
+  ['duplicate', 7, 7, false],
+  ['duplicate', 9, 7, false],
+  ['accepted', 7, 8, false],
+] as const)(
+  '%s, recorded at %i, of a job that was due at %i is not done again: %s',
+  (kind, recordedAtMs, dueAtMs, fails) => {
+    const row = { batchId: BATCH, rowNo: 2, rows: 1, state: 'APPROVED', recordedAtMs } as const
+    given({ ...row, kind })
+      .when((taken) => whyNotAgain(taken, dueAtMs) !== null)
+      .then(fails)
+  },
+)

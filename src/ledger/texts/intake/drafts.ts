@@ -7,6 +7,7 @@ import { Fault } from '../../../domain/fault.ts'
 import type { BatchId } from '../../../domain/ids.ts'
 import type { Operation } from '../../../domain/instruction.ts'
 import type { Currency } from '../../../domain/money.ts'
+import { isLongAgo } from '../../../domain/submission.ts'
 import { namedSource } from '../../rules/arriving.ts'
 import type { Canary } from '../../rules/canary.ts'
 import { type Asking, askForApproval, BY_MESSAGES } from '../approving/needed.ts'
@@ -16,7 +17,7 @@ import { noteAccepted } from '../record/accepted.ts'
 import { actorIdOf, byOf, recordAct } from '../record/acts.ts'
 import { addToDigest, beginDigest, keepDigest, type Recorded } from '../record/recorded.ts'
 import { holdsStill, type SeenUpTo } from '../review/since-review.ts'
-import { all, allExact, change, count, exists, type Script } from '../script.ts'
+import { all, allExact, change, count, exists, one, type Script } from '../script.ts'
 import { canaryOfDraft } from './canary.ts'
 import { doubtRecorded, whyMaybeExecuted } from './queued-before.ts'
 import { keepSpelling } from './run-keys.ts'
@@ -91,6 +92,8 @@ interface Figures {
   readonly needsFile: boolean
   readonly retried: readonly { readonly rowNo: number; readonly supersedes: number }[]
   readonly sums: readonly Sum[]
+  /** See the column. */
+  readonly repeatsAtMs: number | null
 }
 
 interface Sum {
@@ -119,21 +122,33 @@ function* figuresOf(header: DraftHeader): Script<Figures> {
     needsFile: yield* exists(HAS_CARD),
     retried: yield* all(RETRIED),
     sums: yield* allExact(SUMS),
+    repeatsAtMs: yield* repeatsAt(header),
   }
+}
+
+const REPEATED = `
+    SELECT max(coalesce(i.sent_at, i.arrived_at, b.created_at)) AS "atMs"
+    FROM draft_row d JOIN instruction i ON i.id = d.duplicate_of JOIN batch b ON b.id = i.batch_id WHERE d.state = 'DUPLICATE'`
+
+/** null: something of it is sent, or it was recorded lately. */
+function* repeatsAt({ nowMs, lookalikeDays, fedBack }: DraftHeader): Script<number | null> {
+  if (fedBack || (yield* exists("SELECT 1 FROM draft_row WHERE state = 'READY' LIMIT 1"))) return null
+  const { atMs } = (yield* one<{ atMs: number | null }>(REPEATED))!
+  return atMs !== null && isLongAgo(atMs, nowMs, lookalikeDays) ? atMs : null
 }
 
 const INSERT_BATCH = `
     INSERT INTO batch (id, account_id, source, source_day, stage, file_name, file_sha256, run_key, reading, columns, sandbox, created_at,
       created_by, rows, canary_rows, canary_execute_at, canary_row_no, max_declined, actor_id, fed_back, needs_file, lookalikes_allowed,
-      capture_tolerance, expires_after, above_limit_allowed)
+      capture_tolerance, expires_after, above_limit_allowed, repeats_at)
     VALUES (:batchId, :accountId, :source, :sourceDay, 'draft', :fileName, :fileSha256, :runKey, :fingerprint, :columns, :sandbox, :nowMs,
       :createdBy, :rows, :canaryRows, :canaryExecuteAtMs, :canaryRowNo, :maxDeclinedPercent, :actorId, :fedBack, :needsFile, :lookalikesAllowed,
-      :captureTolerance, :expiresAfterMs, :aboveLimitAllowed)
+      :captureTolerance, :expiresAfterMs, :aboveLimitAllowed, :repeatsAtMs)
     ON CONFLICT DO NOTHING RETURNING id`
 
 function* insertBatch(header: DraftHeader, actor: Actor, batchId: BatchId, figures: Figures): Script<void> {
   const { accountId, fileName, fileSha256, runKey, fingerprint, nowMs, maxDeclinedPercent, queued } = header
-  const { rows, canary, needsFile } = figures
+  const { rows, canary, needsFile, repeatsAtMs } = figures
   const inserted = yield* all(INSERT_BATCH, {
     batchId,
     accountId,
@@ -159,6 +174,7 @@ function* insertBatch(header: DraftHeader, actor: Actor, batchId: BatchId, figur
     captureTolerance: header.captureTolerance,
     expiresAfterMs: header.expiresAfterMs ?? null,
     aboveLimitAllowed: header.aboveLimitAllowed ?? 0,
+    repeatsAtMs,
   })
   if (inserted.length === 0) throw takenFault() // a message took the name
 }

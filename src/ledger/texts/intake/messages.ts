@@ -6,6 +6,7 @@ import type { AccountId, BatchId } from '../../../domain/ids.ts'
 import { MESSAGE_FIELDS, type Operation } from '../../../domain/instruction.ts'
 import type { IntakeAnswer } from '../../../domain/message.ts'
 import type { Currency } from '../../../domain/money.ts'
+import { otherSpellingText } from '../../../domain/run-key.ts'
 import { visible } from '../../../domain/visible.ts'
 import type { IntakeMessage, NamedBatch } from '../../../ports/ledger/intake.ts'
 import { hourBefore, noteArrival } from '../../rules/arrivals.ts'
@@ -193,7 +194,7 @@ function* recordedUnder(accountId: AccountId, reference: string): Script<Recorde
 }
 
 const HOLDER = `
-    SELECT i.batch_id AS "batchId", i.row_no AS "rowNo", i.state, i.content, b.stage
+    SELECT i.batch_id AS "batchId", i.row_no AS "rowNo", i.state, i.content, b.stage, coalesce(i.arrived_at, b.created_at) AS "recordedAtMs"
     FROM instruction i JOIN batch b ON b.id = i.batch_id
     WHERE i.account_id = :accountId AND i.reference = :reference AND i.holds_reference = 1`
 
@@ -229,8 +230,7 @@ function* objectionTo(
   const above = message.accept.includes('above_limit') ? null : aboveLimit(message.dailyLimits, message.instruction)
   if (above !== null) return questionText('above_limit', aboveLimitText(above))
   const spelling = yield* knownSpelling(message)
-  if (spelling !== null)
-    return `run_key: is another spelling of ${spelling}, under which rows are recorded; spell it so, or use a key of its own`
+  if (spelling !== null) return otherSpellingText(spelling)
   return yield* xtlTaken(arrivingOf(message, row), row.xtl_order_id, row.operation)
 }
 
@@ -276,10 +276,13 @@ function arrivingOf(
 }
 
 const UNDER_NAME = `
-    SELECT id, stage, hold, rows, file_sha256 AS sha256, purged_to AS "purgedTo" FROM batch
+    SELECT id, stage, hold, rows, file_sha256 AS sha256, purged_to AS "purgedTo", created_at AS "recordedAtMs" FROM batch
     WHERE account_id = :accountId AND source = 'queue' AND source_day = :source`
 
-function* underName(accountId: AccountId, name: string): Script<(BatchUnderName & { rows: number }) | undefined> {
+function* underName(
+  accountId: AccountId,
+  name: string,
+): Script<(BatchUnderName & { rows: number; recordedAtMs: number }) | undefined> {
   return yield* one(UNDER_NAME, { accountId, source: namedSource(name) })
 }
 
@@ -293,7 +296,8 @@ function* closedUnder({ accountId, into }: IntakeMessage): Script<string | 'held
 export function* namedBatch(accountId: AccountId, name: string): Script<NamedBatch | null> {
   const found = yield* underName(accountId, name)
   if (found === undefined || found.stage === 'draft') return null
-  return { batchId: found.id, rows: found.rows, contentSha256: found.sha256 }
+  const { id: batchId, rows, sha256: contentSha256, recordedAtMs } = found
+  return { batchId, rows, contentSha256, recordedAtMs }
 }
 
 /** The batch of the day, of the hour or of the name; or one beside it, where the policy wants somebody to approve what the message asks for. */

@@ -5,6 +5,7 @@ import type { BatchTotal, BatchView, Hold, OpenOriginals } from '../../../domain
 import type { AccountId, BatchId } from '../../../domain/ids.ts'
 import type { Environment } from '../../../domain/merchant.ts'
 import type { State } from '../../../domain/states.ts'
+import { type DoneLongAgo, doneLongAgo } from '../../../domain/submission.ts'
 import { approversOf } from '../approving/sheet.ts'
 import { HOLDING_UP, IS_BLOCKED, ORDERS_HELD, ORDERS_IN_DOUBT, WITHIN_CANARY } from '../orders.ts'
 import { isSubmittedAgain, originalOf } from '../originals.ts'
@@ -20,6 +21,7 @@ interface BatchColumns {
   readonly file_name: string | null
   readonly file_sha256: string | null
   readonly run_key: string | null
+  readonly repeats_at: number | null
   readonly reading: string
   readonly sandbox: number
   readonly created_at: number
@@ -87,6 +89,7 @@ export function* viewOf(batchId: BatchId): Script<BatchView> {
     moneyWarnings: yield* count(MONEY_WARNINGS, { batchId }),
     duplicateMoneyWarnings: hasDuplicates ? yield* count(DUPLICATE_MONEY_WARNINGS, { batchId }) : 0,
     ...(hasDuplicates ? yield* duplicatesOf(batchId) : NO_DUPLICATES),
+    doneLongAgo: batch.repeats_at === null ? null : yield* originalsAt(batchId, batch),
     limitReached: hasWaiting ? yield* limitReached(batchId, batch.account_id) : null,
     ...(hasWaiting ? yield* nextDueIn(batchId) : NOTHING_DUE),
     ...(hasWaiting ? yield* blockedIn(batchId, batch.account_id, counts.READY ?? 0) : NOTHING_BLOCKED),
@@ -168,6 +171,15 @@ function* duplicatesOf(batchId: BatchId): Script<Duplicates> {
     openIn === null ? [] : [{ batchId: openIn, fileName, state, count }],
   )
   return { duplicateOf, duplicatesChanged, openOriginals }
+}
+
+const LAST_ORIGINAL = `
+    SELECT o.batch_id AS "batchId" FROM instruction d ${originalOf('d', 'JOIN')}
+    WHERE d.batch_id = :batchId AND d.state = 'DUPLICATE' ORDER BY o.id DESC LIMIT 1`
+
+function* originalsAt(batchId: BatchId, batch: BatchColumns): Script<DoneLongAgo | null> {
+  const found = yield* one<{ batchId: BatchId }>(LAST_ORIGINAL, { batchId })
+  return found === undefined ? null : doneLongAgo(found.batchId, batch.repeats_at ?? 0, batch.created_at)
 }
 
 type Blocked = Pick<BatchView, 'blocked' | 'blockedDue'>

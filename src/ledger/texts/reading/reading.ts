@@ -10,6 +10,7 @@ import type { Edition, ReconciliationRow } from '../../../domain/reconciliation.
 import { resultStatusOf, type State } from '../../../domain/states.ts'
 import type { AnswerFacts } from '../../../domain/verdict.ts'
 import type { BatchReading } from '../../../ports/ledger/queries.ts'
+import { OTHER_CELLS } from '../../rules/other-cells.ts'
 import type { Reader } from '../engine.ts'
 import { DOUBT_BEFORE } from '../orders.ts'
 import { originalOf } from '../originals.ts'
@@ -178,13 +179,14 @@ function toReconciliationRow(values: ReadValues): ReconciliationRow {
   const isDuplicate = row.state === 'DUPLICATE'
   const repeats = isDuplicate ? now : null
   const again = isDuplicate ? null : now
-  const changed = row.reason !== null // a duplicate has a reason where it asks for something else
+  const differs = row.reason !== null // a duplicate has a reason where it is not the recorded row in all that it says
+  const changed = differs && row.reason?.startsWith(OTHER_CELLS) !== true
   return {
     ...row,
     rowNo,
     line,
     cells: JSON.parse(cells) as string[],
-    repeats: repeats === null ? null : { state: repeats.state, warned: repeats.warned || changed, changed },
+    repeats: repeats === null ? null : { state: repeats.state, warned: repeats.warned || differs, changed },
     submittedAgain: again === null ? null : again.state,
     reason: repeats === null ? (waitsFor ?? (isPurged === 1 ? PURGED : row.reason)) : repeatedText(repeats, row.reason),
     categoryKept: isPurged === 1 ? parseReasonCategory(row.reason) : null,
@@ -194,6 +196,8 @@ function toReconciliationRow(values: ReadValues): ReconciliationRow {
 
 function repeatedText(now: Now, reason: string | null): string {
   if (reason === null) return `the same instruction is ${standsNow(now)}; not sent again`
+  if (reason.startsWith(OTHER_CELLS))
+    return `the same instruction is ${standsNow(now)}, recorded with ${reason}; not sent`
   return `the reference is ${standsNow(now)}, recorded with other content (${reason}); not sent`
 }
 

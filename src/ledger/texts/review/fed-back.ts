@@ -6,6 +6,7 @@ import { Fault } from '../../../domain/fault.ts'
 import type { AccountId } from '../../../domain/ids.ts'
 import { UNREAD_REFERENCE } from '../../../domain/instruction.ts'
 import { words } from '../../../domain/words.ts'
+import { OTHER_CELLS } from '../../rules/other-cells.ts'
 import { EXECUTED } from '../conditions.ts'
 import { all, change, count, one, type Script } from '../script.ts'
 import { DRAFT_FAULT, RETRIED, RUNS_AGAIN, retriedBy } from './draft-rows.ts'
@@ -203,9 +204,9 @@ export function* countAgain({ fedBack }: DraftHeader): Script<Again> {
   const repeated = yield* all<Again['repeated'][number]>(`
     SELECT i.state, count(*) AS count FROM draft_row d JOIN instruction i ON i.id = d.duplicate_of
     WHERE d.state = 'DUPLICATE' GROUP BY 1 ORDER BY 1`)
-  const changed = yield* count(
-    "SELECT count(*) AS n FROM draft_row WHERE duplicate_of IS NOT NULL AND state = 'DUPLICATE' AND reason IS NOT NULL",
-  )
+  const differ = "SELECT count(*) AS n FROM draft_row WHERE duplicate_of IS NOT NULL AND state = 'DUPLICATE' AND reason"
+  const changed = yield* count(`${differ} NOT LIKE '${OTHER_CELLS}%'`)
+  const otherCells = yield* count(`${differ} LIKE '${OTHER_CELLS}%'`)
   const retried = yield* all<Again['retried'][number]>(`
     SELECT coalesce(i.state, 'INVALID') AS state, count(*) AS count
     FROM draft_row d LEFT JOIN instruction i ON i.id = coalesce(d.supersedes, d.declined_row)
@@ -213,5 +214,5 @@ export function* countAgain({ fedBack }: DraftHeader): Script<Again> {
   const notAsked = yield* all<Again['notAsked'][number]>(
     "SELECT not_asked AS why, count(*) AS count FROM draft_row WHERE duplicate_of IS NOT NULL AND state = 'DUPLICATE' AND not_asked IS NOT NULL GROUP BY 1 ORDER BY 1",
   )
-  return { repeated, retried, changed, notAsked }
+  return { repeated, retried, changed, otherCells, notAsked }
 }

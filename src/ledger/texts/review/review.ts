@@ -24,6 +24,7 @@ import { countAgain, countUnidentified, identifyLines, meetLines, refuseExecuted
 import { nameAsGiven } from './given-references.ts'
 import { FORMER_ROW, LOST_LOOKALIKE, lookalikeSince, RECORDED_LOOKALIKE } from './lookalikes.ts'
 import { markQuestions, meetOrders, ROUGH_SUM } from './order-book.ts'
+import { noteOtherCells } from './other-cells.ts'
 import { nameLastAttempts, reattempt } from './reattempts.ts'
 import { sumUp } from './sums.ts'
 import { markTargets, meetTargets } from './targets.ts'
@@ -71,6 +72,7 @@ function* compare(header: DraftHeader, odd: readonly OddNeighbour[]): Script<voi
   yield* meetTargets(header, odd)
   yield* refuseFaulty()
   yield* runCancelled()
+  yield* noteOtherCells(header)
 }
 
 /**
