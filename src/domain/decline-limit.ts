@@ -23,3 +23,24 @@ export function isOverLimit(recent: RecentAnswers, percent: number): boolean {
 function declinedIn(recent: RecentAnswers): number {
   return recent.split('D').length - 1
 }
+
+// ───────────────────────────────────────────────────────────── Refunds of more than their order has left
+
+/** Which of the refunds that a batch had answered were declined so, by their number, oldest first. Only what may still count is kept. */
+export type ShortRefunds = readonly number[]
+
+const SHORT_OF_FIRST = { most: 3, first: 20 } as const
+const SHORT_OF_LAST = { most: 10, last: 100 } as const
+
+export function noteShortRefund(before: ShortRefunds, answered: number): ShortRefunds {
+  return [...before, answered].slice(-SHORT_OF_LAST.most)
+}
+
+/** Three of the first twenty, or a tenth of the last hundred: no card is at fault then, but the list. In words; null: too few. */
+export function whyTooShort(short: ShortRefunds, answered: number): string | null {
+  const first = short.filter((number) => number <= SHORT_OF_FIRST.first).length
+  if (answered <= SHORT_OF_FIRST.first && first >= SHORT_OF_FIRST.most)
+    return `${first} of the first ${answered} refunds`
+  const last = short.filter((number) => number > answered - SHORT_OF_LAST.last).length
+  return last >= SHORT_OF_LAST.most ? `${last} of the last ${Math.min(answered, SHORT_OF_LAST.last)} refunds` : null
+}

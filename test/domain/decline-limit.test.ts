@@ -1,6 +1,13 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { isOverLimit, noteAnswer, type RecentAnswers } from '../../src/domain/decline-limit.ts'
+import {
+  isOverLimit,
+  noteAnswer,
+  noteShortRefund,
+  type RecentAnswers,
+  type ShortRefunds,
+  whyTooShort,
+} from '../../src/domain/decline-limit.ts'
 
 const after = (answers: readonly ('approved' | 'declined')[]): RecentAnswers => answers.reduce(noteAnswer, '')
 const answers = fc.array(fc.constantFrom('approved' as const, 'declined' as const), { maxLength: 260 })
@@ -21,4 +28,18 @@ test('what is kept never grows beyond the hundred that count', () => {
 test('a limit of nothing is passed by the first decline, and by no approval', () => {
   expect(isOverLimit(after(['approved', 'approved']), 0)).toBe(false)
   expect(isOverLimit(after(['approved', 'declined']), 0)).toBe(true)
+})
+
+const shortAt = (...numbers: readonly number[]) => numbers.reduce<ShortRefunds>(noteShortRefund, [])
+
+test.each([
+  [[1, 2], 2, null],
+  [[1, 2, 3], 3, '3 of the first 3 refunds'],
+  [[4, 11, 20], 20, '3 of the first 20 refunds'],
+  [[4, 11, 21], 21, null],
+  [[1, 12, 23, 34, 45, 56, 67, 78, 89, 100], 100, '10 of the last 100 refunds'],
+  [[1, 12, 23, 34, 45, 56, 67, 78, 89, 101], 101, null],
+  [[21, 22, 23, 24, 25, 26, 27, 28, 29, 30], 30, '10 of the last 30 refunds'],
+] as const)('refunds %j of the first %i that were declined for their balance: %s', (numbers, answered, why) => {
+  expect(whyTooShort(shortAt(...numbers), answered)).toBe(why)
 })

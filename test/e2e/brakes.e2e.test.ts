@@ -52,6 +52,18 @@ test('more declines than were allowed for pause the batch', async () => {
   expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
 })
 
+test('a list of refunds whose amounts slipped is paused after the third that its order is too small for', async () => {
+  const rows = refunds(30).map((row) => ({ ...row, amount: '39.90' }))
+  office.sandbox.prepare(preparationFor(rows, '19.90'))
+  const input = await office.put('in.csv', toCsv(rows))
+  const paused = await office.tranche('run', input, '--out', office.path('out.csv'), '--json')
+  expect(paused.code, paused.stderr).toBe(6)
+  expect(paused.last.reason).toMatch(
+    /\d of the first \d refunds were declined because their orders have too little left/,
+  )
+  expect(office.sandbox.received()).toBeLessThanOrEqual(8) // with those that were open at the third
+})
+
 test.each([
   ['--canary', '2'],
   ['--max-declined', '1'],

@@ -2,7 +2,13 @@
 // declines, the end of a canary; and what a person's order does to a batch. Pure.
 
 import type { Hold } from '../../domain/batch.ts'
-import { type Answered, isOverLimit, type RecentAnswers } from '../../domain/decline-limit.ts'
+import {
+  type Answered,
+  isOverLimit,
+  type RecentAnswers,
+  type ShortRefunds,
+  whyTooShort,
+} from '../../domain/decline-limit.ts'
 import { Fault } from '../../domain/fault.ts'
 import type { State } from '../../domain/states.ts'
 import { words } from '../../domain/words.ts'
@@ -60,6 +66,13 @@ export function pauseForDeclines(hold: Hold, recent: RecentAnswers, maxPercent: 
   return `more than ${maxPercent} % of the last 100 answered rows were declined or refused`
 }
 
+/** Orders that have too little left say that the list is wrong, whatever limit was asked for. null: the batch goes on. */
+export function pauseForShortRefunds(hold: Hold, short: ShortRefunds, answered: number): string | null {
+  const which = hold === 'none' ? whyTooShort(short, answered) : null
+  if (which === null) return null
+  return `${which} were declined because their orders have too little left: the amounts may stand beside other orders than theirs`
+}
+
 /** Once none of the first rows is to be sent any more, whatever became of them, the batch waits for a person. */
 export function pauseAfterCanary(rows: number): string {
   const were = rows === 1 ? 'the first row was' : `the first ${rows} rows were`
@@ -105,5 +118,5 @@ export function steeringStep(
 }
 
 /** What counts towards a pause, of a batch and of its account, after a person has resumed either. */
-export const BATCH_RESTARTED = { recentAnswers: '', lateAnswers: 0, moneyWarned: 0 } as const
+export const BATCH_RESTARTED = { recentAnswers: '', shortRefunds: '[]', lateAnswers: 0, moneyWarned: 0 } as const
 export const ACCOUNT_RESTARTED = { newDoubts: 0, heldReason: null, waitUntilMs: null } as const

@@ -215,6 +215,26 @@ export function describeBrakes(): void {
     })
   })
 
+  test('three of the first refunds that ask for more than their orders have left pause the batch, and again after a resume', async () => {
+    const batchId = await batchOf(9, {})
+    const short = { category: 'balance', reason: 'Order balance: 1.00, requested: 10.00' } as const
+    await work(ledger, batchId, 'R-0', 'APPROVED')
+    for (const reference of ['R-1', 'R-2']) await work(ledger, batchId, reference, 'DECLINED', short)
+    await work(ledger, batchId, 'R-3', 'DECLINED')
+    expect(await holdOf(batchId)).toMatchObject({ hold: 'none' })
+    await work(ledger, batchId, 'R-4', 'DECLINED', short)
+    const paused = {
+      hold: 'paused',
+      holdReason: expect.stringContaining('3 of the first 5 refunds were declined because'),
+    }
+    expect(await holdOf(batchId)).toEqual(paused)
+    await ledger.resume(batchId, 'looked', CLERK, NOW)
+    for (const reference of ['R-5', 'R-6']) await work(ledger, batchId, reference, 'DECLINED', short)
+    expect(await holdOf(batchId)).toMatchObject({ hold: 'none' })
+    await work(ledger, batchId, 'R-7', 'DECLINED', short)
+    expect(await holdOf(batchId)).toMatchObject({ hold: 'paused' })
+  })
+
   describe('a limit on declines', () => {
     test('pauses the batch at the first answer beyond it, and starts over when it is resumed', async () => {
       const batchId = await batchOf(12, { maxDeclinedPercent: 2 })

@@ -108,7 +108,7 @@ describe('a batch', () => {
   })
 
   test('that a person resumes counts declines, late answers and warnings from nothing', () => {
-    expect(BATCH_RESTARTED).toEqual({ recentAnswers: '', lateAnswers: 0, moneyWarned: 0 })
+    expect(BATCH_RESTARTED).toEqual({ recentAnswers: '', shortRefunds: '[]', lateAnswers: 0, moneyWarned: 0 })
   })
 })
 

@@ -100,7 +100,7 @@ const HELD = `
     FROM batch WHERE id = :batchId`
 
 const RESTART_BATCH = `
-    UPDATE batch SET recent_answers = :recentAnswers, late_answers = :lateAnswers, money_warned = :moneyWarned
+    UPDATE batch SET recent_answers = :recentAnswers, short_refunds = :shortRefunds, late_answers = :lateAnswers, money_warned = :moneyWarned
     WHERE id = :batchId`
 
 function* steer(batchId: BatchId, to: Hold, reason: string, actor: Actor, nowMs: number): Script<Fault | null> {

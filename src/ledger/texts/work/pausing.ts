@@ -1,7 +1,13 @@
 // Pausing what the rules say must wait for a person, in the transaction of the settlement that tips the scale.
 
 import type { Hold } from '../../../domain/batch.ts'
-import { type Answered, noteAnswer, type RecentAnswers } from '../../../domain/decline-limit.ts'
+import {
+  type Answered,
+  noteAnswer,
+  noteShortRefund,
+  type RecentAnswers,
+  type ShortRefunds,
+} from '../../../domain/decline-limit.ts'
 import type { Settlement } from '../../../ports/ledger/work.ts'
 import {
   type AccountDoubts,
@@ -12,6 +18,7 @@ import {
   pauseAfterCanary,
   pauseForDeclines,
   pauseForMoney,
+  pauseForShortRefunds,
 } from '../../rules/pausing.ts'
 import type { MakeMove } from '../../rules/settling.ts'
 import { recordAct } from '../record/acts.ts'
@@ -28,6 +35,7 @@ export function* pauseAfter(row: SettlingRow, step: MakeMove, settlement: Settle
     step.newDoubt ? yield* countDoubt(row.account_id, atMs, null) : null,
     step.moneyWarning ? yield* pauseForItsMoney(row, settlement) : null,
     yield* pauseForItsDeclines(row, countedAnswer(step.to), atMs),
+    settlement.category === 'balance' && row.operation === 'REFUND' ? yield* pauseForShortRefund(row, atMs) : null,
     yield* endCanary(row, atMs),
   ].filter((reason) => reason !== null)
   return reasons.length === 0 ? null : reasons.join('; ')
@@ -58,6 +66,25 @@ function* pauseForItsDeclines(row: SettlingRow, answered: Answered | null, atMs:
   const recent = noteAnswer(before.recent, answered)
   yield* change('UPDATE batch SET recent_answers = :recent WHERE id = :batchId', { recent, batchId })
   const reason = pauseForDeclines(row.hold, recent, row.max_declined)
+  return reason === null ? null : yield* pauseBatch(row, reason, atMs)
+}
+
+/** Before this one: sums are written at the end of a transaction, so that others of it may be missing. */
+const ANSWERED = `
+    SELECT b.short_refunds AS short, (SELECT coalesce(sum(t.count), 0) FROM tally t
+      WHERE t.batch_id = b.id AND t.operation = 'REFUND' AND t.state IN ('APPROVED', 'DECLINED', 'FAILED', 'IN_DOUBT')) AS answered
+    FROM batch b WHERE b.id = :batchId`
+
+function* pauseForShortRefund(row: SettlingRow, atMs: number): Script<string | null> {
+  const { batch_id: batchId, hold } = row
+  const found = (yield* one<{ short: string; answered: number }>(ANSWERED, { batchId }))!
+  const answered = Number(found.answered) + 1
+  const short = noteShortRefund(JSON.parse(found.short) as ShortRefunds, answered)
+  yield* change('UPDATE batch SET short_refunds = :short WHERE id = :batchId', {
+    short: JSON.stringify(short),
+    batchId,
+  })
+  const reason = pauseForShortRefunds(hold, short, answered)
   return reason === null ? null : yield* pauseBatch(row, reason, atMs)
 }
 
