@@ -1049,13 +1049,6 @@ export const GUARDS: readonly Guard[] = [
     tests: ['test/ledger/sqlite/ledger/record.integration.test.ts'],
   },
   {
-    name: 'a page foresees that a transaction settles one of the rows of a file',
-    file: 'src/ledger/texts/work/doubts.ts',
-    guard: 'one.row.account_id === accountId && isSameTransaction',
-    without: 'one.row.account_id !== accountId && isSameTransaction',
-    tests: ['test/ledger/sqlite/ledger/record.integration.test.ts'],
-  },
-  {
     name: 'a transaction id is no order id',
     file: 'src/ledger/rules/judge-target.ts',
     guard: '    isTransaction(row, facts) ??\n',
