@@ -13,6 +13,7 @@ const WITHIN_MS = 30_000
 
 const message = {
   schema_version: 1,
+  environment: process.env.TRANCHE_ENVIRONMENT, // where the installation has one: live or test
   reference: process.argv[2] ?? 'CAP-1001',
   transaction_type: 'CAUTH',
   amount: '12.30',

@@ -7,9 +7,11 @@ import { RefusedError, TrancheClient, UnsureError } from 'tranche/client'
 
 const redis = process.env.TRANCHE_REDIS_URL ?? 'redis://127.0.0.1:6379'
 const outcomes = process.env.TRANCHE_OUTCOMES
+const environment = process.env.TRANCHE_ENVIRONMENT // where the installation has one: live or test
 const client = new TrancheClient({
   redis: redis.startsWith('/') ? { path: redis } : { url: redis },
   ...(outcomes === undefined ? {} : { outcomes }),
+  ...(environment === undefined ? {} : { environment }),
 })
 
 const given = process.argv.slice(2)

@@ -127,6 +127,12 @@ function timed(work: () => unknown): number {
 
 const scrub = createScrub({ username: 'contract-key-4711', secrets: ['s3cret-pass-of-ours'] })
 const SENT = { operation: 'REFUND' as const, orderId: '1', xtlOrderId: null, money: null }
+const ONE = {
+  names: ['default'],
+  areSeveral: false,
+  accountOf: () => ({ accountKey: 'key', environment: null }),
+  keyEnvironment: null,
+}
 const MESSAGE = { schema_version: 1, reference: 'r', transaction_type: 'CANCEL', request_ref_po_id: '1' }
 
 /** The worst of the ways in which such a text may come: one value, or as many as there may be. */
@@ -135,7 +141,7 @@ function messageMs(unit: string): number {
   const some = Object.fromEntries(Array.from({ length: 190 }, (_, i) => [`k${i}`, repeated(unit, size / 195)]))
   const names = Object.fromEntries(Array.from({ length: 190 }, (_, i) => [`${repeated(unit, size / 195)}${i}`, 'x']))
   const ways = [{ cust_fname: repeated(unit, size) }, some, names, { list: [repeated(unit, size)] }]
-  return Math.max(...ways.map((more) => timed(() => parseMessage({ ...MESSAGE, ...more }, () => 'key'))))
+  return Math.max(...ways.map((more) => timed(() => parseMessage({ ...MESSAGE, ...more }, ONE))))
 }
 
 function answerMs(unit: string): number {

@@ -4,6 +4,7 @@ import { createHash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto
 import { crc32 } from 'node:zlib'
 import type { Actor, DoorActor } from '../domain/actor.ts'
 import { type ApiKey, KEY_LIVES_MOST_MS, type Scope } from '../domain/api-key.ts'
+import type { Environment, Merchant } from '../domain/merchant.ts'
 import type { KeyLedger, StoredKey } from '../ports/ledger/keys.ts'
 
 /** The end is a checksum: a scanner that finds one in a repository knows it for one, and a key that was cut is told at once. */
@@ -16,14 +17,26 @@ export interface KeyAsked {
   readonly name: string
   readonly scopes: readonly Scope[]
   readonly merchants: readonly string[] | null
+  /** Absent: none. */
+  readonly environment?: Environment | null
   readonly networks: readonly string[] | null
   readonly livesMs: number
+}
+
+/** Of a key for these merchants, or for all where it is null. */
+export function environmentOf(
+  merchants: ReadonlyMap<string, Pick<Merchant, 'environment'>>,
+  names: readonly string[] | null,
+): Environment | null {
+  const found = new Set((names ?? [...merchants.keys()]).map((name) => merchants.get(name)?.environment ?? null))
+  const [environment = null] = found
+  return found.size === 1 ? environment : null
 }
 
 /** What it answers with is the only copy of the key that there is. */
 export async function addKey(
   ledger: Pick<KeyLedger, 'addKey' | 'key'>,
-  { livesMs, ...asked }: KeyAsked,
+  { livesMs, environment = null, ...asked }: KeyAsked,
   actor: Actor,
   nowMs: number,
 ): Promise<{ readonly id: string; readonly key: string }> {
@@ -31,7 +44,7 @@ export async function addKey(
   while ((await ledger.key(id)) !== null) id = newId()
   const key = keyOf(id)
   const expiresAtMs = nowMs + Math.min(livesMs, KEY_LIVES_MOST_MS)
-  await ledger.addKey({ ...asked, id, sha256: digestOf(key), expiresAtMs }, actor, nowMs)
+  await ledger.addKey({ ...asked, environment, id, sha256: digestOf(key), expiresAtMs }, actor, nowMs)
   return { id, key }
 }
 

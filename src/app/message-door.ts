@@ -1,12 +1,13 @@
 // Instructions of services, one by one, through a door that answers at once. Each is taken in as a message of the queue is.
 
 import type { App } from '../app.ts'
+import { type ApiKey, seesMerchant } from '../domain/api-key.ts'
 import type { AccountId } from '../domain/ids.ts'
 import type { Merchant } from '../domain/merchant.ts'
 import type { MessageResult } from '../domain/message.ts'
 import type { IntakeLedger } from '../ports/ledger/intake.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
-import type { MessageAccount } from '../processors/take-message.ts'
+import type { MessageAccount, MessageParts } from '../processors/take-message.ts'
 import { accountKeyOf, sendingAccountOf } from './accounts.ts'
 
 type ToXtlOrderId = (accountKey: string, reference: string) => string
@@ -15,7 +16,8 @@ type ToXtlOrderId = (accountKey: string, reference: string) => string
 export function messageAccountOf(merchant: Merchant, accountId: AccountId, toXtlOrderId: ToXtlOrderId): MessageAccount {
   const accountKey = accountKeyOf(merchant)
   return {
-    ...{ accountId, accountKey, lookalikeDays: merchant.lookalikeDays, captureTolerance: merchant.captureTolerance },
+    ...{ accountId, accountKey, environment: merchant.environment },
+    ...{ lookalikeDays: merchant.lookalikeDays, captureTolerance: merchant.captureTolerance },
     authorizationDays: merchant.authorizationDays,
     dailyLimits: merchant.dailyLimits,
     into: merchant.messageBatches === 'hourly' ? 'hour' : 'day',
@@ -23,15 +25,29 @@ export function messageAccountOf(merchant: Merchant, accountId: AccountId, toXtl
   }
 }
 
+/** Those of `accounts` that are there for the key; null: all of them, and no key says for which world. */
+export function addresseesIn(
+  accounts: ReadonlyMap<string, MessageAccount>,
+  key: Pick<ApiKey, 'merchants' | 'environment'> | null,
+): MessageParts['addressees'] {
+  const sees = (name: string) => key === null || seesMerchant(key, name)
+  return {
+    names: [...accounts.keys()].filter(sees),
+    areSeveral: accounts.size > 1,
+    accountOf: (name) => (sees(name) ? (accounts.get(name) ?? null) : null),
+    keyEnvironment: key?.environment ?? null,
+  }
+}
+
 export interface MessageDoor {
   /** The published form of an instruction: JSON Schema. */
   readonly schema: Readonly<Record<string, unknown>>
-  /** `sees`: whether a merchant is there for who asks. `sourceId`: names the request, and a refusal is kept once under it. */
+  /** `key`: of who asks. `sourceId`: names the request, and a refusal is kept once under it. */
   take(
     payload: unknown,
     sourceId: string,
     ledger: Recording,
-    sees: (merchant: string) => boolean,
+    key: Pick<ApiKey, 'merchants' | 'environment'>,
   ): Promise<TakenMessage>
 }
 
@@ -52,11 +68,12 @@ export async function openMessageDoor(app: App, ledger: Ledger): Promise<Message
   }
   return {
     schema: instructionMessageJsonSchema(),
-    async take(payload, sourceId, recording, sees) {
+    async take(payload, sourceId, recording, key) {
       const handed = { jobName: 'instruction', payload, sourceId }
       const taken = await takeMessage(handed, {
         ...{ ledger: recording, clock, log, parse: parseMessage, batches: null, comesAgain: false },
-        accountOf: (name) => (sees(name) ? (accounts.get(name) ?? null) : null),
+        addressees: addresseesIn(accounts, key),
+        knows: null,
       })
       if ('rows' in taken) throw new Error('bug: an instruction was taken as a batch')
       return taken

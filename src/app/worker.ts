@@ -18,7 +18,7 @@ import type { SlicesOptions } from '../queues/slices.ts'
 import { type MerchantLane, openLanes } from './lanes.ts'
 import { openWorkingLedger } from './ledger.ts'
 import type { SendingLock } from './locks.ts'
-import { messageAccountOf } from './message-door.ts'
+import { addresseesIn, messageAccountOf } from './message-door.ts'
 import { openRegister } from './redis.ts'
 import { type WatchedWork, watchWork } from './watched-work.ts'
 
@@ -189,7 +189,7 @@ function identityOf({ config }: App, { lock, only }: WorkOptions): Omit<Heartbea
 
 async function openIntake(
   app: App,
-  ledger: Pick<Ledger, 'queueOwner' | 'keepQueueOwner' | 'ledgerId'> & BatchParts['ledger'],
+  ledger: Pick<Ledger, 'accounts' | 'queueOwner' | 'keepQueueOwner' | 'ledgerId'> & BatchParts['ledger'],
   recording: Pick<Ledger, 'recordMessage' | 'recordRefusal'>,
   lanes: ReadonlyMap<AccountId, MerchantLane>,
   address: RedisAddress,
@@ -216,7 +216,8 @@ async function openIntake(
     log,
     parse: parseMessage,
     batches: { parse: parseBatch, ledger, actor: app.actor, turns: createTurns() },
-    accountOf: (name: string) => accounts.get(name) ?? null,
+    addressees: addresseesIn(accounts, null),
+    knows: async (name: string) => (await ledger.accounts()).some((account) => account.name === name),
     comesAgain: true,
   }
   return openIntakeQueue({

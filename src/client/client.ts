@@ -8,7 +8,15 @@ import type { Transport } from './transport.ts'
 
 export { RefusedError, UnsureError } from './errors.ts'
 export type { Listening, OutcomeEvent, OutcomeHandler, RowEvent, RowOutcome } from './event.ts'
-export type { Batch, BatchInstruction, Instruction, State, Submitted, SubmittedBatch } from './instruction.ts'
+export type {
+  Batch,
+  BatchInstruction,
+  Environment,
+  Instruction,
+  State,
+  Submitted,
+  SubmittedBatch,
+} from './instruction.ts'
 
 export type ClientOptions = QueueOptions | HttpOptions
 

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { RefusedError, UnsureError } from './errors.ts'
 import type { OutcomeEvent } from './event.ts'
-import type { Instruction, Submitted } from './instruction.ts'
+import type { Environment, Instruction, Submitted } from './instruction.ts'
 import { AGAIN_MS, type Transport, WITHIN_MS } from './transport.ts'
 
 export interface HttpOptions {
@@ -12,6 +12,8 @@ export interface HttpOptions {
   readonly url: string
   /** `trk_…`, with the scope to hand in instructions, and to read events. */
   readonly key: string
+  /** For which world it hands in; what the key is for where it is absent. */
+  readonly environment?: Environment
   readonly withinMs?: number
   readonly events?: {
     /** The id of the last event that was dealt with. Absent: from the first. */
@@ -24,7 +26,13 @@ export interface HttpOptions {
 
 const PAGE = 100
 
-export function openHttpTransport({ url, key, withinMs = WITHIN_MS, events = {} }: HttpOptions): Transport {
+export function openHttpTransport({
+  url,
+  key,
+  environment,
+  withinMs = WITHIN_MS,
+  events = {},
+}: HttpOptions): Transport {
   const at = (path: string) => new URL(path, url.endsWith('/') ? url : `${url}/`)
   async function ask(to: URL, request: RequestInit, stop?: AbortSignal): Promise<{ status: number; body: unknown }> {
     const signals = [AbortSignal.timeout(withinMs), ...(stop === undefined ? [] : [stop])]
@@ -35,7 +43,11 @@ export function openHttpTransport({ url, key, withinMs = WITHIN_MS, events = {} 
 
   return {
     async submit(instruction) {
-      const body = JSON.stringify({ schema_version: 1, ...instruction })
+      const body = JSON.stringify({
+        schema_version: 1,
+        ...(environment !== undefined && { environment }),
+        ...instruction,
+      })
       const headers = { 'content-type': 'application/json', 'idempotency-key': idempotencyKey(instruction, body) }
       const answer = await ask(at('v1/instructions'), { method: 'POST', headers, body }).catch((error: unknown) => {
         throw new UnsureError('No answer came', { cause: error })

@@ -12,6 +12,9 @@ export interface CardholderDetails {
   readonly bill_addr_country?: string
 }
 
+/** Which world an installation belongs to: money moves in `live` alone. */
+export type Environment = 'live' | 'test'
+
 interface Referred {
   /** Yours: unique for the account for ever. The same reference again is never executed again. */
   readonly reference: string
@@ -22,7 +25,7 @@ interface Referred {
 }
 
 interface Money {
-  /** Plain decimal in units of the currency, such as `12.30`. Never a number. */
+  /** In units of the currency, with exactly its decimals: `12.30` of EUR, `1230` of JPY. Never a number. */
   readonly amount: string
   /** ISO 4217. For REFUND and CANCEL it is declared, not sent. */
   readonly request_currency: string
@@ -64,7 +67,7 @@ export type Cancel = Referred & OfOrder & MaybeMoney & { readonly transaction_ty
 export type BatchInstruction = Capture | Authorization | CaptureOfAuthorization | Refund | Cancel
 
 export type Instruction = BatchInstruction & {
-  /** As the configuration of the installation names it. Absent: `default`. */
+  /** As the configuration of the installation names it. Needed where it has several. */
   readonly merchant?: string
   /** Put before the reference with a `/`. */
   readonly run_key?: string
@@ -79,6 +82,7 @@ export type Instruction = BatchInstruction & {
 export interface Batch {
   /** Yours: one name is one batch of the account for ever, `[A-Za-z0-9._-]{1,64}`. */
   readonly batch: string
+  /** Needed where the installation has several. */
   readonly merchant?: string
   readonly run_key?: string
   /** How many instructions are meant although they look like others. */

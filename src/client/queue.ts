@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { type ConnectionOptions, DelayedError, type Job, Queue, QueueEvents, Worker } from 'bullmq'
 import { RefusedError, UnsureError } from './errors.ts'
 import type { Listening, OutcomeEvent, OutcomeHandler } from './event.ts'
-import type { Batch, Instruction, Submitted, SubmittedBatch } from './instruction.ts'
+import type { Batch, Environment, Instruction, Submitted, SubmittedBatch } from './instruction.ts'
 import { AGAIN_MS, type Transport, WITHIN_MS } from './transport.ts'
 
 export interface QueueOptions {
@@ -12,6 +12,8 @@ export interface QueueOptions {
   readonly redis: ConnectionOptions
   /** As TRANCHE_REDIS_PREFIX of the installation. Absent: `bull`. */
   readonly prefix?: string
+  /** Needed where the installation has one: `live` or `test`. It refuses what is meant for the other one. */
+  readonly environment?: Environment
   /** The name of the service: outcomes of what it hands in come to the queue `tranche-outcome-NAME`. Absent: none are asked for. */
   readonly outcomes?: string
   /** How long an answer is waited for. */
@@ -24,7 +26,7 @@ const OUTCOME_NAME = /^[A-Za-z0-9._-]{1,64}$/
 const KEPT = { removeOnComplete: { age: 3_600, count: 10_000 }, removeOnFail: { age: 7 * 86_400, count: 10_000 } }
 
 export function openQueueTransport(options: QueueOptions): Transport {
-  const { redis, prefix, withinMs = WITHIN_MS } = options
+  const { redis, prefix, environment, withinMs = WITHIN_MS } = options
   const names = { connection: redis, ...(prefix !== undefined && { prefix }) }
   const replyTo = outcomeQueue(options)
   const queue = new Queue(INTAKE, { ...names, defaultJobOptions: KEPT })
@@ -36,6 +38,7 @@ export function openQueueTransport(options: QueueOptions): Transport {
   async function hand(name: 'instruction' | 'batch', content: object): Promise<Answer> {
     const data = {
       schema_version: 1,
+      ...(environment !== undefined && { environment }),
       ...content,
       ...(replyTo !== null && name === 'instruction' && { reply_to: replyTo }),
     }

@@ -1,6 +1,6 @@
 // tranche keys: with which services come through the HTTP API. A key is shown once, and never again.
 
-import { addKey } from '../app/keys.ts'
+import { addKey, environmentOf } from '../app/keys.ts'
 import { openLedger } from '../app/ledger.ts'
 import type { App } from '../app.ts'
 import { KEY_LIVES_DAYS, parseKeyDays, parseKeyName, parseScope, SCOPES, type Scope } from '../domain/api-key.ts'
@@ -52,6 +52,7 @@ function parseAsked(app: App, name: string, given: AddKeyArguments) {
     name,
     scopes: parseScopes(given.scope),
     merchants: merchant,
+    environment: environmentOf(known, merchant),
     networks: network,
     livesMs: parseExpires(given.expires),
   }

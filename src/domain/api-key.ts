@@ -1,6 +1,7 @@
 // Keys of services: what they may do, whose objects they see, and from where they are used. The secret itself is kept nowhere.
 
 import { holdsCardData } from './card-secrets.ts'
+import type { Environment } from './merchant.ts'
 
 /** What a route asks of a key. No scope approves: a batch that waits for approval waits for people. */
 export const SCOPES = [
@@ -30,6 +31,8 @@ export interface ApiKey {
   readonly scopes: readonly Scope[]
   /** By name: it sees their objects and no others. null: those of all. */
   readonly merchants: readonly string[] | null
+  /** That of its merchants when it was made: none of another one is there for it. null: they had none, or several. */
+  readonly environment: Environment | null
   /** As CIDRs, from which it is taken. null: from anywhere. */
   readonly networks: readonly string[] | null
   readonly createdAtMs: number
@@ -60,6 +63,14 @@ export function parseKeyDays(text: string): number | null {
 
 export function parseScope(text: string): Scope | undefined {
   return SCOPES.find((scope) => scope === text)
+}
+
+/** A key that was made for accounts of one world is none for those of the other. */
+export function isOfOtherWorld(
+  { environment }: Pick<ApiKey, 'environment'>,
+  merchant: { readonly environment: Environment | null },
+): boolean {
+  return environment !== null && merchant.environment !== null && environment !== merchant.environment
 }
 
 /** Whether objects of that merchant are there for the key. */

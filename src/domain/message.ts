@@ -1,8 +1,10 @@
 // Messages of other services on their way in: what is understood of one, and what becomes of it. Pure.
 
 import type { DraftRow } from './draft.ts'
+import { Fault } from './fault.ts'
 import type { BatchId } from './ids.ts'
 import type { Instruction } from './instruction.ts'
+import type { Environment } from './merchant.ts'
 import type { Acceptable } from './refusal-code.ts'
 import type { State } from './states.ts'
 
@@ -23,6 +25,25 @@ export type IntakeAnswer =
   /** With when it was recorded first. */
   | ({ readonly kind: 'duplicate'; readonly recordedAtMs: number } & TakenRow)
   | { readonly kind: 'refused'; readonly reason: string }
+
+/** For whom a message may be, here. */
+export interface Addressees {
+  /** The merchants that are there for who asks. */
+  readonly names: readonly string[]
+  /** Several are configured: each message names its own. */
+  readonly areSeveral: boolean
+  /** null: no such merchant is configured. */
+  readonly accountOf: (merchant: string) => Addressee | null
+  /** What the API key of the request is for; null: nothing is known of it. */
+  readonly keyEnvironment: Environment | null
+}
+
+export interface Addressee {
+  /** The identity of its account. */
+  readonly accountKey: string
+  /** null: nobody has said. */
+  readonly environment: Environment | null
+}
 
 export type ParsedMessage =
   | {
@@ -81,6 +102,8 @@ export interface RefusedMessage {
   readonly reasons: readonly string[]
   /** Why the message must not be kept: the queue overwrites it. null: it may be. */
   readonly withheld: string | null
+  /** The merchant that is not configured here, where nothing else is wrong with the message. Absent: there is more, or none. */
+  readonly unknownMerchant?: string | undefined
 }
 
 /** A message that was not taken, as the ledger keeps it. A purge takes its reasons and its text. */
@@ -100,6 +123,20 @@ export interface RefusalsAsked {
   readonly sinceMs: number | null
   readonly merchant: string | null
   readonly most: number
+}
+
+/** The merchant of a message is not configured here, and the ledger knows it: another worker may take it, and so may this one once it is told of it. */
+export class KnownElsewhere extends Fault {
+  readonly merchant: string
+
+  constructor(merchant: string) {
+    super(
+      'unavailable',
+      `Merchant "${merchant}" is in the ledger and not in the configuration of this worker: its messages wait for a worker that has it.`,
+    )
+    this.name = 'KnownElsewhere'
+    this.merchant = merchant
+  }
 }
 
 /** As the job's result. */

@@ -9,7 +9,26 @@ export const REFUSAL_CODES = [
   ...(['lookalike', 'over_capture', 'over_refund', 'other_currency', 'after_void', 'after_refund'] as const),
   ...(['other_target', 'transaction_id'] as const),
   ...ACCEPTABLE,
+  ...(['amount_decimals', 'merchant_missing', 'environment_missing', 'other_environment'] as const),
 ] as const
+export type RefusalCode = (typeof REFUSAL_CODES)[number]
+
+/** The field that a code is about; null: none alone. */
+export function fieldOf(code: RefusalCode): string | null {
+  switch (code) {
+    case 'amount_decimals':
+      return 'amount'
+    case 'merchant_missing':
+      return 'merchant'
+    case 'environment_missing':
+    case 'other_environment':
+      return 'environment'
+    case 'execute_at':
+      return code
+    default:
+      return null
+  }
+}
 
 /** How a question is answered, as its refusal says it. */
 export function answerTo(code: Acceptable): string {
@@ -17,7 +36,7 @@ export function answerTo(code: Acceptable): string {
 }
 
 /** The code of a reason that begins with `word`; null: that is a field. A question may have the name of one. */
-export function codeOf(word: string, detail: string): (typeof REFUSAL_CODES)[number] | null {
+export function codeOf(word: string, detail: string): RefusalCode | null {
   const question = ACCEPTABLE.find((code) => code === word)
   if (question !== undefined && !detail.includes(answerTo(question))) return null
   return REFUSAL_CODES.find((code) => code === word) ?? null

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import * as z from 'zod'
 import type { DraftRow } from '../domain/draft.ts'
 import { MESSAGE_FIELDS, TRANSACTION_TYPES } from '../domain/instruction.ts'
-import type { ParsedBatch } from '../domain/message.ts'
+import type { Addressees, ParsedBatch } from '../domain/message.ts'
 import { LIMITS } from './limits.ts'
 import {
   accountOf,
@@ -15,7 +15,9 @@ import {
   OF_INSTRUCTION,
   readInstruction,
   refused,
+  refusedFor,
   searchForCards,
+  spellingOf,
   toReason,
   unsearched,
   type Withheld,
@@ -76,8 +78,7 @@ export function batchMessageJsonSchema(): Record<string, unknown> {
   return z.toJSONSchema(SCHEMA, { io: 'input' }) as Record<string, unknown>
 }
 
-/** `accountKeyOf`: as for a message. */
-export function parseBatch(value: unknown, accountKeyOf: (merchant: string) => string | null): ParsedBatch {
+export function parseBatch(value: unknown, addressees: Addressees): ParsedBatch {
   const searched = searchAll(value)
   if (searched !== null) return refusedBatch([searched.reason], searched.withheld)
   const checked = SCHEMA.safeParse(value)
@@ -85,37 +86,42 @@ export function parseBatch(value: unknown, accountKeyOf: (merchant: string) => s
   const { instructions, schema_version: _, ...given } = checked.data
   const { allow_lookalikes: allowLookalikes, allow_execute_at: allowExecuteAt, ...others } = given
   const { allow_above_limit: allowAboveLimit, ...said } = others
-  const account = accountOf(said, accountKeyOf)
-  const reasons = [...account.reasons]
+  const account = accountOf(said, addressees)
+  const reasons: string[] = []
   const rows = instructions.map((own, at) => {
     const { transaction_type, request_currency, execute_at, expires_at } = { ...said, ...own }
     const currency = own.amount === undefined ? own.request_currency : request_currency
     const fields = { ...own, transaction_type, request_currency: currency, execute_at, expires_at }
     return toRow(fields, at + 1, account, reasons)
   })
-  if (reasons.length > 0) return refusedBatch(reasons)
+  const { unknownMerchant } = refusedFor(account, reasons)
+  if (reasons.length + account.reasons.length > 0)
+    return {
+      ...refusedBatch([...account.reasons, ...reasons]),
+      ...(unknownMerchant !== undefined && { unknownMerchant }),
+    }
+  const { merchant } = account
   return {
     kind: 'batch',
-    merchant: said.merchant,
+    merchant,
     name: said.batch,
     runKey: account.runKey,
     ...{ allowLookalikes, allowExecuteAt, allowAboveLimit },
     // As checked, its fields have one order.
     sha256: createHash('sha256')
-      .update(`batch of a service\n${JSON.stringify({ ...said, instructions })}`)
+      .update(`batch of a service\n${JSON.stringify({ ...said, merchant, instructions })}`)
       .digest('hex'),
     rows: rows.filter((row) => row !== null),
   }
 }
 
-type Fields = Parameters<typeof readInstruction>[0]
+type Fields = Parameters<typeof readInstruction>[0] & { readonly amount?: string | undefined }
 
 function toRow(fields: Fields, rowNo: number, account: MessageAccount, reasons: string[]): DraftRow | null {
   const read = readInstruction(fields, account)
-  if (read.kind === 'faults') {
-    reasons.push(...read.faults.map((fault) => `instructions.${rowNo - 1}.${faultReason(fault)}`))
-    return null
-  }
+  const faults = read.kind === 'faults' ? read.faults.map(faultReason) : []
+  reasons.push(...[...faults, ...spellingOf(fields, read)].map((wrong) => `instructions.${rowNo - 1}.${wrong}`))
+  if (read.kind === 'faults') return null
   const { instruction } = read
   const cells = MESSAGE_FIELDS.map((field) => String((field === 'run_key' ? account.runKey : fields[field]) ?? ''))
   return {

@@ -4,7 +4,9 @@ import * as z from 'zod'
 import { holdsCardSecret, maskCardData } from '../domain/card-secrets.ts'
 import { toIdentifier } from '../domain/identifier.ts'
 import { DETAIL_FIELDS, TRANSACTION_TYPES } from '../domain/instruction.ts'
-import { OUTCOME_QUEUE, type ParsedMessage, type RefusedMessage } from '../domain/message.ts'
+import { DEFAULT_MERCHANT, ENVIRONMENTS, type Environment } from '../domain/merchant.ts'
+import { type Addressees, OUTCOME_QUEUE, type ParsedMessage, type RefusedMessage } from '../domain/message.ts'
+import { exponentOf, formatAmount, type Money } from '../domain/money.ts'
 import { holdsPan, mayHoldPan } from '../domain/pan.ts'
 import { isProblem, spelled } from '../domain/problem.ts'
 import { ACCEPTABLE } from '../domain/refusal-code.ts'
@@ -27,7 +29,13 @@ const details = Object.fromEntries(DETAIL_FIELDS.map((field) => [field, z.string
 /** Of messages and of batches alike. */
 export const OF_BOTH = {
   schema_version: z.literal(1),
-  merchant: text('Name of the merchant in the configuration.').min(1).default('default'),
+  merchant: text('Name of the merchant in the configuration. Needed where several are configured.').min(1).optional(),
+  environment: z
+    .enum(ENVIRONMENTS)
+    .optional()
+    .describe(
+      'For which world it is meant. Needed where the merchant has an environment, and refused by the other one.',
+    ),
   run_key: text('Put before the reference with a "/", for what recurs under the same references.')
     .regex(/^[^/]+$/)
     .optional(),
@@ -43,7 +51,9 @@ export const OF_INSTRUCTION = {
   transaction_type: z
     .enum(TRANSACTION_TYPES)
     .describe('CAPTURE is a sale, CAUTH captures an authorization; REFUND, CANCEL and CAUTH name an order.'),
-  amount: text('Plain decimal in units of the currency, never a JSON number.')
+  amount: text(
+    'In units of the currency, with exactly its decimals and no zero in front: "12.30" of EUR, "1230" of JPY. Never a JSON number.',
+  )
     .regex(/^\d+(\.\d+)?$/)
     .optional(),
   request_currency: text('ISO 4217; needed with every amount. For REFUND and CANCEL it is declared, not sent.')
@@ -92,20 +102,20 @@ const SCHEMA = z
     description: 'The data of a job `instruction` in the queue tranche-intake. Card data is never part of it.',
   })
 
-/** `accountKeyOf` gives the identity of a merchant's account; null for a merchant that is not configured. */
-export function parseMessage(value: unknown, accountKeyOf: (merchant: string) => string | null): ParsedMessage {
+export function parseMessage(value: unknown, addressees: Addressees): ParsedMessage {
   const searched = searchForCards(value)
   if (searched !== null) return refused([searched.reason], searched.withheld)
   const checked = SCHEMA.safeParse(value)
   if (!checked.success) return refused(checked.error.issues.map(toReason))
   const message = checked.data
-  const account = accountOf(message, accountKeyOf)
+  const account = accountOf(message, addressees)
   const read = readInstruction(message, account)
-  if (read.kind === 'faults') return refused([...account.reasons, ...read.faults.map(faultReason)])
-  if (account.reasons.length > 0) return refused(account.reasons)
+  const faults = read.kind === 'faults' ? read.faults.map(faultReason) : []
+  const wrong = [...faults, ...spellingOf(message, read)]
+  if (read.kind === 'faults' || wrong.length + account.reasons.length > 0) return refusedFor(account, wrong)
   return {
     kind: 'message',
-    merchant: message.merchant,
+    merchant: account.merchant,
     instruction: read.instruction,
     runKey: account.runKey,
     allowLookalikeOf: message.allow_lookalike_of === undefined ? null : toIdentifier(message.allow_lookalike_of),
@@ -118,21 +128,83 @@ export function parseMessage(value: unknown, accountKeyOf: (merchant: string) =>
 
 /** Whose a message or a batch is. */
 export interface MessageAccount {
+  readonly merchant: string
   readonly accountKey: string
   readonly runKey: string | null
-  /** What is wrong with either. */
+  /** What is wrong with any of it. */
   readonly reasons: readonly string[]
+  /** The merchant is named, and is not configured here. */
+  readonly isUnknown: boolean
 }
 
-export function accountOf(
-  { merchant, run_key }: { readonly merchant: string; readonly run_key?: string | undefined },
-  accountKeyOf: (merchant: string) => string | null,
-): MessageAccount {
-  const accountKey = accountKeyOf(merchant)
-  const reasons = accountKey === null ? ['merchant: is not in the configuration'] : []
+interface Addressed {
+  readonly merchant?: string | undefined
+  readonly environment?: Environment | undefined
+  readonly run_key?: string | undefined
+}
+
+export function accountOf(message: Addressed, addressees: Addressees): MessageAccount {
+  const { merchant: named, run_key } = message
+  const merchant = named ?? DEFAULT_MERCHANT
+  const account = addressees.accountOf(merchant)
+  const isMissing = named === undefined && (addressees.areSeveral || account === null)
+  const reasons: string[] = []
+  if (isMissing) reasons.push(`merchant_missing: name the merchant that it is for: ${addressees.names.join(', ')}`)
+  else if (account === null) reasons.push('merchant: is not in the configuration')
+  else reasons.push(...worldOf(message, { merchant, ...account }, addressees))
   const runKey = run_key === undefined ? null : parseRunKey(run_key)
   if (isProblem(runKey)) reasons.push(`run_key: ${runKey.problem}; ${runKey.remedy}`)
-  return { accountKey: accountKey ?? '', runKey: isProblem(runKey) ? null : runKey, reasons }
+  return {
+    merchant,
+    accountKey: account?.accountKey ?? '',
+    runKey: isProblem(runKey) ? null : runKey,
+    reasons,
+    isUnknown: !isMissing && account === null,
+  }
+}
+
+/** What a test sends must not move money, and a sandbox's approval must not ship goods. */
+function worldOf(
+  { environment: said }: Addressed,
+  { merchant, environment }: { readonly merchant: string; readonly environment: Environment | null },
+  { keyEnvironment }: Addressees,
+): string[] {
+  if (said !== undefined && keyEnvironment !== null && said !== keyEnvironment)
+    return [`other_environment: says ${said}, and the API key is for ${keyEnvironment}; use a key of the ${said} one`]
+  const meant = said ?? keyEnvironment
+  if (meant === environment) return []
+  if (meant === null)
+    return [
+      `environment_missing: merchant ${merchant} has an environment here; say for which one it is meant: live or test`,
+    ]
+  if (environment !== null)
+    return [
+      `other_environment: is meant for ${meant}, and merchant ${merchant} is ${environment} here; hand it in at the ${meant} installation`,
+    ]
+  return [
+    `other_environment: is meant for ${meant}, and nobody has said here what merchant ${merchant} is; have its environment configured (TRANCHE_ENVIRONMENT, or environment in TRANCHE_CONFIG)`,
+  ]
+}
+
+/** Known elsewhere, an unknown merchant is no reason to refuse: it must be the only one. */
+export function refusedFor({ merchant, isUnknown, reasons }: MessageAccount, wrong: readonly string[]): RefusedMessage {
+  const isOnly = isUnknown && reasons.length + wrong.length === 1
+  return { ...refused([...reasons, ...wrong]), ...(isOnly && { unknownMerchant: merchant }) }
+}
+
+type Read = ReturnType<typeof readInstruction>
+
+/** A person's "12.3" is clear; a program that writes it may mean cents, or print numbers as they come. */
+export function spellingOf({ amount }: { readonly amount?: string | undefined }, read: Read): string[] {
+  const money = read.kind === 'instruction' ? read.instruction.money : read.money
+  if (amount === undefined || money === null || money === 'unread' || formatAmount(money) === amount) return []
+  return [`amount_decimals: ${amount} is not written as ${money.currency} is; ${rightForm(amount, money)}`]
+}
+
+function rightForm(amount: string, money: Money): string {
+  const inCents = !amount.includes('.') && exponentOf(money.currency) > 0
+  const minor = { ...money, amountMinor: BigInt(amount.split('.')[0] ?? '') }
+  return `write "${formatAmount(money)}"${inCents ? `, or "${formatAmount(minor)}" if it is in minor units` : ''}`
 }
 
 export function readInstruction(

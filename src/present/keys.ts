@@ -11,9 +11,21 @@ export function keyState({ revokedAtMs, expiresAtMs }: ApiKey, nowMs: number): '
 }
 
 export function toJsonKey(key: ApiKey, nowMs: number): object {
-  const { id, name, scopes, merchants, networks, createdAtMs, createdBy, expiresAtMs, revokedAtMs, lastUsedAtMs } = key
+  const {
+    id,
+    name,
+    scopes,
+    merchants,
+    environment,
+    networks,
+    createdAtMs,
+    createdBy,
+    expiresAtMs,
+    revokedAtMs,
+    lastUsedAtMs,
+  } = key
   return {
-    ...{ id, name, state: keyState(key, nowMs), scopes, merchants, networks },
+    ...{ id, name, state: keyState(key, nowMs), scopes, merchants, environment, networks },
     ...{ created_at: isoOf(createdAtMs), created_by: createdBy, expires_at: isoOf(expiresAtMs) },
     revoked_at: revokedAtMs === null ? null : isoOf(revokedAtMs),
     last_used_at: lastUsedAtMs === null ? null : isoOf(lastUsedAtMs),
@@ -23,12 +35,22 @@ export function toJsonKey(key: ApiKey, nowMs: number): object {
 export function keyLines(keys: readonly ApiKey[], nowMs: number): string[] {
   if (keys.length === 0) return []
   const rows = keys.map((key) => [
-    ...[key.id, key.name, keyState(key, nowMs), key.scopes.join(' '), key.merchants?.join(' ') ?? 'all'],
+    ...[
+      key.id,
+      key.name,
+      keyState(key, nowMs),
+      key.scopes.join(' '),
+      key.merchants?.join(' ') ?? 'all',
+      key.environment ?? '-',
+    ],
     ...[
       key.networks?.join(' ') ?? 'any',
       isoOf(key.expiresAtMs),
       key.lastUsedAtMs === null ? 'never' : isoOf(key.lastUsedAtMs),
     ],
   ])
-  return toTable([['id', 'name', 'state', 'scopes', 'merchants', 'networks', 'expires', 'last used'], ...rows], [])
+  return toTable(
+    [['id', 'name', 'state', 'scopes', 'merchants', 'environment', 'networks', 'expires', 'last used'], ...rows],
+    [],
+  )
 }

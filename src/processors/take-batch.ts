@@ -5,7 +5,14 @@ import { isoOf } from '../domain/batch-status.ts'
 import type { Lookalike } from '../domain/draft.ts'
 import { assert, Fault } from '../domain/fault.ts'
 import { MESSAGE_FIELDS } from '../domain/instruction.ts'
-import type { MessageResult, ParsedBatch, ReceivedMessage, RefusedMessage, TakenBatch } from '../domain/message.ts'
+import type {
+  Addressees,
+  MessageResult,
+  ParsedBatch,
+  ReceivedMessage,
+  RefusedMessage,
+  TakenBatch,
+} from '../domain/message.ts'
 import { otherSpellingText } from '../domain/run-key.ts'
 import type { InstructionFile, Refusal, Reviewed, SubmitRequest } from '../domain/submission.ts'
 import { visible } from '../domain/visible.ts'
@@ -14,7 +21,7 @@ import { reviewFile } from './submit-file.ts'
 import type { MessageAccount } from './take-message.ts'
 
 export interface BatchParts {
-  readonly parse: (payload: unknown, accountKeyOf: (merchant: string) => string | null) => ParsedBatch
+  readonly parse: (payload: unknown, addressees: Addressees) => ParsedBatch
   /** Of this process: a draft stays on its connection. */
   readonly ledger: Pick<IntakeLedger, 'namedBatch' | 'knownSpelling' | 'openDraft' | 'refusedBefore' | 'recordRefusal'>
   /** Of the worker. The batch is nobody's: it was handed in by messages. */

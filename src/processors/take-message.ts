@@ -4,7 +4,10 @@ import { holdsCardData, maskCardData } from '../domain/card-secrets.ts'
 import type { DailyLimits } from '../domain/daily-limit.ts'
 import { assert, Fault } from '../domain/fault.ts'
 import type { AccountId } from '../domain/ids.ts'
+import type { Environment } from '../domain/merchant.ts'
 import {
+  type Addressees,
+  KnownElsewhere,
   type MessageResult,
   OUTCOME_QUEUE,
   type ParsedBatch,
@@ -21,6 +24,8 @@ import { type BatchParts, type ReceivedBatch, takeBatch } from './take-batch.ts'
 export interface MessageAccount {
   readonly accountId: AccountId
   readonly accountKey: string
+  /** null: nobody has said. */
+  readonly environment: Environment | null
   readonly lookalikeDays: number
   readonly captureTolerance: number
   /** Absent: as by default. */
@@ -36,9 +41,12 @@ export interface MessageParts {
   readonly ledger: Pick<IntakeLedger, 'recordMessage' | 'recordRefusal'>
   readonly clock: Clock
   readonly log: Log
-  /** null: no such merchant is configured. */
-  readonly accountOf: (merchant: string) => MessageAccount | null
-  readonly parse: (payload: unknown, accountKeyOf: (merchant: string) => string | null) => ParsedMessage
+  readonly addressees: Omit<Addressees, 'accountOf'> & {
+    readonly accountOf: (merchant: string) => MessageAccount | null
+  }
+  /** Whether the ledger knows an account of that name. null: where a message cannot wait. */
+  readonly knows: ((merchant: string) => Promise<boolean>) | null
+  readonly parse: (payload: unknown, addressees: Addressees) => ParsedMessage
   /** null: batches are not taken. */
   readonly batches: BatchParts | null
   /** Whether a message may come again by itself, under the same `sourceId`: then its first refusal stands. */
@@ -63,8 +71,9 @@ export async function takeMessage(handed: ReceivedMessage, parts: MessageParts):
   let taken: MessageResult
   try {
     const parse = (jobName === BATCH_JOB ? parts.batches?.parse : null) ?? parts.parse
-    const parsed = unread ?? parse(payload, (merchant) => parts.accountOf(merchant)?.accountKey ?? null)
+    const parsed = unread ?? parse(payload, parts.addressees)
     withheld = parsed.kind === 'refused' ? parsed.withheld : null
+    await assertUnknownEverywhere(parsed, parts)
     if (holdsCardData(sourceId)) taken = { kind: 'refused', reasons: [CARD_IN_ID], withheld }
     else
       taken = [MESSAGE_JOB, BATCH_JOB].includes(jobName)
@@ -78,7 +87,13 @@ export async function takeMessage(handed: ReceivedMessage, parts: MessageParts):
   }
   if (taken.kind !== 'refused') return taken
   const refusal = { ...kept(taken.withheld), reasons: taken.reasons.map(visible), nowMs: clock.nowMs() }
-  return { ...taken, reasons: await ledger.recordRefusal(refusal) }
+  return { kind: 'refused', reasons: await ledger.recordRefusal(refusal), withheld: taken.withheld }
+}
+
+/** A configuration that is older than another worker's, or was put back for a moment, must not refuse for good. */
+async function assertUnknownEverywhere(parsed: ParsedMessage | ParsedBatch, { knows }: MessageParts): Promise<void> {
+  const merchant = parsed.kind === 'refused' ? parsed.unknownMerchant : undefined
+  if (merchant !== undefined && (await knows?.(merchant)) === true) throw new KnownElsewhere(merchant)
 }
 
 function keptOf(
@@ -121,10 +136,10 @@ function outlineOf(payload: unknown): unknown {
 async function tryToTake(
   parsed: ParsedMessage | ParsedBatch,
   { ifRefused, queuedAtMs }: Omit<ReceivedBatch, 'nowMs'>,
-  { ledger, clock, accountOf, batches, comesAgain }: MessageParts,
+  { ledger, clock, addressees, batches, comesAgain }: MessageParts,
 ): Promise<MessageResult> {
   if (parsed.kind === 'refused') return parsed
-  const account = accountOf(parsed.merchant)
+  const account = addressees.accountOf(parsed.merchant)
   assert(account !== null, 'a message of a merchant without an account was understood')
   const nowMs = clock.nowMs()
   if (parsed.kind === 'batch') {
@@ -164,7 +179,7 @@ function unknownJob(jobName: string, withheld: string | null): MessageResult {
 }
 
 /** Of the configured ones only: what a message calls its merchant may be anything, a card number too. */
-function merchantNamedIn(payload: unknown, { accountOf }: MessageParts): string {
+function merchantNamedIn(payload: unknown, { addressees: { accountOf } }: MessageParts): string {
   const named = typeof payload === 'object' && payload !== null && 'merchant' in payload ? payload.merchant : 'default'
   return typeof named === 'string' && accountOf(named) !== null ? named : 'unknown'
 }

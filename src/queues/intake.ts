@@ -3,7 +3,13 @@
 import { DelayedError, type Job, type JobJson, UnrecoverableError, Worker } from 'bullmq'
 import { holdsCardData } from '../domain/card-secrets.ts'
 import { Fault, type FaultCode } from '../domain/fault.ts'
-import { type MessageResult, type ReceivedMessage, type RefusedMessage, whyNotAgain } from '../domain/message.ts'
+import {
+  KnownElsewhere,
+  type MessageResult,
+  type ReceivedMessage,
+  type RefusedMessage,
+  whyNotAgain,
+} from '../domain/message.ts'
 import { statusOf } from '../domain/states.ts'
 import type { Log } from '../ports/log.ts'
 import { answered, nameOf, openClient, type RedisAddress, type RedisClient, workerConnection } from './connection.ts'
@@ -53,10 +59,11 @@ export async function openIntakeQueue(options: IntakeOptions): Promise<Intake | 
     rest.close()
     void worker.pause(true).catch(() => {})
   }
+  const elsewhere = createElsewhere(log)
   const ours = workerConnection(address)
   const worker: ReadingWorker = new ReadingWorker(
     INTAKE_QUEUE,
-    (job, token) => takeJob(job, token, { ownership, giveUp, rest, worker }, options),
+    (job, token) => takeJob(job, token, { ownership, giveUp, rest, worker, elsewhere }, options),
     {
       prefix,
       connection: ours.connection,
@@ -232,7 +239,33 @@ function createRest(worker: Worker, log: Log): Rest {
   }
 }
 
+/** For so long a worker may be told of a merchant later than another one. */
+const ELSEWHERE_MS = 600_000
+
+interface Elsewhere {
+  waits(error: KnownElsewhere, waitedMs: number): void
+}
+
+/** Says once of each merchant that its messages wait, and once more when they have waited for too long. */
+function createElsewhere(log: Log): Elsewhere {
+  const told = new Map<string, 'soon' | 'late'>()
+  return {
+    waits({ merchant, message }, waitedMs) {
+      const kind = waitedMs >= ELSEWHERE_MS ? 'late' : 'soon'
+      if (told.get(merchant) === kind || told.get(merchant) === 'late') return
+      told.set(merchant, kind)
+      if (kind === 'soon') log.warn({ merchant }, message)
+      else
+        log.error(
+          { merchant },
+          `${message} They have waited for more than 10 minutes: add the merchant to the configuration of a worker, or remove them from the queue`,
+        )
+    },
+  }
+}
+
 interface Taking {
+  readonly elsewhere: Elsewhere
   readonly ownership: Ownership
   readonly giveUp: () => void
   readonly rest: Rest
@@ -242,7 +275,7 @@ interface Taking {
 async function takeJob(
   job: Job,
   token: string | undefined,
-  { ownership, giveUp, rest, worker }: Taking,
+  { ownership, giveUp, rest, worker, elsewhere }: Taking,
   { take, log }: IntakeOptions,
 ): Promise<object> {
   const putBack = async (why: string, laterMs: number, error?: unknown): Promise<never> => {
@@ -276,6 +309,11 @@ async function takeJob(
     }
   } catch (error) {
     if (error instanceof DelayedError) throw error
+    if (error instanceof KnownElsewhere) {
+      const waitedMs = Date.now() - queuedAtMs(job)
+      elsewhere.waits(error, waitedMs)
+      return await putBack(error.message, Math.min(AFTER_TROUBLE_MS, Math.max(LATER_MS, waitedMs / 10)))
+    }
     if (job.name === 'batch' && error instanceof Fault && MERELY_LATER.has(error.code))
       return putBack('another submit is in its way', LATER_MS, error)
     // Our own trouble (a full disk, a Redis that goes away) must not fail a producer's message, nor leave it as it is.

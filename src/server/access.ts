@@ -2,7 +2,7 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { findKey, keyActor } from '../app/keys.ts'
-import type { ApiKey } from '../domain/api-key.ts'
+import { type ApiKey, isOfOtherWorld, seesMerchant } from '../domain/api-key.ts'
 import { isWithin, networkList } from '../files/networks.ts'
 import type { Caller, Door, Server } from './door.ts'
 import { unsupportedMedia } from './faults.ts'
@@ -58,8 +58,17 @@ async function recognise(request: FastifyRequest, reply: FastifyReply, door: Doo
   const { key } = found
   if (key.networks !== null && !isWithin(networkList(key.networks), request.ip))
     throw new ProblemError('network_refused', 'This key is not accepted from that address. Nothing was changed.')
+  const its = [...app.config.merchants.values()].filter(({ name }) => seesMerchant(key, name))
+  if (its.length > 0 && its.every((merchant) => isOfOtherWorld(key, merchant))) throw otherWorld(key)
   if (nowMs - (key.lastUsedAtMs ?? 0) > NOTED_EVERY_MS) noteUse(key, nowMs, door)
   return { key, actor: keyActor(key, request.ip) }
+}
+
+export function otherWorld({ environment }: ApiKey): ProblemError {
+  return new ProblemError(
+    'environment_refused',
+    `This key is for ${environment}, and the merchant is not. Nothing was changed. Ask the ${environment} installation, or have another key made here.`,
+  )
 }
 
 const REFUSED = {

@@ -12,6 +12,7 @@ export const PROBLEMS = {
   file_refused: 422,
   file_too_large: 413,
   form_invalid: 400,
+  environment_refused: 403,
   host_refused: 421,
   idempotency_in_progress: 409,
   idempotency_key_invalid: 400,

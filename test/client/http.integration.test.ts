@@ -57,6 +57,10 @@ test('an instruction is handed in with its key, and the same one has the same Id
     'Bearer trk_x',
   ])
   expect(JSON.parse(body)).toEqual({ schema_version: 1, ...REFUND })
+  const { port, protocol } = new URL(`http://${request?.headers.host}`)
+  const live = new TrancheClient({ url: `${protocol}//127.0.0.1:${port}`, key: 'trk_x', environment: 'live' })
+  await live.submit(REFUND)
+  expect(JSON.parse(requests.at(-1)?.body ?? '')).toEqual({ schema_version: 1, environment: 'live', ...REFUND })
 })
 
 test('a refusal has its reasons', async () => {

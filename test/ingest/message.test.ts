@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import type { Addressees } from '../../src/domain/message.ts'
+import { parseBatch } from '../../src/ingest/batch-message.ts'
 import { parseMessage } from '../../src/ingest/message.ts'
 
 const CAPTURE = {
@@ -10,11 +12,19 @@ const CAPTURE = {
   request_ref_po_id: '123',
 }
 
-const parse = (value: unknown) =>
-  parseMessage(value, (merchant) => (merchant === 'unknown' ? null : `key of ${merchant}`))
+/** Of an installation with one merchant. */
+const ONE: Addressees = {
+  ...{ names: ['default'], areSeveral: false, keyEnvironment: null },
+  accountOf: (merchant) =>
+    merchant === 'unknown'
+      ? null
+      : { accountKey: `key of ${merchant}`, environment: merchant === 'live' ? 'live' : null },
+}
 
-function reasonsOf(value: unknown): readonly string[] {
-  const read = parse(value)
+const parse = (value: unknown, over: Partial<Addressees> = {}) => parseMessage(value, { ...ONE, ...over })
+
+function reasonsOf(value: unknown, over: Partial<Addressees> = {}): readonly string[] {
+  const read = parse(value, over)
   return read.kind === 'refused' ? read.reasons : []
 }
 
@@ -79,6 +89,44 @@ describe('a message is refused', () => {
     ['for a merchant that is not configured', { ...CAPTURE, merchant: 'unknown' }, /^merchant/],
   ])('%s', (_, value, reason) => {
     expect(reasonsOf(value).join('\n')).toMatch(reason)
+  })
+
+  test.each<[string, Record<string, string>, string | null]>([
+    ['"12.30" of EUR', {}, null],
+    ['"1230" of JPY', { amount: '1230', request_currency: 'JPY' }, null],
+    ['"1.230" of KWD', { amount: '1.230', request_currency: 'KWD' }, null],
+    ['"1230" of EUR', { amount: '1230' }, 'write "1230.00", or "12.30" if it is in minor units'],
+    ['"12.3" of EUR', { amount: '12.3' }, 'write "12.30"'],
+    ['"0012.30" of EUR', { amount: '0012.30' }, 'write "12.30"'],
+    ['"0100" of JPY', { amount: '0100', request_currency: 'JPY' }, 'write "100"'],
+  ])('unless its amount is written with exactly the decimals of its currency: %s', (_, over, remedy) => {
+    const amount = over.amount ?? CAPTURE.amount
+    const currency = over.request_currency ?? CAPTURE.request_currency
+    const refusal = `amount_decimals: ${amount} is not written as ${currency} is; ${remedy}`
+    expect(reasonsOf({ ...CAPTURE, ...over })).toEqual(remedy === null ? [] : [refusal])
+    const { schema_version, ...instruction } = { ...CAPTURE, ...over }
+    const batch = parseBatch({ schema_version, batch: 'b', instructions: [instruction] }, ONE)
+    expect(batch.kind === 'refused' ? batch.reasons : []).toEqual(remedy === null ? [] : [`instructions.0.${refusal}`])
+  })
+
+  test('without its merchant where there are several, and where the only one has a name', () => {
+    const missing = [expect.stringMatching(/^merchant_missing: .*: shop, club$/)]
+    expect(reasonsOf(CAPTURE, { names: ['shop', 'club'], areSeveral: true })).toEqual(missing)
+    expect(reasonsOf(CAPTURE, { names: ['shop', 'club'], accountOf: () => null })).toEqual(missing)
+    expect(reasonsOf({ ...CAPTURE, merchant: 'club' }, { names: ['shop', 'club'], areSeveral: true })).toEqual([])
+  })
+
+  const LIVE = { ...CAPTURE, merchant: 'live' }
+  test.each<[string, object, Addressees['keyEnvironment'], RegExp | null]>([
+    ['names none', LIVE, null, /^environment_missing: merchant live has an environment here; .*live or test$/],
+    ['names the other one', { ...LIVE, environment: 'test' }, null, /^other_environment: is meant for test/],
+    ['comes by a key of the other one', LIVE, 'test', /^other_environment: is meant for test/],
+    ['contradicts its key', { ...LIVE, environment: 'live' }, 'test', /^other_environment: says live, and the API key/],
+    ['names one where nobody has said', { ...CAPTURE, environment: 'test' }, null, /^other_environment: .*TRANCHE_ENV/],
+    ['names it', { ...LIVE, environment: 'live' }, null, null],
+    ['comes by a key of it', LIVE, 'live', null],
+  ])('by the environment of its merchant where it %s', (_, message, keyEnvironment, reason) => {
+    expect(reasonsOf(message, { keyEnvironment })).toEqual(reason === null ? [] : [expect.stringMatching(reason)])
   })
 
   test('without a word of options: a message has none', () => {

@@ -22,6 +22,7 @@ beforeEach(async () => {
   const account = {
     accountId,
     accountKey: 'key',
+    environment: null,
     lookalikeDays: 20,
     captureTolerance: 0,
     dailyLimits: null,
@@ -32,7 +33,11 @@ beforeEach(async () => {
     ...{ ledger, clock: new ManualClock(NOW), log: { debug: silent, info: silent, warn: silent, error: silent } },
     parse: parseMessage,
     batches: { parse: parseBatch, ledger, actor: CLERK, turns: createTurns() },
-    accountOf: (merchant) => (merchant === 'default' ? { ...account, into: 'day' } : null),
+    addressees: {
+      ...{ names: ['default'], areSeveral: false, keyEnvironment: null },
+      accountOf: (merchant) => (merchant === 'default' ? { ...account, into: 'day' } : null),
+    },
+    knows: null,
     comesAgain: true,
   }
   return () => place.remove()

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { Fault } from '../../src/domain/fault.ts'
 import type { BatchId } from '../../src/domain/ids.ts'
+import { KnownElsewhere } from '../../src/domain/message.ts'
 import { parseBatch } from '../../src/ingest/batch-message.ts'
 import { parseMessage } from '../../src/ingest/message.ts'
 import { openLedger } from '../../src/ledger/sqlite/ledger.ts'
@@ -23,6 +24,7 @@ const REFUND = {
 
 const SHOP = {
   accountKey: 'key',
+  environment: null,
   lookalikeDays: 20,
   captureTolerance: 0,
   dailyLimits: null,
@@ -58,7 +60,11 @@ beforeEach(async () => {
     },
     ...{ clock: new ManualClock(NOW), log, parse: parseMessage },
     batches: { parse: parseBatch, ledger, actor: CLERK, turns: createTurns() },
-    accountOf: (merchant) => (merchant === 'default' ? { ...SHOP, accountId } : null),
+    addressees: {
+      ...{ names: ['default'], areSeveral: false, keyEnvironment: null },
+      accountOf: (merchant) => (merchant === 'default' ? { ...SHOP, accountId } : null),
+    },
+    knows: async () => false,
     comesAgain: true,
   }
   return () => ledger.close()
@@ -182,9 +188,22 @@ describe('a message that was refused', () => {
   })
 
   test('by a merchant that was not configured yet stays refused', async () => {
-    const refused = await take(REFUND, { accountOf: () => null })
+    const addressees = { ...parts.addressees, accountOf: () => null }
+    const refused = await take({ ...REFUND, merchant: 'default' }, { addressees })
     expect(refused).toMatchObject({ kind: 'refused' })
     expect(await take(REFUND)).toEqual(refused)
+  })
+
+  test('not yet by a merchant that the ledger knows and this worker does not, for another worker may', async () => {
+    const kiosk = { ...REFUND, merchant: 'kiosk' }
+    const knows = async (merchant: string) => merchant === 'kiosk'
+    const { schema_version, ...instruction } = REFUND
+    const batch = { schema_version, batch: 'b', merchant: 'kiosk', instructions: [instruction] }
+    await expect(take(kiosk, { knows })).rejects.toThrow(KnownElsewhere)
+    await expect(take(batch, { knows }, 'batch')).rejects.toThrow(KnownElsewhere)
+    expect(kept).toEqual([])
+    expect(await take({ ...kiosk, amount: '1.5' }, { knows })).toMatchObject({ kind: 'refused' })
+    expect(await take({ ...kiosk, merchant: 'nobody' }, { knows })).toMatchObject({ kind: 'refused' })
   })
 })
 

@@ -8,6 +8,7 @@ import { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
 import { Fault } from '../../src/domain/fault.ts'
 import type { BatchId } from '../../src/domain/ids.ts'
+import { KnownElsewhere } from '../../src/domain/message.ts'
 import type { Log } from '../../src/ports/log.ts'
 import { openIntakeQueue } from '../../src/queues/intake.ts'
 import { until } from '../fixtures/cli.ts'
@@ -112,6 +113,36 @@ test('a job scheduler that hands in one reference again and again fails from its
   expect(await queue.getCompletedCount()).toBe(1)
   const [failed] = await queue.getFailed()
   expect(failed?.failedReason).toMatch(/^duplicate: it was recorded at .* \(batch b\), and is not done again/)
+})
+
+test('a message of a merchant that is configured elsewhere waits for the worker that knows it', async ({
+  onTestFinished,
+}) => {
+  const dir = mkdtempSync(join(tmpdir(), 'tr-'))
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
+  await using redis = await openRedisServer(join(dir, 's'))
+  const queue = new Queue('tranche-intake', { connection: { path: redis.path } })
+  onTestFinished(() => queue.close())
+  await queue.add('instruction', {})
+  await queue.add('batch', {}, { timestamp: Date.now() - 3_600_000 })
+  const said: string[] = []
+  const silent = () => {}
+  let knows = false
+  const intake = await openIntakeQueue({
+    ...{ address: { path: redis.path }, prefix: 'bull', ledgerId: 'L' },
+    log: { debug: silent, info: silent, warn: (_, text) => said.push(text), error: (_, text) => said.push(text) },
+    owners: { last: async () => null, keep: async () => {} },
+    async take() {
+      if (!knows) throw new KnownElsewhere('kiosk')
+      return { kind: 'accepted', batchId: 'b' as BatchId, rowNo: 1, state: 'READY' }
+    },
+  })
+  onTestFinished(() => intake?.close(1_000))
+  await until('both are put back', async () => (await queue.getDelayedCount()) === 2)
+  knows = true
+  await until('both are taken', async () => (await queue.getCompletedCount()) === 2)
+  expect(await queue.getFailedCount()).toBe(0)
+  expect(said.at(-1)).toMatch(/^Merchant "kiosk" is in the ledger.*more than 10 minutes: add the merchant/)
 })
 
 test('no event of a job names a card number that is the id or the name of the job', async ({ onTestFinished }) => {

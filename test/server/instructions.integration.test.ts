@@ -4,7 +4,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { type Instruction, RefusedError, TrancheClient, UnsureError } from '../../src/client/client.ts'
 import { listen } from '../../src/server/server.ts'
 import { claimNamed, listOf, rowsIn, settle } from '../fixtures/ledgers.ts'
-import { served, useServed } from '../fixtures/served.ts'
+import { openServed, served, useServed } from '../fixtures/served.ts'
 
 useServed()
 
@@ -66,6 +66,33 @@ test('what was refused changed nothing, and is judged anew under the same key', 
   expect((await post(refund('A'), 'one')).statusCode).toBe(201)
   const { count } = await served.ledger.refusals({ sinceMs: null, merchant: null, most: 9 })
   expect(count).toBe(1)
+})
+
+test('what is not for this world, names no merchant or writes its amount otherwise is refused by code and field', async ({
+  onTestFinished,
+}) => {
+  const live = await openServed({}, { TRANCHE_ENVIRONMENT: 'live' })
+  onTestFinished(() => live.close())
+  const keys = { none: await live.key(), live: await live.key({ environment: 'live' }) }
+  const hand = (by: keyof typeof keys, over: object) => {
+    const headers = { 'idempotency-key': `${by}${JSON.stringify(over)}` }
+    return live.ask('POST', '/v1/instructions', { key: keys[by].key, body: refund('A', over), headers })
+  }
+  const refusalOf = async (by: keyof typeof keys, over: object) => (await hand(by, over)).said.errors
+  const missing = { code: 'environment_missing', pointer: '/environment', field: 'environment' }
+  expect(await refusalOf('none', {})).toMatchObject([missing])
+  expect(await refusalOf('live', { environment: 'test' })).toMatchObject([{ code: 'other_environment' }])
+  expect(await refusalOf('live', { merchant: undefined })).toMatchObject([
+    { code: 'merchant_missing', field: 'merchant', detail: expect.stringContaining('shop, club') },
+  ])
+  expect(await refusalOf('live', { amount: '150' })).toMatchObject([
+    { code: 'amount_decimals', field: 'amount', detail: expect.stringContaining('"150.00", or "1.50"') },
+  ])
+  const { key: ofTest } = await live.key({ environment: 'test' })
+  expect((await live.ask('GET', '/v1/batches', { key: ofTest })).said.code).toBe('environment_refused')
+  expect(await live.ledger.batches()).toEqual([])
+  expect((await hand('live', {})).statusCode).toBe(201)
+  expect((await hand('none', { environment: 'live' })).statusCode).toBe(200)
 })
 
 test('what contradicts the record has a code, and a look-alike is let through by the name of the other', async () => {

@@ -102,6 +102,10 @@ const MET: Readonly<Record<ProblemCode, () => Promise<Answer>>> = {
     return get('/v1/merchants')
   },
   json_invalid: () => post('/v1/instructions', '{"reference"'),
+  environment_refused: async () => {
+    for (const merchant of served.app.config.merchants.values()) Object.assign(merchant, { environment: 'live' })
+    return get('/v1/batches', { key: (await served.key({ environment: 'test' })).key })
+  },
   key_expired: async () => get('/v1/batches', { key: (await served.key({ livesMs: 0 })).key }),
   key_missing: () => served.ask('GET', '/v1/batches'),
   key_revoked: async () => {

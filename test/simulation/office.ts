@@ -247,15 +247,22 @@ export class Office {
       log: logOf(life),
       parse: (payload: unknown) => this.#messages.get(payload as string) as ParsedMessage,
       batches: null,
-      accountOf: (merchant: string) => ({
-        accountId: accounts[Number(merchant)] as AccountId,
-        accountKey: merchant,
-        lookalikeDays: 20,
-        captureTolerance: plan.captureTolerance,
-        dailyLimits: this.#parts.plan.dailyLimits,
-        into: 'day' as const,
-        xtlOrderIdOf: (reference: string) => reference,
-      }),
+      knows: null,
+      addressees: {
+        names: [],
+        areSeveral: false,
+        keyEnvironment: null,
+        accountOf: (merchant: string) => ({
+          accountId: accounts[Number(merchant)] as AccountId,
+          accountKey: merchant,
+          environment: null,
+          lookalikeDays: 20,
+          captureTolerance: plan.captureTolerance,
+          dailyLimits: this.#parts.plan.dailyLimits,
+          into: 'day' as const,
+          xtlOrderIdOf: (reference: string) => reference,
+        }),
+      },
       comesAgain: true,
     }
     return this.#parts.redis.openIntake(life, async (payload, id) => {

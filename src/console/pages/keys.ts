@@ -1,7 +1,7 @@
 // Keys of services: made, and taken away. What a key may do it does without a person; it approves nothing.
 
 import type { FastifyRequest } from 'fastify'
-import { addKey } from '../../app/keys.ts'
+import { addKey, environmentOf } from '../../app/keys.ts'
 import {
   type ApiKey,
   KEY_LIVES_DAYS,
@@ -183,7 +183,8 @@ function keyIn({ app }: ConsoleDoor, fields: Fields) {
   const livesMs = parseKeyDays((fields.days ?? '').trim())
   if (livesMs === null) throw new PageError(422, `Write for how many days it is valid, from 1 to 366. ${NO_KEY}`)
   const orNull = (names: readonly string[]) => (names.length === 0 ? null : names)
-  return { name, scopes, merchants: orNull(merchants), networks: orNull(networks), livesMs }
+  const environment = environmentOf(app.config.merchants, orNull(merchants))
+  return { name, scopes, merchants: orNull(merchants), environment, networks: orNull(networks), livesMs }
 }
 
 function tickedIn(fields: Fields, beginning: string): readonly string[] {

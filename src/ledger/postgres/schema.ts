@@ -378,6 +378,7 @@ const TABLES = `
     sha256 TEXT COLLATE "C" NOT NULL,
     scopes TEXT COLLATE "C" NOT NULL,
     merchants TEXT COLLATE "C",
+    environment TEXT COLLATE "C",
     networks TEXT COLLATE "C",
     created_at BIGINT NOT NULL,
     created_by TEXT COLLATE "C" NOT NULL,

@@ -325,6 +325,7 @@ export const SCHEMA = `
     sha256 TEXT NOT NULL, -- of the whole key
     scopes TEXT NOT NULL, -- JSON: words
     merchants TEXT, -- JSON: names; null: those of all
+    environment TEXT, -- of them all when it was made; null: none, or several
     networks TEXT, -- JSON: CIDRs; null: anywhere
     created_at INTEGER NOT NULL,
     created_by TEXT NOT NULL,

@@ -8,9 +8,10 @@ import * as z from 'zod'
 import { type FilesCaller, ownUpload, startCheck } from '../../app/checking.ts'
 import { type Check, detailsIn, endInterrupted, readCheck, rejectsIn } from '../../app/checks.ts'
 import { identityOf } from '../../domain/actor.ts'
-import { type ApiKey, seesMerchant } from '../../domain/api-key.ts'
+import { type ApiKey, isOfOtherWorld, seesMerchant } from '../../domain/api-key.ts'
 import { isoOf } from '../../domain/batch-status.ts'
 import { linesFrom } from '../../files/lines.ts'
+import { otherWorld } from '../access.ts'
 import { CHECK_REQUEST, givenBy } from '../check-request.ts'
 import { callerOf, type Door, type Server } from '../door.ts'
 import { answerPage, PAGING, pageOf } from '../pages.ts'
@@ -63,7 +64,9 @@ export function filesCaller(request: FastifyRequest): FilesCaller {
 function merchantFor({ app }: Door, key: ApiKey, asked: string | undefined): string {
   const names = [...app.config.merchants.keys()].filter((name) => seesMerchant(key, name))
   const name = asked ?? (names.length === 1 ? names[0] : undefined)
-  if (name !== undefined && names.includes(name)) return name
+  const merchant = names.includes(name ?? '') ? app.config.merchants.get(name ?? '') : undefined
+  if (merchant !== undefined && isOfOtherWorld(key, merchant)) throw otherWorld(key)
+  if (merchant !== undefined) return merchant.name
   throw notFound(asked === undefined ? 'Say which merchant is meant.' : 'There is no such merchant.')
 }
 

@@ -6,9 +6,8 @@ import { stoppedBy } from '../../domain/alarm.ts'
 import { type ApiKey, seesMerchant } from '../../domain/api-key.ts'
 import type { FoundInstruction } from '../../domain/found.ts'
 import { toIdentifier } from '../../domain/identifier.ts'
-import { MESSAGE_FIELDS } from '../../domain/instruction.ts'
 import type { HistoryMove } from '../../domain/reconciliation.ts'
-import { codeOf } from '../../domain/refusal-code.ts'
+import { codeOf, fieldOf } from '../../domain/refusal-code.ts'
 import type { Ledger } from '../../ports/ledger/ledger.ts'
 import { toJsonFound } from '../../present/found.ts'
 import { toJsonMove } from '../../present/history.ts'
@@ -40,8 +39,7 @@ function addSubmitting(server: Server, door: Door, messages: MessageDoor): void 
         async act(once, { holder, key }) {
           await assertNewest(door)
           const recording = { recordMessage: once.recordMessage, recordRefusal: door.ledger.recordRefusal }
-          const sees = (merchant: string) => seesMerchant(callerOf(request).key, merchant)
-          const taken = await messages.take(body, `http/${holder}/${key}`, recording, sees)
+          const taken = await messages.take(body, `http/${holder}/${key}`, recording, callerOf(request).key)
           return subjectOf(taken, (body as { readonly reference: string }).reference)
         },
         async show(subject) {
@@ -77,8 +75,8 @@ function partOf(reason: string): ProblemPart {
   const [, name, detail] = /^([a-z][a-z0-9_]*): (.+)$/s.exec(reason) ?? []
   if (name === undefined || detail === undefined) return { detail: reason }
   const code = codeOf(name, detail)
-  const isField = code === null || MESSAGE_FIELDS.some((field) => field === code)
-  return { ...(isField && { pointer: `/${name}`, field: name }), ...(code !== null && { code }), detail }
+  const field = code === null ? name : fieldOf(code)
+  return { ...(field !== null && { pointer: `/${field}`, field }), ...(code !== null && { code }), detail }
 }
 
 /** As the row stands now. */

@@ -9,7 +9,7 @@ import { accountId, ledger, place } from '../../fixtures/use-ledger.ts'
 
 const KEY: NewKey = {
   ...{ id: 'k1234567', name: 'billing', sha256: 'ab'.repeat(32), scopes: ['batches:read', 'batches:steer'] },
-  ...{ merchants: ['shop'], networks: ['10.0.0.0/8'], expiresAtMs: NOW + 1_000 },
+  ...{ merchants: ['shop'], environment: 'live', networks: ['10.0.0.0/8'], expiresAtMs: NOW + 1_000 },
 }
 const SERVICE: Actor = { kind: 'key', id: 'k1234567', name: 'billing', address: '10.0.0.7' }
 

@@ -29,7 +29,7 @@ interface KeyColumns extends Omit<StoredKey, 'scopes' | 'merchants' | 'networks'
 }
 
 const SELECT = `
-    SELECT id, name, sha256, scopes, merchants, networks, created_at AS "createdAtMs", created_by AS "createdBy", makers,
+    SELECT id, name, sha256, scopes, merchants, environment, networks, created_at AS "createdAtMs", created_by AS "createdBy", makers,
       expires_at AS "expiresAtMs", revoked_at AS "revokedAtMs", last_used_at AS "lastUsedAtMs" FROM api_key`
 const KEYS = `${SELECT} ORDER BY created_at, id`
 const KEY = `${SELECT} WHERE id = :id`
@@ -46,15 +46,15 @@ function toKey({ scopes, merchants, networks, makers, ...key }: KeyColumns): Sto
 }
 
 const ADD = `
-    INSERT INTO api_key (id, name, sha256, scopes, merchants, networks, created_at, created_by, makers, expires_at)
-    VALUES (:id, :name, :sha256, :scopes, :merchants, :networks, :nowMs, :by, :makers, :expiresAtMs)`
+    INSERT INTO api_key (id, name, sha256, scopes, merchants, environment, networks, created_at, created_by, makers, expires_at)
+    VALUES (:id, :name, :sha256, :scopes, :merchants, :environment, :networks, :nowMs, :by, :makers, :expiresAtMs)`
 
 function* addKey(key: NewKey, actor: Actor, nowMs: number): Script<void> {
-  const { id, name, sha256, scopes, merchants, networks, expiresAtMs } = key
+  const { id, name, sha256, scopes, merchants, environment, networks, expiresAtMs } = key
   const textOf = (list: readonly string[] | null) => (list === null ? null : JSON.stringify(list))
   yield* change(ADD, {
     ...{ id, name, sha256, scopes: JSON.stringify(scopes), merchants: textOf(merchants), networks: textOf(networks) },
-    ...{ nowMs, by: byOf(actor), makers: JSON.stringify(identitiesOf(actor)), expiresAtMs },
+    ...{ environment, nowMs, by: byOf(actor), makers: JSON.stringify(identitiesOf(actor)), expiresAtMs },
   })
   const details = { key: id, name, ...toldOf(key) }
   yield* recordAct({ what: 'add-key', atMs: nowMs, actor, details })
@@ -63,12 +63,14 @@ function* addKey(key: NewKey, actor: Actor, nowMs: number): Script<void> {
 function toldOf({
   scopes,
   merchants,
+  environment,
   networks,
   expiresAtMs,
 }: Omit<ApiKey, 'createdAtMs' | 'createdBy' | 'makers' | 'revokedAtMs' | 'lastUsedAtMs'>) {
   return {
     scopes: scopes.join(' '),
     merchants: merchants?.join(' ') ?? null,
+    environment,
     networks: networks?.join(' ') ?? null,
     expires_at: new Date(expiresAtMs).toISOString(),
   }
