@@ -4,6 +4,7 @@ import type { App } from '../app.ts'
 import { type Attention, attentionIn } from '../domain/attention.ts'
 import type { BatchView } from '../domain/batch.ts'
 import type { BatchId } from '../domain/ids.ts'
+import { troublesOfIntake } from '../domain/intake-queue.ts'
 import type { WorkerView } from '../domain/worker.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { workersNow } from './locks.ts'
@@ -13,6 +14,16 @@ export interface AttentionNow {
   readonly attention: readonly Attention[]
   /** That a row be sent again, and another person confirms or refuses it. */
   readonly proposals: readonly { readonly batchId: BatchId }[]
+}
+
+/** Of the queue of a Redis that is configured, and none where it does not answer: a ledger is looked at without it. */
+export async function attentionToIntake(app: App, { ledgerId }: Pick<Ledger, 'ledgerId'>): Promise<Attention[]> {
+  const { redisUrl, redisPrefix } = app.config
+  if (redisUrl === null) return []
+  const { lookAtIntake } = await import('../queues/intake-look.ts')
+  const seen = await lookAtIntake({ url: redisUrl.reveal() }, redisPrefix)
+  if (seen === null) return []
+  return troublesOfIntake(seen, ledgerId, app.clock.nowMs()).map((trouble) => ({ code: 'intake', trouble }))
 }
 
 /** `all`: every batch. `merchant`: only what concerns it; null: everything. */

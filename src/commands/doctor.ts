@@ -2,7 +2,7 @@
 // person. Sends no request. With --live it asks for the worker alone, as a health check does.
 
 import { existsSync } from 'node:fs'
-import { attentionNow } from '../app/attention.ts'
+import { attentionNow, attentionToIntake } from '../app/attention.ts'
 import { assertClock } from '../app/clock.ts'
 import { explainDamage, openLedger } from '../app/ledger.ts'
 import { workersNow } from '../app/locks.ts'
@@ -196,7 +196,7 @@ async function checkLedger(app: App, whole: boolean): Promise<LedgerFindings> {
       const [batches, accounts] = [await ledger.batches(), await ledger.accounts()]
       const now = await attentionNow(app, ledger, batches)
       workers = now.workers
-      for (const one of now.attention) {
+      for (const one of [...now.attention, ...(await attentionToIntake(app, ledger))]) {
         if (one.code === 'silent') continue // told of with the workers
         const exit = exitCodeOfAttention([one])
         waiting.push({ ...attentionText(one, app.paths.ledger), ok: false, attention: true, exit })

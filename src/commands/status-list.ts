@@ -1,6 +1,6 @@
 // tranche status without a batch: the batches and who works on them; with --check, what waits for a person.
 
-import { type AttentionNow, attentionNow } from '../app/attention.ts'
+import { type AttentionNow, attentionNow, attentionToIntake } from '../app/attention.ts'
 import { workersNow } from '../app/locks.ts'
 import { standingNow } from '../app/standing.ts'
 import type { App } from '../app.ts'
@@ -167,8 +167,9 @@ function asideLines(app: App, { shown, more, count, workers, attention }: Listed
 
 /** For scripts: a line for each thing that waits for a person, and the exit code. */
 async function tellWhatWaits(app: App, ledger: Ledger, asked: Asked, terminal: Terminal): Promise<number> {
-  const seen = await look(app, ledger, asked)
-  const { attention } = seen
+  const looked = await look(app, ledger, asked)
+  const attention = [...looked.attention, ...(await attentionToIntake(app, ledger))]
+  const seen = { ...looked, attention }
   const exit = exitCodeOfAttention(attention)
   terminal.object({ ...(await toJson(app, ledger, seen)), exit })
   const lines = attention.map((one) => attentionText(one, app.paths.ledger)).map(({ says }) => `ATTENTION ${says}`)

@@ -5,6 +5,7 @@ import type { BatchView, Total } from './batch.ts'
 import { countIn, standingOf, type Why, waitsForApproval } from './batch-status.ts'
 import type { LimitReached } from './daily-limit.ts'
 import type { BatchId } from './ids.ts'
+import type { IntakeTrouble } from './intake-queue.ts'
 import type { Endpoint } from './webhook.ts'
 import { serviceOf, type WorkerView } from './worker.ts'
 
@@ -33,6 +34,8 @@ export type Attention =
   /** It is told nothing more. */
   | { readonly code: 'endpoint-disabled'; readonly endpoint: Endpoint }
   | { readonly code: 'silent'; readonly worker: WorkerView }
+  /** Messages of services that nobody takes, or that another ledger takes. */
+  | { readonly code: 'intake'; readonly trouble: IntakeTrouble }
   /** Rows that are due, and nobody who sends them. */
   | { readonly code: 'unsent'; readonly batchId: BatchId; readonly why: Why }
 

@@ -2,13 +2,14 @@
 
 import { sayAlarm } from '../domain/alarm.ts'
 import type { Attention } from '../domain/attention.ts'
+import type { IntakeTrouble, WaitingJobs } from '../domain/intake-queue.ts'
 import { atTerminal, spell, type Text, words } from '../domain/words.ts'
 import { approvalsText } from './approval.ts'
 import { askedText } from './asked.ts'
 import { commandLine } from './command-line.ts'
 import { EXIT } from './exit-codes.ts'
 import { limitText, whyWords } from './standing.ts'
-import { plural } from './text.ts'
+import { durationText, plural } from './text.ts'
 import { healthText } from './webhooks.ts'
 import { workerWords } from './workers.ts'
 
@@ -34,6 +35,7 @@ function exitCodeOf({ code }: Attention): 4 | 5 | 6 {
     case 'unsent':
     case 'daily-limit':
     case 'endpoint-disabled':
+    case 'intake':
       return EXIT.stopped
   }
 }
@@ -112,7 +114,34 @@ export function attentionWords(one: Attention, ledgerPath: string): { readonly w
       }
     case 'silent':
       return { what: 'worker', says: workerWords(one.worker) }
+    case 'intake':
+      return { what: 'messages', says: intakeText(one.trouble) }
   }
+}
+
+function intakeText(trouble: IntakeTrouble): string {
+  const queue = `the queue tranche-intake under the prefix ${trouble.prefix}`
+  switch (trouble.kind) {
+    case 'other-ledger':
+      return `${queue} belongs to another ledger (${trouble.owner}), which takes the messages of every service that uses it. Give this installation a TRANCHE_REDIS_PREFIX of its own, and its services the same`
+    case 'paused':
+      return `${queue} is paused, and nobody takes its messages. Resume it (resume() of a BullMQ queue)`
+    case 'no-concurrency':
+      return `${queue} has a global concurrency of 0, and nobody takes its messages. Remove that (removeGlobalConcurrency() of a BullMQ queue)`
+    case 'not-taken': {
+      const { state, count } = trouble.jobs
+      return `${plural(count, 'message waits', 'messages wait')} in ${queue} (${state}), one of them for ${durationText(Math.round(trouble.sinceMs / 1_000))}. ${NOT_TAKEN[state]}`
+    }
+    case 'other-prefix':
+      return `${plural(trouble.count, 'message waits', 'messages wait')} in tranche-intake under the prefix ${trouble.other}, where no ledger takes any; this one looks under ${trouble.prefix}. Correct the prefix of the service, or TRANCHE_REDIS_PREFIX`
+  }
+}
+
+const NOT_TAKEN: Readonly<Record<WaitingJobs['state'], string>> = {
+  waiting: 'See whether a worker runs, and what its log says of messages',
+  prioritized: 'See whether a worker runs, and what its log says of messages',
+  delayed: 'A worker put them back: its log says why',
+  'waiting-children': 'They wait for child jobs: a message has none. Remove them, and hand them in without children',
 }
 
 function named({ batchId, fileName }: { readonly batchId: string; readonly fileName: string | null }): string {

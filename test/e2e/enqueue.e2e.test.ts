@@ -1,6 +1,7 @@
 // A service that hands in messages as the example shows, and what it asks about those that were refused.
 
 import { spawnSync } from 'node:child_process'
+import { Redis } from 'ioredis'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Office, openOffice } from '../fixtures/cli.ts'
 import { openRedisServer } from '../fixtures/redis.ts'
@@ -31,6 +32,16 @@ test('the example hands its message in, and a refused one is listed with reason 
     '',
     'No such message is in the ledger: none was refused.\n',
   ])
+
+  const raw = new Redis(redis.path)
+  await raw.hset('bull:tranche-intake:meta', 'paused', '1')
+  for (const args of [['status', '--check'], ['doctor']]) {
+    const told = await office.trancheWith(env, ...args)
+    expect([told.code, told.stdout]).toEqual([6, expect.stringMatching(/ATTENTION .*tranche-intake.* is paused/)])
+  }
+
+  await raw.hdel('bull:tranche-intake:meta', 'paused')
+  raw.disconnect()
 
   const beforeMs = Date.now()
   const refused = enqueue(redis.path, '=CAP 2')

@@ -8,9 +8,12 @@ import { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
 import { Fault } from '../../src/domain/fault.ts'
 import type { BatchId } from '../../src/domain/ids.ts'
+import { troublesOfIntake } from '../../src/domain/intake-queue.ts'
 import { KnownElsewhere } from '../../src/domain/message.ts'
 import type { Log } from '../../src/ports/log.ts'
+import { attentionText } from '../../src/present/attention.ts'
 import { openIntakeQueue } from '../../src/queues/intake.ts'
+import { lookAtIntake } from '../../src/queues/intake-look.ts'
 import { until } from '../fixtures/cli.ts'
 import { openRedisServer } from '../fixtures/redis.ts'
 
@@ -127,22 +130,73 @@ test('a message of a merchant that is configured elsewhere waits for the worker 
   await queue.add('batch', {}, { timestamp: Date.now() - 3_600_000 })
   const said: string[] = []
   const silent = () => {}
-  let knows = false
+  const config: { knows: boolean } = { knows: false }
   const intake = await openIntakeQueue({
     ...{ address: { path: redis.path }, prefix: 'bull', ledgerId: 'L' },
     log: { debug: silent, info: silent, warn: (_, text) => said.push(text), error: (_, text) => said.push(text) },
     owners: { last: async () => null, keep: async () => {} },
     async take() {
-      if (!knows) throw new KnownElsewhere('kiosk')
+      if (!config.knows) throw new KnownElsewhere('kiosk')
       return { kind: 'accepted', batchId: 'b' as BatchId, rowNo: 1, state: 'READY' }
     },
   })
   onTestFinished(() => intake?.close(1_000))
   await until('both are put back', async () => (await queue.getDelayedCount()) === 2)
-  knows = true
+  config.knows = true
   await until('both are taken', async () => (await queue.getCompletedCount()) === 2)
   expect(await queue.getFailedCount()).toBe(0)
   expect(said.at(-1)).toMatch(/^Merchant "kiosk" is in the ledger.*more than 10 minutes: add the merchant/)
+})
+
+test('what a monitor is told of the queue: whose it is, whether anybody takes from it, and what waits elsewhere', async ({
+  onTestFinished,
+}) => {
+  const dir = mkdtempSync(join(tmpdir(), 'tr-'))
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
+  await using redis = await openRedisServer(join(dir, 's'))
+  const address = { path: redis.path }
+  const openQueue = (prefix: string) => {
+    const queue = new Queue('tranche-intake', { connection: address, prefix })
+    onTestFinished(() => queue.close())
+    return queue
+  }
+  const [queue, other, owned] = [openQueue('bull'), openQueue('prod'), openQueue('shop')]
+  const raw = new Redis(address)
+  onTestFinished(() => raw.disconnect())
+  const nowMs = Date.now()
+  const timestamp = nowMs - 400_000
+  const told = async () => {
+    const seen = await lookAtIntake(address, 'bull')
+    if (seen === null) throw new Error('Redis did not answer')
+    return troublesOfIntake(seen, 'L', nowMs).map((trouble) => attentionText({ code: 'intake', trouble }, 'p').says)
+  }
+  await raw.set('bull:tranche-intake:ledger', 'L')
+  await queue.add('instruction', {}, { timestamp: nowMs })
+  await queue.add('instruction', {}, { timestamp, delay: 900_000 }) // as its producer wants it
+  expect(await told()).toEqual([])
+
+  await raw.set('shop:tranche-intake:ledger', 'M')
+  await owned.add('instruction', {}, { timestamp })
+  await other.add('instruction', {}, { timestamp })
+  await queue.addBulk([3, 0].map((priority) => ({ name: 'instruction', data: {}, opts: { timestamp, priority } })))
+  await queue.add('instruction', {}, { timestamp, delay: 5_000 })
+  await queue.setGlobalConcurrency(0)
+  const queued = 'the queue tranche-intake under the prefix bull'
+  const waits = [
+    expect.stringMatching(`^2 messages wait in ${queued} \\(waiting\\), one of them for 7 min`),
+    expect.stringMatching(`^1 message waits in ${queued} \\(prioritized\\)`),
+    expect.stringMatching(`^2 messages wait in ${queued} \\(delayed\\), .* A worker put them back`),
+  ]
+  const elsewhere = expect.stringMatching(/^1 message waits in tranche-intake under the prefix prod, where no ledger/)
+  expect(await told()).toEqual([expect.stringContaining('a global concurrency of 0'), ...waits, elsewhere])
+  await queue.removeGlobalConcurrency()
+  await queue.pause()
+  expect(await told()).toEqual([expect.stringMatching(`^${queued} is paused`), ...waits, elsewhere])
+  await raw.set('bull:tranche-intake:ledger', 'M')
+  expect(await told()).toEqual([expect.stringMatching(`^${queued} belongs to another ledger \\(M\\)`), elsewhere])
+  redis.freeze()
+  expect(await lookAtIntake(address, 'bull', 100)).toBeNull()
+  redis.thaw()
 })
 
 test('no event of a job names a card number that is the id or the name of the job', async ({ onTestFinished }) => {
