@@ -6,7 +6,7 @@ import type { Batch, Instruction, Submitted, SubmittedBatch } from './instructio
 import { openQueueTransport, type QueueOptions } from './queue.ts'
 import type { Transport } from './transport.ts'
 
-export { RefusedError, UnsureError } from './errors.ts'
+export { type LooksLike, RefusedError, UnsureError } from './errors.ts'
 export type { Listening, OutcomeEvent, OutcomeHandler, RowEvent, RowOutcome } from './event.ts'
 export type {
   Batch,

@@ -1,14 +1,37 @@
 // Why an instruction was not taken, or why that is not known. The two are never mixed up.
 
-/** The ledger refused it: nothing of it was recorded, and nothing will be sent. Mend it and hand it in again. */
+import type { State } from './instruction.ts'
+
+/** A recorded instruction with the same content as a refused one, or with its reference. */
+export interface LooksLike {
+  readonly reference: string
+  readonly batch: string
+  readonly row: number
+  readonly state: State
+  /** false: it may change. */
+  readonly final: boolean
+}
+
+/**
+ * The ledger refused it: nothing of it was recorded, and nothing will be sent for it. With `looksLike` it may be done already: look there
+ * before anything else. Otherwise mend it and hand it in again.
+ */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError'
   readonly reasons: readonly string[]
+  readonly looksLike: LooksLike | null
 
-  constructor(reasons: readonly string[]) {
+  constructor(reasons: readonly string[], looksLike: unknown = null) {
     super(`refused: ${reasons.join('; ')}`)
     this.reasons = reasons
+    this.looksLike = isLooksLike(looksLike) ? looksLike : null
   }
+}
+
+function isLooksLike(value: unknown): value is LooksLike {
+  const { reference, batch, row, state, final } = Object(value) as Partial<Record<keyof LooksLike, unknown>>
+  const areTexts = [reference, batch, state].every((text) => typeof text === 'string')
+  return areTexts && typeof row === 'number' && typeof final === 'boolean'
 }
 
 /** Whether it was recorded is not known. Hand the same reference in again: it is not executed twice. */

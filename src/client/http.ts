@@ -118,7 +118,7 @@ function submittedBy(instruction: Instruction, { status, body }: { status: numbe
   const isTaken = (status === 201 && said.status === 'accepted') || (status === 200 && said.status === 'duplicate')
   if (isTaken) return { reference: instruction.reference, ...said } as unknown as Submitted
   const code = typeof said.code === 'string' ? said.code : null
-  if (status === 422 && code === 'instruction_refused') throw new RefusedError(reasonsIn(said))
+  if (status === 422 && code === 'instruction_refused') throw new RefusedError(reasonsIn(said), said.looks_like)
   throw new UnsureError(`It was answered with ${status}${code === null ? '' : ` (${code})`}`, { status, code })
 }
 

@@ -82,7 +82,8 @@ async function answerAfter(queue: Queue, { id }: Job, error: unknown): Promise<A
   const job = await inTime(queue.getJob(id as string), LOOK_MS).catch(() => undefined)
   const failed = job?.failedReason ?? (error instanceof Error ? error.message : '')
   // Nothing but the intake itself says that something was refused.
-  if (failed.startsWith(REFUSED)) throw new RefusedError(reasonsOf(job) ?? [failed.slice(REFUSED.length)])
+  if (failed.startsWith(REFUSED))
+    throw new RefusedError(reasonsOf(job) ?? [failed.slice(REFUSED.length)], looksLikeOf(job))
   const answer: unknown = job?.returnvalue
   if (isAnswer(answer)) return answer
   throw new UnsureError('No answer came in time, or it was no refusal', { cause: error })
@@ -97,6 +98,10 @@ function reasonsOf(job: Job | undefined): readonly string[] | null {
   const said: unknown = job?.progress
   if (typeof said !== 'object' || said === null || !('refused' in said) || !Array.isArray(said.refused)) return null
   return said.refused.map(String)
+}
+
+function looksLikeOf(job: Job | undefined): unknown {
+  return (Object(job?.progress) as { looks_like?: unknown }).looks_like
 }
 
 async function inTime<T>(asked: Promise<T>, withinMs: number): Promise<T> {

@@ -6,7 +6,7 @@ import type { BatchId } from './ids.ts'
 import type { Instruction } from './instruction.ts'
 import type { Environment } from './merchant.ts'
 import type { Acceptable } from './refusal-code.ts'
-import type { State } from './states.ts'
+import { isFinal, type State, statusOf } from './states.ts'
 
 /** Where a service may be told what becomes of its messages. */
 export const OUTCOME_QUEUE = /^tranche-outcome-[A-Za-z0-9._-]{1,64}$/
@@ -24,7 +24,17 @@ export type IntakeAnswer =
   | ({ readonly kind: 'accepted' } & TakenRow)
   /** With when it was recorded first. */
   | ({ readonly kind: 'duplicate'; readonly recordedAtMs: number } & TakenRow)
-  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'refused'; readonly reason: string; readonly looksLike?: EarlierRow | undefined }
+
+/** A recorded row that a refused message may repeat: what it asks for may be done already. */
+export interface EarlierRow extends TakenRow {
+  readonly reference: string
+}
+
+/** As programs read it, over HTTP and beside the failure of a job. */
+export function toLooksLike({ reference, batchId, rowNo, state }: EarlierRow): object {
+  return { reference, batch: batchId, row: rowNo, state: statusOf(state), final: isFinal(state) }
+}
 
 /** For whom a message may be, here. */
 export interface Addressees {
@@ -104,6 +114,8 @@ export interface RefusedMessage {
   readonly withheld: string | null
   /** The merchant that is not configured here, where nothing else is wrong with the message. Absent: there is more, or none. */
   readonly unknownMerchant?: string | undefined
+  /** Absent: nothing that is recorded is like it. */
+  readonly looksLike?: EarlierRow | undefined
 }
 
 /** A message that was not taken, as the ledger keeps it. A purge takes its reasons and its text. */

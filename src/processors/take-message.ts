@@ -87,7 +87,9 @@ export async function takeMessage(handed: ReceivedMessage, parts: MessageParts):
   }
   if (taken.kind !== 'refused') return taken
   const refusal = { ...kept(taken.withheld), reasons: taken.reasons.map(visible), nowMs: clock.nowMs() }
-  return { kind: 'refused', reasons: await ledger.recordRefusal(refusal), withheld: taken.withheld }
+  const { looksLike } = taken
+  const reasons = await ledger.recordRefusal(refusal)
+  return { kind: 'refused', reasons, withheld: taken.withheld, ...(looksLike !== undefined && { looksLike }) }
 }
 
 /** A configuration that is older than another worker's, or was put back for a moment, must not refuse for good. */
@@ -165,7 +167,8 @@ async function tryToTake(
     queuedAtMs,
     nowMs,
   })
-  return answer.kind === 'refused' ? { kind: 'refused', reasons: [answer.reason], withheld: null } : answer
+  if (answer.kind !== 'refused') return answer
+  return { kind: 'refused', reasons: [answer.reason], withheld: null, looksLike: answer.looksLike }
 }
 
 /** What cannot be understood must not stay lying about with a card number in it. */

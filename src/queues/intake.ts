@@ -8,6 +8,7 @@ import {
   type MessageResult,
   type ReceivedMessage,
   type RefusedMessage,
+  toLooksLike,
   whyNotAgain,
 } from '../domain/message.ts'
 import { statusOf } from '../domain/states.ts'
@@ -303,7 +304,7 @@ async function takeJob(
     })
     // Its producer is told by the event all the same.
     if (namesCard(job)) job.opts.removeOnFail = true
-    if (taken.kind === 'refused') await job.updateProgress({ refused: taken.reasons }) // one by one, for a program
+    if (taken.kind === 'refused') await job.updateProgress(progressOf(taken))
     if (taken.kind === 'refused' && taken.withheld !== null) {
       await job.updateData({ withheld: `the message was overwritten: ${taken.withheld}` })
     }
@@ -326,6 +327,11 @@ async function takeJob(
   if (again !== null) throw new UnrecoverableError(again)
   if (taken.kind !== 'refused') return answerOf(taken)
   throw new UnrecoverableError(`refused: ${taken.reasons.join('; ')}`)
+}
+
+/** For a program: the reasons one by one, and what the message may repeat. */
+function progressOf({ reasons, looksLike }: RefusedMessage): object {
+  return { refused: reasons, ...(looksLike !== undefined && { looks_like: toLooksLike(looksLike) }) }
 }
 
 /** Any program may have written it; what is no timestamp counts as the earliest. */

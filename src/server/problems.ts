@@ -1,6 +1,7 @@
 // What a request is refused with: application/problem+json (RFC 9457), under codes that stay.
 
 import { STATUS_CODES } from 'node:http'
+import { type EarlierRow, toLooksLike } from '../domain/message.ts'
 
 export const PROBLEMS = {
   body_too_large: 413,
@@ -51,6 +52,8 @@ export interface ProblemPart {
 }
 
 interface ProblemOptions {
+  /** The recorded row that an instruction may repeat. */
+  readonly looksLike?: EarlierRow | undefined
   readonly errors?: readonly ProblemPart[]
   readonly retryAfterS?: number
   readonly cause?: unknown
@@ -62,12 +65,14 @@ export class ProblemError extends Error {
   readonly code: ProblemCode
   readonly errors: readonly ProblemPart[]
   readonly retryAfterS: number | null
+  readonly looksLike: EarlierRow | null
 
-  constructor(code: ProblemCode, detail: string, { errors = [], retryAfterS, cause }: ProblemOptions = {}) {
+  constructor(code: ProblemCode, detail: string, { errors = [], retryAfterS, looksLike, cause }: ProblemOptions = {}) {
     super(detail, { cause })
     this.code = code
     this.errors = errors
     this.retryAfterS = retryAfterS ?? null
+    this.looksLike = looksLike ?? null
   }
 
   get status(): number {
@@ -81,14 +86,15 @@ export function notFound(what: string): ProblemError {
 }
 
 export function problemBody(problem: ProblemError, requestId: string): object {
-  const { code, status, message, errors } = problem
+  const { code, status, message, errors, looksLike } = problem
   return {
     type: `urn:tranche:problem:${code}`,
-    title: STATUS_CODES[status] ?? 'Error',
+    title: looksLike === null ? (STATUS_CODES[status] ?? 'Error') : 'It may be done already',
     status,
     detail: message,
     code,
     request_id: requestId,
     ...(errors.length === 0 ? {} : { errors }),
+    ...(looksLike === null ? {} : { looks_like: toLooksLike(looksLike) }),
   }
 }

@@ -32,6 +32,10 @@ export const PROBLEM = z
         }),
       )
       .optional(),
+    looks_like: z
+      .object({ reference: z.string(), batch: z.string(), row: whole, state: z.string(), final: z.boolean() })
+      .optional()
+      .describe('The recorded instruction that a refused one may repeat: what it asks for may be done already.'),
   })
   .meta({ id: 'Problem', description: 'A problem, as RFC 9457 has it.' })
 

@@ -70,6 +70,15 @@ test('a refusal has its reasons one by one, and is never unsure', async () => {
   expect(recordedIn(office)).toEqual([])
 })
 
+test('a refusal names the instruction that it may repeat', async () => {
+  await work()
+  const later = new Date(Date.now() + 86_400_000).toISOString()
+  const { batch, row } = await client.submit(refund(1, { execute_at: later }))
+  const again = await why(client.submit(refund(1, { reference: 'again', execute_at: later })))
+  const { reference } = refund(1)
+  expect(again).toMatchObject({ looksLike: { reference, batch, row, state: 'PENDING', final: false } })
+})
+
 test('a batch is taken whole, or refused with a reason for each instruction', async () => {
   await work()
   const batch = (...numbers: [number, ...number[]]) => {

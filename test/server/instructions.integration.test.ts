@@ -101,14 +101,16 @@ test('what contradicts the record has a code, and a look-alike is let through by
   const refused = await post(alike('B'), 'two')
   expect(refused.said).toMatchObject({
     code: 'instruction_refused',
+    title: 'It may be done already',
     errors: [{ code: 'lookalike', detail: expect.stringContaining('set allow_lookalike_of to "A"') }],
+    looks_like: { reference: 'A', batch: expect.any(String), row: 1, state: 'PENDING', final: false },
   })
   expect((await post(alike('B', { allow_lookalike_of: 'A' }), 'three')).statusCode).toBe(201)
   expect((await post(alike('C', { allow_lookalike_of: 'A' }), 'four')).said.errors).toMatchObject([
     { code: 'lookalike', detail: expect.stringContaining('set allow_lookalike_of to "B"') },
   ])
   const other = await post(alike('A', { amount: '2.00' }), 'five')
-  expect(other.said.errors).toMatchObject([{ field: 'reference' }])
+  expect(other.said).toMatchObject({ errors: [{ field: 'reference' }], looks_like: { reference: 'A' } })
 })
 
 test.each([

@@ -41,6 +41,7 @@ export interface LikeRow {
 /** What a message looks like. */
 export interface Likeness {
   readonly reference: string
+  readonly at: { readonly batchId: string | null; readonly rowNo: number }
   readonly text: string
 }
 

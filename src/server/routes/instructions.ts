@@ -58,10 +58,15 @@ async function assertNewest({ ledger, app }: Door): Promise<void> {
 
 function subjectOf(taken: TakenMessage, reference: string): Subject {
   if (taken.kind !== 'refused') return { kind: taken.kind, batch: taken.batchId, row: taken.rowNo }
+  const { looksLike, reasons } = taken
+  const then =
+    looksLike === undefined
+      ? 'Mend it and hand it in again.'
+      : 'What it asks for may be done already: look at the row in looks_like before you hand it in again.'
   throw new ProblemError(
     'instruction_refused',
-    `This request for the instruction ${JSON.stringify(visibleStart(reference))} was refused: nothing of it was recorded, and nothing will be sent for it. Mend it and hand it in again.`,
-    { errors: taken.reasons.map(partOf) },
+    `This request for the instruction ${JSON.stringify(visibleStart(reference))} was refused: nothing of it was recorded, and nothing will be sent for it. ${then}`,
+    { errors: reasons.map(partOf), looksLike },
   )
 }
 

@@ -4,7 +4,7 @@ import type { AskedSum } from '../../../domain/approval.ts'
 import { aboveLimit } from '../../../domain/daily-limit.ts'
 import type { AccountId, BatchId } from '../../../domain/ids.ts'
 import { MESSAGE_FIELDS, type Operation } from '../../../domain/instruction.ts'
-import type { IntakeAnswer } from '../../../domain/message.ts'
+import type { EarlierRow, IntakeAnswer } from '../../../domain/message.ts'
 import type { Currency } from '../../../domain/money.ts'
 import { otherSpellingText } from '../../../domain/run-key.ts'
 import { visible } from '../../../domain/visible.ts'
@@ -23,7 +23,7 @@ import {
 import { aboveLimitText } from '../../rules/daily-limit.ts'
 import { judgeDates } from '../../rules/dates.ts'
 import type { TargetVerdict } from '../../rules/judge-target.ts'
-import { type Likeness, likenessText, lookalikeRefusal } from '../../rules/lookalikes.ts'
+import { type Likeness, type LikeRow, likenessText, lookalikeRefusal } from '../../rules/lookalikes.ts'
 import { type OrderQuestion, type OrderVerdict, placeText } from '../../rules/order-book.ts'
 import { BY_MESSAGES, type Needed, neededFor, noteWaiting } from '../approving/needed.ts'
 import { kindsBeside } from '../approving/waiting.ts'
@@ -71,12 +71,12 @@ export function* recordMessage(
 ): Script<IntakeAnswer | 'held-by-draft'> {
   const { ifRefused, nowMs } = message
   const before = ifRefused === undefined ? null : yield* refusedBefore(ifRefused.sourceId)
-  if (before !== null) return { kind: 'refused', reason: before.join('; ') }
+  if (before !== null) return yield* refusedBeside(before.join('; '), yield* earlierThan(message))
   const answer = yield* judgeMessage(book, newBatchId, message)
   if (answer === 'held-by-draft' || answer.kind !== 'refused' || ifRefused === undefined) return answer
   // In this transaction: another worker that has the message in hand as well would find it free, and record it.
   const reasons = yield* recordRefusal({ ...ifRefused, reasons: [visible(answer.reason)], nowMs })
-  return { kind: 'refused', reason: reasons.join('; ') }
+  return { ...answer, reason: reasons.join('; ') }
 }
 
 function* judgeMessage(
@@ -89,18 +89,19 @@ function* judgeMessage(
   const known = yield* recordedUnder(accountId, row.reference)
   if (known !== undefined) {
     const answer = answerForKnown(known, row.content)
-    if (answer !== 'held-by-draft' && answer.kind === 'duplicate') yield* keepReplyTo(message, known)
-    return answer
+    if (answer === 'held-by-draft') return answer
+    if (answer.kind === 'duplicate') yield* keepReplyTo(message, known)
+    return answer.kind === 'refused' ? yield* refusedBeside(answer.reason, known) : answer
   }
   const verdict = yield* verdictOnOrder(message, row)
   const target = yield* targetVerdictOn(message, row, message.instruction.beside ?? null)
   const objection = yield* objectionTo(message, row, { order: verdict, target })
-  if (objection !== null) return { kind: 'refused', reason: objection }
+  if (objection !== null) return yield* refusedBeside(objection, yield* alike(message, row))
   const maybeExecuted = yield* whyMaybeExecuted(message)
   const like = yield* likeness(message, row, { order: verdict, target })
   // The lost state may have taken it all the same: a person decides, and is told what it looks like.
   if (like !== null && like.reference !== message.allowLookalikeOf && maybeExecuted === null)
-    return { kind: 'refused', reason: lookalikeRefusal(like) }
+    return yield* refusedBeside(lookalikeRefusal(like), like.at)
   const closed = yield* closedUnder(message)
   if (closed === 'held-by-draft') return closed
   if (closed !== null) return { kind: 'refused', reason: closed }
@@ -125,6 +126,27 @@ function* judgeMessage(
   const reason = [maybeExecuted, ...(like === null ? [] : [like.text])].join('; ')
   yield* doubtRecorded(book, { batchId, firstRow: rowNo, reason, nowMs })
   return { kind: 'accepted', batchId, rowNo, state: 'IN_DOUBT' }
+}
+
+const RECORDED_AT = `
+    SELECT reference, batch_id AS "batchId", row_no AS "rowNo", state FROM instruction
+    WHERE batch_id = :batchId AND row_no = :rowNo`
+
+/** Whoever hands in again what seems to have failed must hear that it may be done, and where. */
+function* refusedBeside(reason: string, at: Likeness['at'] | undefined): Script<IntakeAnswer> {
+  if (at === undefined) return { kind: 'refused', reason }
+  const { batchId, rowNo } = at
+  return { kind: 'refused', reason, looksLike: yield* one<EarlierRow>(RECORDED_AT, { batchId, rowNo }) }
+}
+
+function* earlierThan(message: IntakeMessage): Script<Likeness['at'] | undefined> {
+  const row = toColumns(message.instruction)
+  return (yield* recordedUnder(message.accountId, row.reference)) ?? (yield* alike(message, row))
+}
+
+/** Whatever it is refused for besides: the latest row of the same operation, amount and target. */
+function* alike(message: IntakeMessage, row: InstructionColumns): Script<LikeRow | undefined> {
+  return row.lookalike === null ? undefined : yield* likeRowOf(arrivingOf(message, row), row.lookalike)
 }
 
 const REPLY_TO = `
@@ -253,17 +275,17 @@ function* likeness(
   // A doubt goes before all else: what it looks like besides may be long ago.
   if (verdict !== 'fits' && verdict.kind === 'asked' && verdict.why === 'beside-doubt')
     return yield* likenessBy(verdict)
-  const found = yield* likeRowOf(arrivingOf(message, row), row.lookalike)
-  if (found !== undefined) return { reference: found.reference, text: likenessText(found) }
+  const found = yield* alike(message, row)
+  if (found !== undefined) return { reference: found.reference, at: found, text: likenessText(found) }
   if (verdict !== 'fits' && verdict.kind === 'asked') return yield* likenessBy(verdict)
   if (target === 'fits' || target.kind !== 'asked') return null
-  const { reference } = target.at
-  return { reference, text: `it ${target.problem} (${reference}, ${placeText(target.at)})` }
+  const { at, problem } = target
+  return { reference: at.reference, at, text: `it ${problem} (${at.reference}, ${placeText(at)})` }
 }
 
 function* likenessBy(verdict: OrderQuestion): Script<Likeness> {
   const { reference } = (yield* one<{ reference: string }>(REFERENCE_AT, { ...verdict.at }))!
-  return { reference, text: `${verdict.problem}, last by ${reference}` }
+  return { reference, at: verdict.at, text: `${verdict.problem}, last by ${reference}` }
 }
 
 const REFERENCE_AT = 'SELECT reference FROM instruction WHERE batch_id = :batchId AND row_no = :rowNo'
