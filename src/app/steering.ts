@@ -3,6 +3,28 @@
 import type { BatchView } from '../domain/batch.ts'
 import { countIn } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
+import type { FoundInstruction } from '../domain/found.ts'
+import { toIdentifier } from '../domain/identifier.ts'
+import { words } from '../domain/words.ts'
+import type { Ledger } from '../ports/ledger/ledger.ts'
+
+/** The row of that reference which is still to be sent. null: there is no such reference. */
+export async function waitingUnder(
+  ledger: Pick<Ledger, 'find'>,
+  reference: string,
+  sees: (merchant: string) => boolean,
+): Promise<FoundInstruction | null> {
+  const found = (await ledger.find(toIdentifier(reference))).filter(
+    ({ by, merchant }) => by === 'reference' && sees(merchant),
+  )
+  const waiting = found.filter(({ state }) => state === 'READY')
+  if (waiting.length > 1)
+    throw new Fault(
+      'usage',
+      words`Several merchants have an instruction of that reference: ${waiting.map(({ merchant }) => merchant).join(', ')}. Nothing was changed. Name one with ${{ set: 'merchant', to: null }}.`,
+    )
+  return waiting[0] ?? found.at(-1) ?? null
+}
 
 export type Steering = 'pause' | 'resume' | 'cancel'
 

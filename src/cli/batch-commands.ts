@@ -103,11 +103,15 @@ const STEERING = {
 
 function addSteering(program: Command, what: keyof typeof STEERING, act: Act): void {
   const command = program
-    .command(what === 'resume' ? 'resume [batch]' : `${what} <batch>`)
+    .command(what === 'pause' ? 'pause <batch>' : `${what} [batch]`)
     .description(STEERING[what])
     .requiredOption('--reason <text>', 'why; kept in the history')
   if (what === 'resume') command.option('--merchant <name>', 'instead of a batch: let a stopped merchant continue')
-  if (what === 'cancel') command.option('-y, --yes', YES_HELP)
+  if (what === 'cancel')
+    command
+      .option('--reference <reference>', 'instead of a batch: cancel this one instruction')
+      .option('--merchant <name>', 'whose instruction, where several have one of that reference')
+      .option('-y, --yes', YES_HELP)
   command
     .addHelpText('after', example(`tranche ${what} 261120-k7q2m --reason "agreed with Ann"`))
     .action((batch: string | undefined, options: SteerArguments) =>

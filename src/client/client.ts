@@ -41,6 +41,14 @@ export class TrancheClient {
   }
 
   /**
+   * Resolves when it is cancelled. Rejects with a RefusedError where it is not there, or was sent already, and with an UnsureError where
+   * it is not known whether it was cancelled: then ask again. Through HTTP only.
+   */
+  cancel(reference: string, reason: string, merchant?: string): Promise<void> {
+    return this.#transport.cancel(reference, reason, merchant)
+  }
+
+  /**
    * Each event again until the handler resolves: tell those that came before by their id. What Redis loses before the handler had it does
    * not come any more; the events of the record have it.
    */

@@ -54,6 +54,18 @@ export function openHttpTransport({
       })
       return submittedBy(instruction, answer)
     },
+    async cancel(reference, reason, merchant) {
+      const body = JSON.stringify({ reason, ...(merchant !== undefined && { merchant }) })
+      const headers = { 'content-type': 'application/json', 'idempotency-key': idempotencyKey({ reference }, body) }
+      const to = at(`v1/instructions/${encodeURIComponent(reference)}/cancel`)
+      const { status, body: said } = await ask(to, { method: 'POST', headers, body }).catch((error: unknown) => {
+        throw new UnsureError('No answer came', { cause: error })
+      })
+      if (status === 200) return
+      const { code, detail } = Object(said) as { code?: unknown; detail?: unknown }
+      if (code === 'refused' || code === 'not_found') throw new RefusedError([String(detail)])
+      throw new UnsureError(`It was answered with ${status}`, { status, code: typeof code === 'string' ? code : null })
+    },
     async submitBatch() {
       throw new TypeError('A batch is handed in through the queue: open the client with redis. Nothing was sent.')
     },
@@ -109,7 +121,7 @@ export function openHttpTransport({
 }
 
 /** Of all that is said: mended under the same reference, it is another request. The ledger goes by the reference alone. */
-function idempotencyKey({ reference }: Instruction, body: string): string {
+function idempotencyKey({ reference }: Pick<Instruction, 'reference'>, body: string): string {
   return createHash('sha256').update(`${reference}\n${body}`).digest('hex')
 }
 

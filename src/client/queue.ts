@@ -62,6 +62,11 @@ export function openQueueTransport(options: QueueOptions): Transport {
       return { reference, ...(await hand('instruction', instruction)) } as Submitted
     },
     submitBatch: async (batch: Batch) => (await hand('batch', batch)) as SubmittedBatch,
+    async cancel() {
+      throw new TypeError(
+        'An instruction is cancelled over HTTP: open the client with url and key. Nothing was changed.',
+      )
+    },
     onOutcome: (handler) => listen(replyTo, names, handler),
     async close() {
       await inTime(Promise.all([events.close(), queue.close()]), CLOSE_MS).catch(() => {})

@@ -6,6 +6,7 @@ import type { Batch, Instruction, Submitted, SubmittedBatch } from './instructio
 export interface Transport {
   submit(instruction: Instruction): Promise<Submitted>
   submitBatch(batch: Batch): Promise<SubmittedBatch>
+  cancel(reference: string, reason: string, merchant?: string): Promise<void>
   onOutcome(handler: OutcomeHandler): Listening
   close(): Promise<void>
 }

@@ -2,7 +2,7 @@
 
 import { openLedger } from '../app/ledger.ts'
 import { workerNow } from '../app/locks.ts'
-import { assertSteerable, type Steering } from '../app/steering.ts'
+import { assertSteerable, type Steering, waitingUnder } from '../app/steering.ts'
 import type { App } from '../app.ts'
 import type { BatchView } from '../domain/batch.ts'
 import { countIn, leftOpenIn, waitsForApproval } from '../domain/batch-status.ts'
@@ -10,6 +10,7 @@ import { Fault } from '../domain/fault.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { approvalsText } from '../present/approval.ts'
 import { EXIT } from '../present/exit-codes.ts'
+import { foundLines } from '../present/found.ts'
 import { leftOpenLines } from '../present/standing.ts'
 import { plural } from '../present/text.ts'
 import { confirm } from './confirm.ts'
@@ -20,6 +21,8 @@ export interface SteerArguments {
   readonly reason: string
   readonly merchant?: string
   readonly yes?: boolean
+  /** In place of a batch: one instruction. */
+  readonly reference?: string
 }
 
 export async function steer(
@@ -31,7 +34,7 @@ export async function steer(
 ): Promise<number> {
   if (given.reason.trim() === '')
     throw new Fault('usage', '--reason: write why; it is kept in the history. Nothing was changed.')
-  if (id !== undefined && given.merchant !== undefined)
+  if (id !== undefined && given.merchant !== undefined && what === 'resume')
     throw new Fault(
       'usage',
       `Name a batch or a merchant, not both: tranche resume ${id} --reason TEXT lets the batch go on, tranche resume --merchant ${given.merchant} --reason TEXT a merchant that was stopped. Nothing was changed.`,
@@ -40,6 +43,7 @@ export async function steer(
   try {
     if (what === 'resume' && given.merchant !== undefined)
       return await resumeMerchant(app, ledger, given.merchant, given.reason, terminal)
+    if (given.reference !== undefined) return await cancelOne(app, ledger, given.reference, { id, ...given }, terminal)
     if (id === undefined)
       throw new Fault('usage', `Name the batch: tranche ${what} BATCH --reason TEXT. Nothing was changed.`)
     const before = await findBatch(ledger, id)
@@ -69,6 +73,34 @@ export async function steer(
   } finally {
     await ledger.close()
   }
+}
+
+async function cancelOne(
+  app: App,
+  ledger: Ledger,
+  reference: string,
+  { id, merchant, reason, yes = false }: SteerArguments & { readonly id: string | undefined },
+  terminal: Terminal,
+): Promise<number> {
+  if (id !== undefined)
+    throw new Fault('usage', 'Name a batch, or one instruction by --reference, not both. Nothing was changed.')
+  const row = await waitingUnder(ledger, reference, (name) => merchant === undefined || name === merchant)
+  if (row === null)
+    throw new Fault(
+      'usage',
+      `There is no instruction "${reference}" in this ledger. Nothing was changed. See: tranche find`,
+    )
+  const { batchId, rowNo, state } = row
+  if (state === 'READY')
+    await confirm(terminal, {
+      question: `${foundLines(row).slice(0, 2).join('; ')}: it will not be sent, and that cannot be undone. Cancel it?`,
+      otherwise: 'Nothing was changed.',
+      yes,
+    })
+  await ledger.cancelRow({ batchId, rowNo }, reason, app.actor, app.clock.nowMs())
+  terminal.object({ reference: row.reference, batch: batchId, row: rowNo, status: 'CANCELLED' })
+  terminal.say(`${row.reference} (row ${rowNo} of batch ${batchId}) is cancelled. The others of its batch go on.`)
+  return EXIT.approved
 }
 
 function lookBeforeCancel(batch: BatchView, yes: boolean, terminal: Terminal): Promise<void> {

@@ -49,6 +49,7 @@ export const STEERING_ACTS = [
   'pause',
   'resume',
   'cancel',
+  'cancel-row',
   'resume-account',
   'stop-account',
   'rate',

@@ -102,6 +102,8 @@ export interface ReceivedMessage {
   readonly sourceId: string
   /** When its producer put it into the queue, epoch milliseconds by the producer's clock. Absent: it came by no queue. */
   readonly queuedAtMs?: number | undefined
+  /** A parent job waits for its completion. */
+  readonly hasParent?: boolean | undefined
   /** Why the queue could not read it. Absent: it could. */
   readonly unread?: RefusedMessage | undefined
 }

@@ -58,6 +58,9 @@ const MESSAGE_JOB = 'instruction'
 const BATCH_JOB = 'batch'
 const CARD_IN_ID =
   'the job id holds a card number or security code: nothing was sent; hand the message in again under another id'
+/** BullMQ knows one kind of completion. */
+const HAS_PARENT =
+  'the job has a parent, which would run as soon as the message is recorded: before it is executed, and whatever comes of that. Hand it in without a parent, and have its outcome (reply_to) start what follows'
 /** Of a name that is not known here, as much as a person needs to find it. */
 const NAME_CHARACTERS = 100
 
@@ -75,6 +78,7 @@ export async function takeMessage(handed: ReceivedMessage, parts: MessageParts):
     withheld = parsed.kind === 'refused' ? parsed.withheld : null
     await assertUnknownEverywhere(parsed, parts)
     if (holdsCardData(sourceId)) taken = { kind: 'refused', reasons: [CARD_IN_ID], withheld }
+    else if (handed.hasParent === true) taken = { kind: 'refused', reasons: [HAS_PARENT], withheld }
     else
       taken = [MESSAGE_JOB, BATCH_JOB].includes(jobName)
         ? await tryToTake(parsed, { ...handed, ifRefused: kept(withheld) }, parts)

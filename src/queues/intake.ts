@@ -300,6 +300,7 @@ async function takeJob(
       payload: job.data,
       sourceId: `${INTAKE_QUEUE}/${job.id}/${job.timestamp}`,
       queuedAtMs: queuedAtMs(job),
+      hasParent: job.parentKey !== undefined,
       unread: worker.whyUnread(job),
     })
     // Its producer is told by the event all the same.

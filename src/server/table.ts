@@ -62,6 +62,8 @@ export const ROUTES = {
     ...({ scope: 'instructions:read', merchants: 'object' } as const),
   },
 
+  cancelInstruction: { ...STEERED, path: '/v1/instructions/:reference/cancel' },
+
   listDoubts: { ...READS, path: '/v1/doubts', scope: 'doubts:read', merchants: 'listed' },
   resolveDoubt: { ...ACTS, path: '/v1/doubts/:row/resolution', scope: 'doubts:resolve', merchants: 'object' },
 

@@ -46,6 +46,25 @@ test('rows that a person cancelled have the parts of who did it in their history
   })
 })
 
+test('one row is cancelled by its reference, and what was cancelled is not cancelled again', async () => {
+  office = await openOffice()
+  const batch = await submitted()
+  const cancel = (...args: readonly string[]) => office.tranche('cancel', ...args, '--reason', 'the customer left')
+  expect((await cancel('--reference', 'R-2', '--merchant', 'other')).code).toBe(2)
+  expect((await cancel(batch, '--reference', 'R-2')).code).toBe(2)
+  const cancelled = await cancel('--reference', 'R-2', '--json')
+  expect(cancelled.last).toMatchObject({ reference: 'R-2', batch, row: 2, status: 'CANCELLED' })
+  const again = await cancel('--reference', 'R-2')
+  expect([again.code, again.stderr]).toEqual([2, expect.stringMatching(/Row 2 .* is CANCELLED/)])
+  expect(query(office, 'SELECT state FROM instruction ORDER BY row_no')).toMatchObject([
+    { state: 'READY' },
+    { state: 'CANCELLED' },
+    { state: 'READY' },
+  ])
+  const [act] = query(office, "SELECT reason, batch_id FROM act WHERE what = 'cancel-row'")
+  expect(act).toMatchObject({ reason: 'the customer left', batch_id: batch })
+})
+
 /** What `tranche log` tells, without what every line has. */
 async function logged(...args: readonly string[]): Promise<readonly Said[]> {
   const said = await office.tranche('log', ...args, '--json')

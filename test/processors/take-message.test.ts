@@ -175,7 +175,7 @@ describe('a message that was refused', () => {
     const refused = await take(second)
     expect(refused).toMatchObject({ kind: 'refused', reasons: [expect.stringContaining('looks like msg-1')] })
     await closeFirst()
-    expect(await take(second)).toEqual(refused)
+    expect(await take(second)).toEqual({ ...refused, looksLike: undefined })
     expect(await ledger.refusals({ sinceMs: null, merchant: null, most: 10 })).toMatchObject({ count: 1 })
     expect(await ledger.batches()).toHaveLength(1)
   })
@@ -192,6 +192,12 @@ describe('a message that was refused', () => {
     const refused = await take({ ...REFUND, merchant: 'default' }, { addressees })
     expect(refused).toMatchObject({ kind: 'refused' })
     expect(await take(REFUND)).toEqual(refused)
+  })
+
+  test('by its parent, which would run before it is executed', async () => {
+    const taken = await takeMessage({ ...handed(REFUND, 'queue/child'), hasParent: true }, parts)
+    expect(taken).toMatchObject({ kind: 'refused', reasons: [expect.stringMatching(/^the job has a parent/)] })
+    expect(await ledger.batches()).toEqual([])
   })
 
   test('not yet by a merchant that the ledger knows and this worker does not, for another worker may', async () => {

@@ -219,7 +219,35 @@ test('the client of services: accepted, known, refused, and unsure without an an
   const unsure = await keyless.submit(asked).catch((error) => error)
   expect(unsure).toBeInstanceOf(UnsureError)
   expect(unsure).toMatchObject({ status: 401, code: 'key_unknown' })
+  await client.cancel('A', 'the customer left')
+  await expect(client.cancel('A', 'again')).rejects.toThrow(RefusedError)
+  await expect(client.cancel('nobody', 'why not')).rejects.toThrow(RefusedError)
+  await expect(keyless.cancel('A', 'again')).rejects.toThrow(UnsureError)
   await Promise.all([client.close(), keyless.close()])
+})
+
+test('one instruction is cancelled by its reference, once, and the others of its batch go on', async () => {
+  const { batch } = (await post(refund('A'), 'one')).said
+  await post(refund('BB'), 'two')
+  const cancel = (reference: string, idempotencyKey: string, over: object = {}) =>
+    served.ask('POST', `/v1/instructions/${reference}/cancel`, {
+      ...{ key, body: { reason: 'the customer left', ...over }, headers: { 'idempotency-key': idempotencyKey } },
+    })
+  expect((await cancel('A', 'other', { merchant: 'club' })).statusCode).toBe(404)
+  const cancelled = await cancel('A', 'three')
+  expect([cancelled.statusCode, cancelled.said]).toMatchObject([200, { reference: 'A', batch, status: 'CANCELLED' }])
+  expect((await cancel('A', 'three')).headers['idempotent-replayed']).toBe('true')
+  expect((await cancel('A', 'four')).said).toMatchObject({
+    status: 409,
+    detail: expect.stringContaining('is CANCELLED'),
+  })
+  await claimNamed(served.ledger, batch, 'BB', Date.now())
+  expect((await cancel('BB', 'five')).said.detail).toMatch(/is SENDING: only what was not sent yet can be cancelled/)
+  expect((await rowsIn(served.ledger, batch)).map(({ state }) => state)).toEqual(['CANCELLED', 'SENDING'])
+  const acts = (await listOf(served.ledger.log(null))).filter(({ what }) => what === 'cancel-row')
+  expect(acts).toMatchObject([
+    { batchId: batch, details: { row: 1 }, reason: 'the customer left', actor: { name: 'test' } },
+  ])
 })
 
 test('who acted stands in the record by the id and name of the key', async () => {

@@ -71,6 +71,7 @@ const SAMPLES = (): Readonly<Record<RouteName, Sample>> => ({
   resumeBatch: { body: WHY },
   cancelBatch: { body: WHY },
   submitInstruction: { body: INSTRUCTION },
+  cancelInstruction: { body: WHY },
   findInstructions: { at: '?reference=B' },
   getHistory: {},
   listDoubts: {},

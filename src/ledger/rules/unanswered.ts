@@ -1,6 +1,8 @@
 // Moves that no answer makes: rows that are swept, cancelled, restored, or known to be executed before. Pure.
 
 import { isoOf } from '../../domain/batch-status.ts'
+import { Fault } from '../../domain/fault.ts'
+import { type State, statusOf } from '../../domain/states.ts'
 
 /** Why a row is in doubt whose process ended in mid-request. Whether and when a first byte left, no process knows. */
 export function sweptReason(claimedAtMs: number): string {
@@ -31,6 +33,15 @@ export function queuedBeforeReason(restoredAtMs: number, isAhead: boolean): stri
 /** `why`: as the person said who cancelled the batch. */
 export function cancelledReason(why: string | null): string {
   return `cancelled: ${why ?? 'no reason kept'}`
+}
+
+/** Why one row cannot be cancelled; null: it is still to be sent. */
+export function whyNotCancelled({ batchId, rowNo }: { batchId: string; rowNo: number }, state: State): Fault | null {
+  if (state === 'READY') return null
+  return new Fault(
+    'usage',
+    `Row ${rowNo} of batch ${batchId} is ${statusOf(state)}: only what was not sent yet can be cancelled. Nothing was changed.`,
+  )
 }
 
 /** A person said of it that nothing had been executed; a person who pays it another way should know that it was ever open. */

@@ -15,12 +15,19 @@ export interface AccountControls {
   readonly triedCredentials: string | null
 }
 
+export interface RowPlace {
+  readonly batchId: BatchId
+  readonly rowNo: number
+}
+
 export interface ControlLedger {
   pause(batchId: BatchId, reason: string, actor: Actor, nowMs: number): Promise<void>
   /** A person has looked: the hold of its account ends with that of the batch. */
   resume(batchId: BatchId, reason: string, actor: Actor, nowMs: number): Promise<void>
   /** READY rows become CANCELLED; open requests are awaited by the worker that sent them. */
   cancel(batchId: BatchId, reason: string, actor: Actor, nowMs: number): Promise<void>
+  /** The one row, where it is READY; a fault where it is not. */
+  cancelRow(at: RowPlace, reason: string, actor: Actor, nowMs: number): Promise<void>
   resumeAccount(accountId: AccountId, reason: string, actor: Actor, nowMs: number): Promise<void>
   /** The account of that name has another address or user from now on. While no worker sends. */
   adoptAccount(name: string, url: string, username: string, reason: string, actor: Actor, nowMs: number): Promise<void>

@@ -8,7 +8,10 @@ import type { KeyLedger } from './keys.ts'
 import type { WebhookLedger } from './webhooks.ts'
 
 /** What a request may do. */
-export type OnceLedger = Pick<ControlLedger, 'pause' | 'resume' | 'cancel' | 'resumeAccount' | 'setRate'> &
+export type OnceLedger = Pick<
+  ControlLedger,
+  'pause' | 'resume' | 'cancel' | 'cancelRow' | 'resumeAccount' | 'setRate'
+> &
   Pick<DoubtLedger, 'resolve' | 'refuseProposal'> &
   Pick<IntakeLedger, 'recordMessage'> &
   Pick<KeyLedger, 'addKey'> &

@@ -2,6 +2,7 @@
 
 import * as z from 'zod'
 import { type MessageDoor, openMessageDoor, type TakenMessage } from '../../app/message-door.ts'
+import { waitingUnder } from '../../app/steering.ts'
 import { stoppedBy } from '../../domain/alarm.ts'
 import { type ApiKey, seesMerchant } from '../../domain/api-key.ts'
 import type { FoundInstruction } from '../../domain/found.ts'
@@ -18,12 +19,13 @@ import { answerPage, pageOf } from '../pages.ts'
 import { notFound, ProblemError, type ProblemPart } from '../problems.ts'
 import { addRoute } from '../route.ts'
 import { stateNow } from '../row-now.ts'
-import { INSTRUCTION, MOVE, TAKEN } from '../schemas.ts'
+import { INSTRUCTION, MOVE, REASONED, TAKEN } from '../schemas.ts'
 
 export async function addInstructions(server: Server, door: Door): Promise<void> {
   addSubmitting(server, door, await openMessageDoor(door.app, door.ledger))
   addFinding(server, door)
   addHistory(server, door)
+  addCancelling(server, door)
 }
 
 function addSubmitting(server: Server, door: Door, messages: MessageDoor): void {
@@ -138,6 +140,41 @@ function addFinding(server: Server, door: Door): void {
 /** Ids of the gateway are told without the zeros in front of them. */
 function bare(text: string): string {
   return text.replace(/^0+(?=\d)/, '')
+}
+
+const CANCELLING = REASONED.extend({
+  merchant: z.string().min(1).optional().describe('Where several have that reference.'),
+})
+
+function addCancelling(server: Server, door: Door): void {
+  const { app, ledger } = door
+  addRoute(server, 'cancelInstruction', {
+    summary: 'Cancel one instruction that was not sent yet',
+    description: 'The others of its batch go on. What was sent is refused.',
+    params: z.strictObject({ reference: z.string().min(1).max(200) }),
+    body: CANCELLING,
+    replies: { 200: INSTRUCTION },
+    async answer({ params, body, request, reply }) {
+      const { key, actor } = callerOf(request)
+      const find = async () => {
+        const isMeant = (name: string) => seesMerchant(key, name) && (body.merchant ?? name) === name
+        const found = await waitingUnder(ledger, params.reference, isMeant)
+        if (found === null) throw notFound('There is no instruction with that reference in this ledger.')
+        return found
+      }
+      return answerOnce(door, request, reply, {
+        async act(once) {
+          const { batchId, rowNo } = await find()
+          await once.cancelRow({ batchId, rowNo }, body.reason, actor, app.clock.nowMs())
+          return {}
+        },
+        async show() {
+          const found = await find()
+          return { ...toJsonFound(found), ...statusWords(found.state) }
+        },
+      })
+    },
+  })
 }
 
 const HISTORY = z.object({ reference: z.string(), moves: z.array(MOVE) })

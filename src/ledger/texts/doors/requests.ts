@@ -33,6 +33,7 @@ export function requestsOn(engine: Engine, { looks, setForward, intake, ledgerId
         pause: (...asked) => control().pause(...asked),
         resume: (...asked) => control().resume(...asked),
         cancel: (...asked) => control().cancel(...asked),
+        cancelRow: (...asked) => control().cancelRow(...asked),
         resumeAccount: (...asked) => control().resumeAccount(...asked),
         setRate: (...asked) => control().setRate(...asked),
         resolve: (...asked) => doubts().resolve(...asked),

@@ -1,11 +1,16 @@
 // What a cancel leaves to do: READY rows of a cancelled batch become CANCELLED, in short transactions.
 
 import type { Actor } from '../../../domain/actor.ts'
+import type { Fault } from '../../../domain/fault.ts'
 import type { BatchId } from '../../../domain/ids.ts'
-import { cancelledReason, warningWhenCancelled } from '../../rules/unanswered.ts'
+import type { RowPlace } from '../../../ports/ledger/control.ts'
+import { cancelledReason, warningWhenCancelled, whyNotCancelled } from '../../rules/unanswered.ts'
 import type { Engine } from '../engine.ts'
-import { all, change } from '../script.ts'
-import { OPEN_ROW, type OpenRow, ROWS_PER_STEP, stepwise } from './open-rows.ts'
+import { recordAct } from '../record/acts.ts'
+import type { Book } from '../record/book.ts'
+import { all, change, one, type Script } from '../script.ts'
+import { OPEN_ROW, type OpenRow, ROWS_PER_STEP, type SettlingRow, stepwise } from './open-rows.ts'
+import { endCanary } from './pausing.ts'
 
 const READY = `
     SELECT ${OPEN_ROW}, i.ever_in_doubt AS "wasInDoubt", b.hold_reason AS why
@@ -28,6 +33,33 @@ export function cancelRows(engine: Engine, batchId: BatchId, actor: Actor | null
     }
     return rows.length
   })
+}
+
+const ONE = `
+    SELECT ${OPEN_ROW}, i.ever_in_doubt AS "wasInDoubt", b.canary_rows AS canary
+    FROM instruction i JOIN batch b ON b.id = i.batch_id
+    WHERE i.batch_id = :batchId AND i.row_no = :rowNo AND b.stage = 'open'`
+
+interface CancelledBy {
+  readonly reason: string
+  readonly actor: Actor
+  readonly nowMs: number
+}
+
+/** The others of its batch go on. */
+export function* cancelRow(book: Book, { batchId, rowNo }: RowPlace, by: CancelledBy): Script<Fault | null> {
+  const { reason, actor, nowMs } = by
+  const row = (yield* one<OpenRow & Pick<SettlingRow, 'canary'> & { wasInDoubt: number }>(ONE, { batchId, rowNo }))!
+  const fault = whyNotCancelled({ batchId, rowNo }, row.state)
+  if (fault !== null) return fault
+  const { id, attempt, account_id: accountId } = row
+  const why = cancelledReason(reason)
+  const warning = warningWhenCancelled(row.warning, row.wasInDoubt === 1)
+  yield* change(CANCEL, { nowMs, reason: why, warning, id })
+  yield* book.move(row, 'CANCELLED', 'cancel', { attempt, atMs: nowMs, actor, reason: why })
+  yield* recordAct({ what: 'cancel-row', atMs: nowMs, actor, batchId, accountId, reason, details: { row: rowNo } })
+  yield* endCanary(row, nowMs)
+  return null
 }
 
 const CANCELLED_AND_READY = `

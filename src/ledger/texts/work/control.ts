@@ -19,7 +19,7 @@ import { voidApprovals } from '../approving/waiting.ts'
 import { type Engine, FAULTING } from '../engine.ts'
 import { recordAct } from '../record/acts.ts'
 import { change, exists, one, type Script } from '../script.ts'
-import { cancelRows } from './cancelling.ts'
+import { cancelRow, cancelRows } from './cancelling.ts'
 import type { Looks } from './looks.ts'
 
 /** "Cancelled" says that nothing was sent, and of an older state that was put back nobody knows: before it, the ledger is looked at. */
@@ -44,6 +44,13 @@ export function controlOn(engine: Engine, { assertNewest, whyUnsure, whyAtWork }
       await assertNewest()
       await steerTo('cancelled', batchId, reason, actor, nowMs)
       await cancelRows(engine, batchId, actor, nowMs)
+    },
+    async cancelRow(at, reason, actor, nowMs) {
+      await assertNewest()
+      const fault = await engine.write(function* (book) {
+        return (yield* whyUnsure()) ?? (yield* cancelRow(book, at, { reason, actor, nowMs }))
+      }, FAULTING)
+      if (fault !== null) throw fault
     },
     resumeAccount: (accountId, reason, actor, nowMs) =>
       engine.write(function* () {
