@@ -9,7 +9,7 @@ import type { Ledger } from '../ports/ledger/ledger.ts'
 
 /** The account of a merchant in this ledger; made on first use. */
 export function accountOf(ledger: Ledger, merchant: Merchant, clock: Clock): Promise<AccountId> {
-  return ledger.account(merchant.name, merchant.url, merchant.username, clock.nowMs())
+  return ledger.account(merchant.name, merchant.url, merchant.username, clock.nowMs(), merchant.ownAccount)
 }
 
 /**

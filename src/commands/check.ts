@@ -212,11 +212,12 @@ async function knownAccount(
   if (merchant === NO_MERCHANT) return 0 as AccountId
   const accounts = await ledger.accounts()
   const known = accounts.find(
-    ({ name, url, username }) => name === merchant.name || (url === merchant.url && username === merchant.username),
+    ({ name, url, username }) =>
+      name === merchant.name || (username === merchant.username && (url === merchant.url || !merchant.ownAccount)),
   )
   const why = known === undefined ? null : whyOtherEnvironment(merchant, known.environment)
   if (why !== null) throw new Fault('config', why)
-  // A known name or address goes through the one check there is, which then writes nothing.
+  // A known name or user name goes through the one check there is, which then writes nothing.
   return known === undefined ? (0 as AccountId) : accountOf(ledger, merchant, app.clock)
 }
 

@@ -37,6 +37,8 @@ export function byName(merchants: readonly Merchant[], note: Note): ReadonlyMap<
       )
     }
     named.set(name, merchant)
+    // Said of one of two, it is said of both: the ledger may meet either first.
+    if (ownAccount && sameUser !== undefined) named.set(sameUser, { ...named.get(sameUser)!, ownAccount })
     accounts.set(account, name)
     credentials.set(credential, name)
   }

@@ -59,6 +59,40 @@ test('a wrong label is put right with a reason, while nothing was sent', async (
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('Something was sent')])
 })
 
+test('one account under another name and address is refused by every command that leads to sending, until it is adopted', async () => {
+  expect((await office.tranche('run', input)).code).toBe(0)
+  const merchant = {
+    ...{ url: office.sandbox.url.replace('127.0.0.1', 'localhost'), username: 'shop' },
+    password_file: await office.put('pw', 's3cret-pass'),
+  }
+  const configured = async (name: string, more = {}) => ({
+    ...{ TRANCHE_GATEWAY_URL: undefined, TRANCHE_GATEWAY_USERNAME: undefined, TRANCHE_GATEWAY_PASSWORD: undefined },
+    TRANCHE_CONFIG: await office.put('c.yaml', JSON.stringify({ merchants: { [name]: { ...merchant, ...more } } })),
+  })
+  const shop = await configured('shop')
+  for (const args of [
+    ['check', input],
+    ['run', input],
+    ['worker', '--until-idle'],
+  ]) {
+    const refused = await office.trancheWith(shop, ...args, ...(args[0] === 'worker' ? [] : ['--merchant', 'shop']))
+    expect([refused.code, refused.stderr]).toEqual([
+      2,
+      expect.stringMatching(
+        /knows that user name as merchant .*default.*tranche adopt --merchant default .*own_account/,
+      ),
+    ])
+  }
+  expect(office.sandbox.received()).toBe(2)
+  const own = await configured('shop', { own_account: true })
+  expect((await office.trancheWith(own, 'check', input, '--merchant', 'shop')).code).toBe(0)
+  const adopted = await configured('default')
+  const adopt = ['adopt', '--merchant', 'default', '--reason', 'a new address', '--yes']
+  expect((await office.trancheWith(adopted, ...adopt)).code).toBe(0)
+  expect((await office.trancheWith(adopted, 'run', input)).stderr).toMatch(/recorded before|already/)
+  expect(office.sandbox.received()).toBe(2)
+})
+
 test('doctor asks for a label that is missing', async () => {
   expect((await office.tranche('doctor')).stdout).toContain('WARN environment: default: nothing says whether')
   expect((await as('live', 'doctor')).stdout).not.toContain('nothing says whether')

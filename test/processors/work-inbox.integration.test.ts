@@ -285,7 +285,7 @@ describe('one batch for one file', () => {
   test('interrupted after it was recorded, it does not go to another merchant', async () => {
     await put('a.csv')
     await pass(open({ folder: { ...folder, archive: () => Promise.reject(new Error('killed')) } }))
-    const other = await ledger.account('other', 'https://other.example', 'shop', NOW)
+    const other = await ledger.account('other', 'https://other.example', 'other', NOW)
     const request = { ...REQUEST, accountId: other, nowMs: clock.nowMs() }
     await pass(open({ accountId: other, submit: (file) => submitFile(file, request, CLERK, ledger) }))
     expect(told.at(-1)).toMatchObject({ kind: 'trouble', error: { message: expect.stringContaining('recorded for ') } })

@@ -236,7 +236,7 @@ export class Office {
   }
 
   #accountOf(ledger: Ledger, number: number, life: Life): Promise<AccountId> {
-    return ledger.account(`merchant-${number}`, `https://gateway-${number}`, 'user', life.clock.nowMs())
+    return ledger.account(`merchant-${number}`, `https://gateway-${number}`, 'user', life.clock.nowMs(), true)
   }
 
   #openIntake(life: Life, ledger: Ledger, accounts: readonly AccountId[]) {

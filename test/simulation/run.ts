@@ -127,7 +127,7 @@ async function openAccounts({ world, record, plan }: RunParts, policy: ApprovalP
     async () => {
       const ledger = record.openLedger(life)
       for (const number of plan.accounts.keys()) {
-        await ledger.account(`merchant-${number}`, `https://gateway-${number}`, 'user', life.clock.nowMs())
+        await ledger.account(`merchant-${number}`, `https://gateway-${number}`, 'user', life.clock.nowMs(), true)
       }
       if (policy === null) return
       await ledger.adoptPolicy(policy, 'of the plan', CLERK, life.clock.nowMs())

@@ -13,16 +13,27 @@ export interface Account {
   readonly username: string
 }
 
+/** An account that is to be used. */
+export interface AskedAccount extends Account {
+  /** A person says that it is no other account, although it has the user name of one. */
+  readonly ownAccount: boolean
+}
+
 export interface KnownAccount extends Account {
   readonly id: AccountId
 }
 
-/** `known`: the accounts that have the name, or the address and user name. */
-export function identifyAccount(asked: Account, known: readonly KnownAccount[]): AccountId | 'new' | Fault {
+/**
+ * `known`: the accounts that have the name or the user name. The user name is the key of the account at the gateway, and one gateway may have several
+ * addresses: under another name and address it is taken for the same account until a person says otherwise.
+ */
+export function identifyAccount(asked: AskedAccount, known: readonly KnownAccount[]): AccountId | 'new' | Fault {
   const same = known.find((account) => isSameAccount(account, asked))
   if (same !== undefined) return same.name === asked.name ? same.id : knownByAnotherName(asked, same)
-  const [namesake] = known
-  return namesake === undefined ? 'new' : nameOfAnother(asked, namesake)
+  const namesake = known.find(({ name }) => name === asked.name)
+  if (namesake !== undefined) return nameOfAnother(asked, namesake)
+  const [sameUser] = known
+  return sameUser === undefined || asked.ownAccount ? 'new' : knownAtAnotherAddress(asked, sameUser)
 }
 
 /** The account that a person moves to another address or user name; or why it cannot be moved. `known`: as above. */
@@ -90,6 +101,13 @@ function knownByAnotherName({ name }: Account, same: Account): Fault {
   return new Fault(
     'config',
     `The gateway account of merchant "${name}" is known to this ledger as "${same.name}". A second name would let one reference be sent twice. Nothing was sent. Use the name "${same.name}".`,
+  )
+}
+
+function knownAtAnotherAddress(asked: Account, same: Account): Fault {
+  return new Fault(
+    'config',
+    words`Merchant "${asked.name}" is ${addressText(asked)}, and this ledger knows that user name as merchant "${same.name}" at ${same.url}. If both addresses reach one gateway account, everything would be sent to it a second time, so nothing is sent. If it is the same account: call it "${same.name}" in the configuration, then ${{ act: 'adopt-merchant', merchant: same.name }}. If it is another account: add own_account: true to merchant "${asked.name}" in TRANCHE_CONFIG.`,
   )
 }
 

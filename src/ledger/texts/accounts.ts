@@ -3,10 +3,10 @@
 import type { Account, KnownAccount } from '../rules/accounts.ts'
 import { all, type Script } from './script.ts'
 
-/** Those that have the name, or the address and user name. */
-export function* accountsLike({ name, url, username }: Account): Script<readonly KnownAccount[]> {
+/** Those that have the name or the user name. */
+export function* accountsLike({ name, username }: Pick<Account, 'name' | 'username'>): Script<readonly KnownAccount[]> {
   return yield* all<KnownAccount>(
-    'SELECT id, name, url, username FROM account WHERE name = :name OR (url = :url AND username = :username)',
-    { name, url, username },
+    'SELECT id, name, url, username FROM account WHERE name = :name OR username = :username ORDER BY id',
+    { name, username },
   )
 }

@@ -72,8 +72,11 @@ export interface WaitingToSubmit {
 }
 
 export interface IntakeLedger {
-  /** The account of this address and user; made on first use. A second name for a known account is a fault. */
-  account(name: string, url: string, username: string, nowMs: number): Promise<AccountId>
+  /**
+   * The account of this address and user; made on first use. A second name for a known account is a fault, as is a known user name at another
+   * address, unless a person says that it is an account of its own.
+   */
+  account(name: string, url: string, username: string, nowMs: number, ownAccount?: boolean): Promise<AccountId>
   /** One submit at a time: deletes what a dead one left, then begins. Faults with `stopped` if another does not come to an end. */
   openDraft(header: DraftHeader, waiting?: WaitingToSubmit): Promise<Draft>
   /**

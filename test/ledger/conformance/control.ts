@@ -108,7 +108,7 @@ export function describeControl(): void {
   })
 
   describe('adoptAccount: an account at another address', () => {
-    const account = (name: string, url: string) => ledger.account(name, url, 'shop', NOW)
+    const account = (name: string, url: string) => ledger.account(name, url, 'shop', NOW, true)
 
     test('is refused until it is adopted; then it is the same account, and its rows wait as before', async () => {
       const id = await account('shop', 'https://old.example')

@@ -333,6 +333,13 @@ export function describeDrafts(): void {
       })
     })
 
+    test('are known by their user name at another address too, until it is said that they are others', async () => {
+      const atNewAddress = (own: boolean) => ledger.account('shop', 'https://shop.example', 'merchant', NOW, own)
+      await expect(atNewAddress(false)).rejects.toMatchObject({ code: 'config' })
+      expect(await atNewAddress(true)).not.toBe(accountId)
+      expect(await atNewAddress(false)).toBe(await atNewAddress(true))
+    })
+
     test('do not change their address or user', async () => {
       await expect(ledger.account('default', 'https://default.gateway.example', 'someone', NOW)).rejects.toMatchObject({
         code: 'config',

@@ -15,10 +15,8 @@ const STORE: KnownAccount = { id: 2 as AccountId, name: 'store', url: 'https://b
 
 /** As a ledger finds them. */
 const like = (asked: Account) =>
-  [SHOP, STORE].filter(
-    (known) => known.name === asked.name || (known.url === asked.url && known.username === asked.username),
-  )
-const identify = (asked: Account) => identifyAccount(asked, like(asked))
+  [SHOP, STORE].filter((known) => known.name === asked.name || known.username === asked.username)
+const identify = (asked: Account, ownAccount = false) => identifyAccount({ ...asked, ownAccount }, like(asked))
 const move = (to: Account) => accountToAdopt(to, like(to))
 const saying = (found: unknown) => (found instanceof Fault ? `${found.code}: ${found.message}` : found)
 
@@ -27,11 +25,24 @@ describe('a merchant', () => {
     ['shop', SHOP.url, SHOP.username, 1],
     ['store', STORE.url, STORE.username, 2],
     ['stand', SHOP.url, 'other', 'new'],
-    ['stand', 'https://c.test', SHOP.username, 'new'],
   ])('%s at %s as %s is %s', (name, url, username, account) => {
     given({ name, url, username })
       .when(identify)
       .then(account as AccountId)
+  })
+
+  test('with a known user name under another name and address is another account only where a person says so', () => {
+    const stand: Account = { ...SHOP, name: 'stand', url: 'https://c.test' }
+    given(stand)
+      .when((asked) => identify(asked, true))
+      .then('new')
+    given(stand)
+      .when((asked) => saying(identify(asked)))
+      .then(
+        expect.stringMatching(
+          /^config: .*as merchant "shop" at https:\/\/a.test\. .*adopt-merchant shop.* own_account: true/,
+        ),
+      )
   })
 
   test.each([

@@ -5,7 +5,7 @@ import { Fault } from '../../../domain/fault.ts'
 import type { AccountId, BatchId } from '../../../domain/ids.ts'
 import type { Brake, UnfinishedBatch } from '../../../domain/submission.ts'
 import type { IntakeLedger, WaitingToSubmit } from '../../../ports/ledger/intake.ts'
-import { type Account, identifyAccount } from '../../rules/accounts.ts'
+import { type AskedAccount, identifyAccount } from '../../rules/accounts.ts'
 import { accountsLike } from '../accounts.ts'
 import { type Engine, FAULTING } from '../engine.ts'
 import { change, one, type Script } from '../script.ts'
@@ -29,8 +29,8 @@ export interface IntakeParts {
 export function intakeOn(engine: Engine, parts: IntakeParts): IntakeLedger {
   const { newBatchId, lockSubmit, openDraft, assertGoesOn } = parts
   return {
-    async account(name, url, username, nowMs) {
-      const found = await engine.write(() => accountOf({ name, url, username }, nowMs), FAULTING)
+    async account(name, url, username, nowMs, ownAccount = false) {
+      const found = await engine.write(() => accountOf({ name, url, username, ownAccount }, nowMs), FAULTING)
       if (found instanceof Fault) throw found
       return found
     },
@@ -140,8 +140,9 @@ function* otherBrakes(
 const INSERT_ACCOUNT = `
     INSERT INTO account (name, url, username, created_at) VALUES (:name, :url, :username, :nowMs) RETURNING id`
 
-function* accountOf({ name, url, username }: Account, nowMs: number): Script<AccountId | Fault> {
-  const found = identifyAccount({ name, url, username }, yield* accountsLike({ name, url, username }))
+function* accountOf(asked: AskedAccount, nowMs: number): Script<AccountId | Fault> {
+  const found = identifyAccount(asked, yield* accountsLike(asked))
   if (found !== 'new') return found
+  const { name, url, username } = asked
   return (yield* one<{ id: AccountId }>(INSERT_ACCOUNT, { name, url, username, nowMs }))!.id
 }
