@@ -43,6 +43,7 @@ export interface FileOptions {
   readonly notCards?: readonly string[] | undefined
   /** Of a workbook with several. */
   readonly sheet: string | undefined
+  readonly allowHidden?: number | undefined
   /** Of the door that asks: what is said of the file is in its words. */
   readonly spelling: Spelling
 }
@@ -109,6 +110,7 @@ export async function openInstructionFile(path: string, merchant: Merchant, opti
     headerRow: options.headerRow,
     runKey: options.runKey,
     sheet: options.sheet,
+    allowHidden: options.allowHidden,
     notCards: options.notCards,
     accountKey: accountKeyOf(merchant),
     spelling: options.spelling,

@@ -95,6 +95,7 @@ export function withTableOptions(command: Command): Command {
       '--rejects <file>',
       'write bad rows to this CSV, with what is wrong, to be corrected there and handed in again',
     )
+    .option('--allow-hidden <n>', 'the number of rows that are hidden in the sheet, when every one is meant')
     .option('--allow-lookalikes <n>', 'the number of look-alikes that check shows, when every one is meant')
     .option('--allow-above-limit <n>', 'the number of rows above the limit of a day, when every one is meant')
     .option(

@@ -31,6 +31,7 @@ export interface FileArguments {
   readonly notACard?: readonly string[]
   readonly format?: string
   readonly sheet?: string
+  readonly allowHidden?: string
   readonly runKey?: string
   /** The last look is answered with yes. */
   readonly yes?: boolean
@@ -116,6 +117,7 @@ export function requestFor(app: App, merchant: Merchant, given: FileArguments, c
     timeZone: given.timezone,
     map: (given.map ?? []).map(parseMapping),
     sheet: given.sheet,
+    allowHidden: parseOption(given.allowHidden, '--allow-hidden', 'the number that check shows', parseWhole),
     notCards: (given.notACard ?? []).map((column) => column.trim().normalize('NFC')),
     spelling: app.spelling,
   }

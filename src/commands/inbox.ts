@@ -81,6 +81,7 @@ const FOR_ONE_FILE = {
   '--run-key': 'runKey',
   '--expect-count': 'expectCount',
   '--expect-total': 'expectTotal',
+  '--allow-hidden': 'allowHidden',
   '--allow-lookalikes': 'allowLookalikes',
   '--allow-execute-at': 'allowExecuteAt',
   '--allow-above-limit': 'allowAboveLimit',

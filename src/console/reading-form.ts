@@ -57,6 +57,11 @@ const READ: readonly Setting[] = [
     hint: 'Of a workbook with several',
   },
   {
+    ...{ name: 'allow_hidden', option: 'allowHidden', label: 'Hidden rows that are meant', kind: 'line' },
+    hint: 'How many, where a filter hides rows of a workbook',
+    problem: whole(1, 999_999_999, 'Hidden rows that are meant must be a number, 1 or more'),
+  },
+  {
     ...{ name: 'header_row', option: 'headerRow', label: 'Line of the column names', kind: 'line' },
     hint: 'Where it is not the first',
     problem: whole(1, 1_000_000, 'Line of the column names must be a number, 1 or more'),

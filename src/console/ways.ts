@@ -50,6 +50,7 @@ function mapped<From, To>(value: From | null, map: (value: From) => To): To | nu
 
 /** What a file is read with, as the fields of its form are called. */
 const FIELDS: Partial<Readonly<Record<SettingName, string>>> = {
+  'allow-hidden': 'Hidden rows that are meant',
   currency: 'Currency',
   decimal: 'Decimal sign',
   'header-row': 'Line of the column names',

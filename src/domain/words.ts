@@ -14,6 +14,7 @@ export type Setting = {
 )
 
 export type SettingName =
+  | 'allow-hidden'
   | 'attempt'
   | 'canary'
   | 'correct'

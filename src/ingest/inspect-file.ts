@@ -10,10 +10,13 @@ import { type Text, words } from '../domain/words.ts'
 import { type Encoding, readHead, sniffBinary, sniffEncoding, type Weighed, weighUtf8 } from './csv/bytes.ts'
 import { findAbove, findHeaderBelow, type Layout, sniffLayout } from './csv/delimiter.ts'
 import { inGroups, readRecords } from './csv/records.ts'
+import type { Field } from './field-names.ts'
 import { parseRunKey } from './fields/reference.ts'
+import type { Header } from './header.ts'
 import { findCardAbove } from './header-faults.ts'
 import { knownWith, type ReadingOptions, type RecordsFound, surveyRecords } from './inspect-records.ts'
 import { LIMITS } from './limits.ts'
+import type { Unseen } from './workbook/sheet.ts'
 import { openWorkbook, startsAsZip, type Workbook } from './workbook/workbook.ts'
 
 export type Survey = Surveyed & (CsvPlace | WorkbookPlace)
@@ -95,8 +98,54 @@ async function surveyWorkbook(file: FileHandle, options: ReadingOptions): Promis
   const found = await surveyRecords(inGroups(workbook.records()), options, { ...workbook, delimiter: null })
   if (typeof found === 'string') return refuse(NOT_TEXT)
   if ('kind' in found) return found
+  const unseen = hiddenAmountFault(found.header, workbook.unseen, options) ?? hiddenRowsFault(workbook.unseen, options)
+  if (unseen !== null) return refuse(unseen)
   const place = { encoding: null, delimiter: null, sheet: workbook.sheet, firstLine: workbook.firstLine }
-  return toSurvey(found, workbook.sha256, place, unseenWarnings(workbook))
+  const warnings = [...unseenWarnings(workbook), ...(await commentWarnings(workbook, found.header))]
+  return toSurvey(found, workbook.sha256, place, warnings)
+}
+
+/** Who looks at the sheet takes the column that shows for the amount. */
+function hiddenAmountFault({ fields, written, rivals }: Header, { columns }: Unseen, { map = [] }: ReadingOptions) {
+  const amount = written[fields.amount ?? -1]?.trim()
+  const isHidden = (name: string) => columns.some((column) => column.trim() === name.trim())
+  const rival = rivals.find((name) => !isHidden(name))?.trim()
+  if (amount === undefined || rival === undefined || !isHidden(amount)) return null
+  if (map.some(({ field }) => field === 'amount')) return null
+  const as = (column: string, field: 'amount' | 'ignore') =>
+    words`${{ set: 'map', column: shown(column), field }}` as Text
+  return {
+    problem: `the column "${shown(amount)}" would be read as the amount and is hidden in the sheet, where "${shown(rival)}" is seen`,
+    remedy: words`to read it: ${as(amount, 'amount')}; to read the other: ${as(amount, 'ignore')} ${as(rival, 'amount')}`,
+  }
+}
+
+/** A filter hides rows as often as not because they are done. */
+function hiddenRowsFault({ rows }: Unseen, { allowHidden = 0 }: ReadingOptions): Problem<Text> | null {
+  if (rows === 0 || rows === allowHidden) return null
+  const [are, them] =
+    rows === 1 ? ['row of the sheet is hidden', 'it is'] : ['rows of the sheet are hidden', 'they are']
+  return {
+    problem: `${rows} ${are}, as by a filter, and would be read like any other`,
+    remedy: words`if ${them} meant: ${{ set: 'allow-hidden', to: `${rows}` }}; if not, show all rows and delete what is not meant`,
+  }
+}
+
+const COMMENTED: readonly Field[] = ['amount', 'request_ref_po_id', 'customer_vault_id', 'xtl_order_id', 'reference']
+const COMMENTS_NAMED = 20
+
+/** Somebody may have written there that the row is not to be sent. */
+async function commentWarnings(workbook: Workbook, { fields, written }: Header): Promise<readonly string[]> {
+  const places = COMMENTED.flatMap((field) => fields[field] ?? [])
+  const comments = await workbook.comments(places, workbook.firstLine)
+  const more = comments.length - COMMENTS_NAMED
+  return [
+    ...comments.slice(0, COMMENTS_NAMED).map(({ line, column, text }) => {
+      const name = shown((written[column - 1] ?? '').trim())
+      return `Line ${line}, column "${name}", has a comment: "${shown(text.replaceAll(/\s+/g, ' ').trim())}".`
+    }),
+    ...(more > 0 ? [`${more} more amounts or ids have comments.`] : []),
+  ]
 }
 
 /** What a person who looked at the sheet has not seen. */

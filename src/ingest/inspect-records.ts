@@ -46,6 +46,8 @@ export interface ReadingOptions {
   readonly notCards?: readonly string[] | undefined
   /** Of a workbook, where it has more than one with something in it. */
   readonly sheet?: string | undefined
+  /** As many rows of a workbook are hidden in its sheet, and they are meant. */
+  readonly allowHidden?: number | undefined
   /** IANA name: where moments without an offset are read. */
   readonly timeZone?: string | undefined
   /** The names of all merchants that are configured, the one that is meant first. */

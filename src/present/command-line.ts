@@ -28,6 +28,7 @@ interface Given {
   readonly category?: Text
   readonly expectCount?: Text
   readonly expectTotal?: Texts
+  readonly allowHidden?: Text
   readonly allowLookalikes?: Text
   readonly allowExecuteAt?: Text
   readonly expiresAfter?: Text
@@ -65,6 +66,7 @@ export function askingWords(given: Given): string[] {
       ['--category', given.category],
       ['--expect-count', given.expectCount],
       ...(given.expectTotal ?? []).map((said): [string, string] => ['--expect-total', said]),
+      ['--allow-hidden', given.allowHidden],
       ['--allow-lookalikes', given.allowLookalikes],
       ['--allow-execute-at', given.allowExecuteAt],
       ['--allow-above-limit', given.allowAboveLimit],

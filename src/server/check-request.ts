@@ -29,6 +29,12 @@ export const CHECK_REQUEST = z.strictObject({
   header_row: z.int().min(1).max(1_000_000).optional(),
   timezone: text(100).optional(),
   sheet: text(200).optional(),
+  allow_hidden: z
+    .int()
+    .min(0)
+    .max(999_999_999)
+    .optional()
+    .describe('So many rows are hidden in the sheet, and are meant.'),
   not_a_card: z.array(text(1_000)).max(50).optional(),
   format: z
     .string()
@@ -55,6 +61,7 @@ export function givenBy(asked: CheckRequest, merchant: string): Record<string, u
   const { operation, vault, currency, decimal, sign, scale, timezone, sheet, format } = asked
   const given = {
     ...{ merchant, operation, vault, currency, decimal, sign, scale, timezone, sheet, format },
+    allowHidden: asked.allow_hidden === undefined ? undefined : String(asked.allow_hidden),
     headerRow: asked.header_row === undefined ? undefined : String(asked.header_row),
     map: Object.entries(asked.map ?? {}).map(([column, field]) => `${column}=${field === '' ? 'ignore' : field}`),
     notACard: asked.not_a_card ?? [],

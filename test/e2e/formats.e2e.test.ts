@@ -1,13 +1,14 @@
 // Workbooks in, workbooks and JSON lines out: the same batch, whatever the form, and nothing sent for what does not fit.
 
 import { readFileSync } from 'node:fs'
-import { readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { readSheet } from 'read-excel-file/node'
 import { afterEach, expect, test } from 'vitest'
 import writeXlsxFile from 'write-excel-file/node'
 import { countsIn, readCsv } from '../fixtures/books.ts'
 import { type Office, openOffice } from '../fixtures/cli.ts'
 import { preparationFor, refundRow, refunds, toCsv } from '../fixtures/files.ts'
+import { partsOf, rowOf, zip } from '../ingest/sheets.ts'
 
 let office: Office
 afterEach(() => office.close())
@@ -43,6 +44,36 @@ test('a workbook of refunds runs into a workbook of results, which fed back send
     expect(checked.last).toMatchObject({ accepted: 0, duplicate: fedBack === out ? 5 : 1, invalid: 0 })
   }
   expect(office.sandbox.received()).toBe(5)
+})
+
+test('rows that a filter hides are sent only where their number is said, on the command line and through an inbox', async () => {
+  office = await openOffice()
+  office.sandbox.prepare(preparationFor(refunds(3)))
+  const names = ['reference', 'transaction_type', 'amount', 'request_currency', 'request_ref_po_id'] as const
+  const [first = '', ...others] = refunds(3).map((row, i) =>
+    rowOf(
+      i + 2,
+      names.map((name) => row[name] ?? ''),
+      i === 1 ? ' hidden="1"' : '',
+    ),
+  )
+  const book = zip(partsOf({ Refunds: rowOf(1, names) + first + others.join('') }))
+  const input = office.path('in.xlsx')
+  await writeFile(input, book)
+  const checked = await office.tranche('check', input)
+  expect([checked.code, checked.stderr + checked.stdout]).toEqual([7, expect.stringContaining('--allow-hidden 1')])
+  expect((await office.tranche('run', input)).code).toBe(7)
+
+  await mkdir(office.path('inbox'))
+  await writeFile(office.path('inbox/in.xlsx'), book)
+  const inbox = (...args: readonly string[]) => office.tranche('inbox', office.path('inbox'), '--once', ...args)
+  expect((await inbox('--allow-hidden', '1')).stderr).toContain('is meant for one file')
+  expect((await inbox()).code).toBe(7)
+  expect(await readdir(office.path('inbox/rejected'))).toContainEqual(expect.stringContaining('in.xlsx'))
+  expect(office.sandbox.received()).toBe(0)
+
+  expect((await office.tranche('run', input, '--allow-hidden', '1')).code).toBe(0)
+  expect(office.sandbox.received()).toBe(3)
 })
 
 test('extracts by status say that they are, are no reconciliation, and do not take its place', async () => {

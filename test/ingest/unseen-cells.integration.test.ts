@@ -1,7 +1,8 @@
 // What a workbook holds and a person does not see: cells under a merge, hidden columns, rows of no height.
 
 import { describe, expect, test } from 'vitest'
-import { number, type Parts, partsOf, rowOf, rowsOf, sheetOf, type Written, zip } from './sheets.ts'
+import type { MappedColumn } from '../../src/ingest/columns.ts'
+import { cell, number, type Parts, partsOf, rowOf, rowsOf, sheetOf, type Written, zip } from './sheets.ts'
 import { readWhole, refusalOf } from './table.ts'
 
 const HEADER = ['reference', 'transaction_type', 'amount', 'request_currency', 'request_ref_po_id', 'note']
@@ -111,6 +112,36 @@ describe('a value under merged cells', () => {
 describe('hidden columns', () => {
   const hiding = (cols: string) =>
     zip(withSheet(sheetOf(rowsOf([HEADER, row(1)])).replace('<sheetData>', `<cols>${cols}</cols><sheetData>`)))
+  test('is refused as the amount where another is seen, until one of them is chosen', async () => {
+    const table = [
+      [...HEADER.slice(0, 5), 'To refund (€)'],
+      [...row(1).slice(0, 5), '9.00'],
+    ]
+    const sheet = sheetOf(rowsOf(table))
+    const hidden = (column: number) =>
+      zip(
+        withSheet(
+          sheet.replace('<sheetData>', `<cols><col min="${column}" max="${column}" hidden="1"/></cols><sheetData>`),
+        ),
+      )
+    const { problem, remedy } = await refusalOf(hidden(3))
+    expect(problem).toBe(
+      'the column "amount" would be read as the amount and is hidden in the sheet, where "To refund (€)" is seen',
+    )
+    expect(remedy).toBe(
+      'to read it: --map "amount=amount"; to read the other: --map "amount=ignore" --map "To refund (€)=amount"',
+    )
+    const amountBy = async (...map: readonly MappedColumn[]) =>
+      (await readWhole(hidden(3), { map })).rows[0]?.instruction?.money
+    expect(await amountBy({ column: 'amount', field: 'amount' })).toMatchObject({ amountMinor: 1230n })
+    const other = [
+      { column: 'amount', field: null },
+      { column: 'To refund (€)', field: 'amount' },
+    ] as const
+    expect(await amountBy(...other)).toMatchObject({ amountMinor: 900n })
+    expect((await readWhole(hidden(6))).rows[0]?.instruction?.money).toMatchObject({ amountMinor: 1230n })
+  })
+
   test.each([
     ['<col min="3" max="3" hidden="1"/>', 'The column "amount" is hidden in the sheet and is read like any other.'],
     [
@@ -135,7 +166,7 @@ test('rows of a sheet whose rows have no height are hidden, but those that say o
     ['0', []],
   ] as const) {
     const format = `<sheetFormatPr defaultRowHeight="15" zeroHeight="${zero}"/><sheetData>`
-    const { survey } = await readWhole(zip(withSheet(xml.replace('<sheetData>', format))))
+    const { survey } = await readWhole(zip(withSheet(xml.replace('<sheetData>', format))), { allowHidden: 2 })
     expect(survey.warnings).toEqual(warnings)
   }
 })
@@ -158,9 +189,87 @@ test('a hidden sheet is read with a warning, alone or by name', async () => {
   expect((await readWhole(hide(beside, 'Old'), { sheet: 'Now' })).survey.warnings).toEqual([])
 })
 
-test('rows of no height are hidden rows', async () => {
-  const xml = rowOf(1, HEADER) + rowOf(2, row(1), ' ht="0" customHeight="1"') + rowOf(3, row(2), ' ht="15"')
-  expect((await readWhole(zip(partsOf({ A: xml })))).survey.warnings).toEqual([
-    '1 of the rows is hidden in the sheet and is read like any other.',
+test('rows that a filter hides, or that have no height, are refused until their number is said', async () => {
+  const xml =
+    rowOf(1, HEADER, ' hidden="1"') +
+    rowOf(2, row(1), ' ht="0" customHeight="1"') +
+    rowOf(3, row(2), ' ht="15"') +
+    rowOf(4, row(3), ' hidden="1"')
+  const book = zip(partsOf({ A: xml }))
+  expect(await refusalOf(book)).toMatchObject({
+    problem: '2 rows of the sheet are hidden, as by a filter, and would be read like any other',
+    remedy: 'if they are meant: --allow-hidden 2; if not, show all rows and delete what is not meant',
+  })
+  expect((await refusalOf(book, { allowHidden: 1 })).problem).toContain('2 rows')
+  expect((await readWhole(book, { allowHidden: 2 })).survey.warnings).toEqual([
+    '2 of the rows are hidden in the sheet and are read like any other.',
   ])
+})
+
+describe('struck-through text', () => {
+  const MAIN = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+  /** 0 plain; 1 struck; 2 by its named style; 3 says that it is not. */
+  const STYLES = `<styleSheet ${MAIN}><fonts><font/><font><strike/></font><font><strike val="0"/></font></fonts><cellStyleXfs><xf/><xf fontId="1"/></cellStyleXfs><cellXfs><xf fontId="0" xfId="0"/><xf fontId="1"/><xf xfId="1"/><xf fontId="2" xfId="1"/></cellXfs><dxfs><dxf><font><strike/></font></dxf></dxfs></styleSheet>`
+  const amounts = (...cells: Written[]) =>
+    zip({
+      ...withSheet(sheetOf(rowsOf([HEADER, ...cells.map((amount, i) => row(i, { amount }))]))),
+      'xl/styles.xml': STYLES,
+      'xl/sharedStrings.xml': `<sst ${MAIN}><si><t>12.30</t></si><si><r><rPr><strike/></rPr><t>12.30</t></r></si></sst>`,
+    })
+
+  test('makes a bad row of its row, however it is struck', async () => {
+    const inline = (inside: string) => cell('inlineStr', `<is>${inside}</is>`)
+    const book = amounts(
+      ...[
+        number('12.3'),
+        number('12.3', 3),
+        cell('s', '<v>0</v>'),
+        inline('<r><rPr><strike val="0"/></rPr><t>12.30</t></r>'),
+      ],
+      ...[
+        number('12.3', 1),
+        number('12.3', 2),
+        cell('s', '<v>1</v>'),
+        inline('<r><rPr><strike/></rPr><t>12.30</t></r>'),
+      ],
+    )
+    const { rows } = await readWhole(book)
+    expect(rows.map(({ instruction }) => instruction !== null)).toEqual([
+      ...[true, true, true, true],
+      ...[false, false, false, false],
+    ])
+    expect(rows[4]?.faults).toMatchObject([
+      { column: 'amount', line: 6, problem: expect.stringContaining('is struck through') },
+    ])
+    expect(rows[4]?.cells[2]).toBe("'12.3") // in rejects it stays bad
+  })
+
+  test('counts in an id as well, and not in a column that is carried through', async () => {
+    const struck = cell('inlineStr', '<is><r><rPr><strike/></rPr><t>101</t></r></is>')
+    const { rows } = await readWhole(
+      zip(withSheet(sheetOf(rowsOf([HEADER, row(1, { request_ref_po_id: struck }), row(2, { note: struck })])))),
+    )
+    expect(rows.map(({ faults }) => faults.map(({ column }) => column))).toEqual([['request_ref_po_id'], []])
+  })
+})
+
+test('comments on amounts and ids are told, the one of a thread in place of its double', async () => {
+  const relation = (kind: string, target: string) =>
+    `<Relationship Id="${kind}" Type="http://schemas.microsoft.com/office/2017/10/relationships/${kind}" Target="${target}"/>`
+  const comment = (ref: string, text: string) =>
+    `<comment ref="${ref}" authorId="0"><text><r><t>${text}</t></r></text></comment>`
+  const book = (comments: string) =>
+    zip({
+      ...withSheet(sheetOf(rowsOf([HEADER, row(1), row(2)]))),
+      'xl/worksheets/_rels/sheet1.xml.rels': `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">${relation('comments', '../comments1.xml')}${relation('threadedComment', '../threadedComments/t1.xml')}</Relationships>`,
+      'xl/comments1.xml': comments,
+      'xl/threadedComments/t1.xml':
+        '<ThreadedComments xmlns="http://schemas.microsoft.com/office/spreadsheetml/2018/threadedcomments"><threadedComment ref="E3"><text>on hold</text></threadedComment></ThreadedComments>',
+    })
+  const listed = `<comments xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><commentList>${comment('E3', '[Threaded comment]')}${comment('C2', 'Ann:\npaid by bank, 4111111111111111')}${comment('C1', 'net')}${comment('F2', 'x')}</commentList></comments>`
+  expect((await readWhole(book(listed))).survey.warnings).toEqual([
+    'Line 2, column "amount", has a comment: "Ann: paid by bank, 4111110000001111".',
+    'Line 3, column "request_ref_po_id", has a comment: "on hold".',
+  ])
+  expect((await readWhole(book('<comments'))).survey.warnings).toEqual([])
 })

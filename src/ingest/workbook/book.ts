@@ -4,7 +4,7 @@ import { posix } from 'node:path'
 import { builtInFormat, type NumberFormat, spelledOut } from './number-format.ts'
 import { type Book, textBudget, tooMuchText } from './sheet.ts'
 import { type AttributeOf, readXml, type Shape, TEXT_OR_RUNS } from './xml.ts'
-import { isTrue, joined, unescapeText } from './xml-text.ts'
+import { isOn, isTrue, joined, unescapeText } from './xml-text.ts'
 import { type Budget, damaged, type Entry, inflationBudget, readDirectory, Unreadable } from './zip.ts'
 
 /** Of a part that lists sheets, relations or styles: it is held whole. */
@@ -39,9 +39,11 @@ function noWorkbook(what = 'a zip archive without a workbook in it'): Unreadable
   })
 }
 
-type PartsByName = ReadonlyMap<string, Entry>
+const NONE: ReadonlySet<number> = new Set()
 
-export async function readBook(bytes: Buffer): Promise<{ book: Book; sheets: readonly Sheet[] }> {
+export type PartsByName = ReadonlyMap<string, Entry>
+
+export async function readBook(bytes: Buffer): Promise<{ book: Book; sheets: readonly Sheet[]; parts: PartsByName }> {
   const budget = inflationBudget(bytes.length)
   const parts = readDirectory(bytes)
   const lists = { ...budget, leftBytes: LIST_BYTES_MOST }
@@ -53,15 +55,18 @@ export async function readBook(bytes: Buffer): Promise<{ book: Book; sheets: rea
   const targets = await readRelations(bytes, relations, folder, lists)
   const styles = parts.get(only(targets, 'styles') ?? `${folder}styles.xml`)
   const strings = parts.get(only(targets, 'sharedStrings') ?? `${folder}sharedstrings.xml`)
-  const numberFormats = styles === undefined ? [] : await readStyles(bytes, styles, lists)
-  const shared = strings === undefined ? [] : await readShared(bytes, strings, budget)
+  const { numberFormats, struckStyles } =
+    styles === undefined ? { numberFormats: [], struckStyles: NONE } : await readStyles(bytes, styles, lists)
+  const { shared, struckTexts } =
+    strings === undefined ? { shared: [], struckTexts: NONE } : await readShared(bytes, strings, budget)
   const sheets = named.flatMap(({ name, id, isHidden }) => {
     const target = targets.get(id)
     if (target?.kind !== 'worksheet') return [] // a sheet of another kind: a chart
     return [{ name, isHidden, part: parts.get(target.path) ?? null }]
   })
-  const book = { bytes, budget, shared, numberFormats, from1904, isStale, textBudget: textBudget(bytes.length) }
-  return { book, sheets }
+  const texts = { shared, struckTexts, textBudget: textBudget(bytes.length) }
+  const book = { bytes, budget, ...texts, numberFormats, struckStyles, from1904, isStale }
+  return { book, sheets, parts }
 }
 
 /** The part that the archive names as its document; where it names none, the one of the usual name. */
@@ -121,7 +126,7 @@ type Relations = ReadonlyMap<string, { readonly kind: string; readonly path: str
 
 const RELATIONSHIPS: Shape = { Relationships: { Relationship: {} } }
 
-async function readRelations(bytes: Buffer, part: Entry, folder: string, budget: Budget): Promise<Relations> {
+export async function readRelations(bytes: Buffer, part: Entry, folder: string, budget: Budget): Promise<Relations> {
   const relations = new Map<string, { kind: string; path: string }>()
   const elements = {
     open(element: string, attribute: AttributeOf) {
@@ -152,44 +157,76 @@ function only(relations: Relations, wanted: string): string | undefined {
 }
 
 /** Conditional formats and tables have number formats too, counted by another list, in which 14 is a per cent and no date. */
-const STYLES: Shape = { styleSheet: { numFmts: { numFmt: {} }, cellStyleXfs: { xf: {} }, cellXfs: { xf: {} } } }
+const STYLES: Shape = {
+  styleSheet: {
+    numFmts: { numFmt: {} },
+    fonts: { font: { strike: {} } },
+    cellStyleXfs: { xf: {} },
+    cellXfs: { xf: {} },
+  },
+}
+
+interface Style {
+  readonly format: string | undefined
+  readonly font: string | undefined
+  /** The number of the named style that it is of. */
+  readonly named: string | undefined
+}
 
 /** Per cell style. */
-async function readStyles(bytes: Buffer, part: Entry, budget: Budget): Promise<readonly NumberFormat[]> {
+async function readStyles(
+  bytes: Buffer,
+  part: Entry,
+  budget: Budget,
+): Promise<{ numberFormats: readonly NumberFormat[]; struckStyles: ReadonlySet<number> }> {
   const formats = new Map<number, NumberFormat>()
-  const named: number[] = []
-  const own: { readonly id: string | undefined; readonly named: string | undefined }[] = []
+  const named: Style[] = []
+  const own: Style[] = []
+  const struckFonts = new Set<number>()
+  let fonts = 0
   let isNamed = false
   const elements = {
     open(element: string, attribute: AttributeOf) {
       isNamed = element === 'cellStyleXfs' || (isNamed && element === 'xf')
-      const numFmtId = attribute('numFmtId')
-      const id = Number(numFmtId ?? 0)
+      if (element === 'font') fonts += 1
+      else if (element === 'strike' && isOn(attribute('val'))) struckFonts.add(fonts - 1)
+      const format = attribute('numFmtId')
+      const id = Number(format ?? 0)
       if (element === 'numFmt') formats.set(id, spelledOut(id, attribute('formatCode') ?? '', formats.get(id)))
-      if (element !== 'xf') return
-      if (isNamed) named.push(id)
-      else own.push({ id: numFmtId, named: attribute('xfId') })
+      if (element === 'xf')
+        (isNamed ? named : own).push({ format, font: attribute('fontId'), named: attribute('xfId') })
     },
     close() {},
     text() {},
   }
   for await (const _ of readXml(bytes, part, budget, STYLES, elements));
-  // A style without a format of its own has that of the named style that it is of.
-  const ids = own.map((style) => Number(style.id ?? named[Number(style.named)] ?? 0))
+  // What a style does not say, the named style that it is of says.
+  const said = (what: 'format' | 'font') =>
+    own.map((style) => Number(style[what] ?? named[Number(style.named)]?.[what] ?? 0))
+  const ids = said('format')
   for (const id of ids) if (!formats.has(id)) formats.set(id, builtInFormat(id))
-  return ids.map((id) => formats.get(id) as NumberFormat)
+  return {
+    numberFormats: ids.map((id) => formats.get(id) as NumberFormat),
+    struckStyles: new Set(said('font').flatMap((font, style) => (struckFonts.has(font) ? [style] : []))),
+  }
 }
 
 const SHARED: Shape = { sst: { si: TEXT_OR_RUNS } }
 
 /** The texts that cells name by number: plain or in runs of different fonts. */
-async function readShared(bytes: Buffer, part: Entry, budget: Budget): Promise<readonly string[]> {
+async function readShared(
+  bytes: Buffer,
+  part: Entry,
+  budget: Budget,
+): Promise<{ shared: readonly string[]; struckTexts: ReadonlySet<number> }> {
   const shared: string[] = []
+  const struckTexts = new Set<number>()
   let characters = 0
   let text = ''
   const elements = {
-    open(element: string) {
+    open(element: string, attribute: AttributeOf) {
       if (element === 'si') text = ''
+      else if (element === 'strike' && isOn(attribute('val'))) struckTexts.add(shared.length)
     },
     close(element: string) {
       if (element !== 'si') return
@@ -202,5 +239,5 @@ async function readShared(bytes: Buffer, part: Entry, budget: Budget): Promise<r
     },
   }
   for await (const _ of readXml(bytes, part, budget, SHARED, elements));
-  return shared
+  return { shared, struckTexts }
 }

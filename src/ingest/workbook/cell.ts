@@ -8,9 +8,9 @@ import type { NumberStyle } from './number-format.ts'
 
 /**
  * As the workbook stores it; `stale`: a formula that is still to be computed; `covered`: under merged cells, however it is
- * stored. The cells of a CSV file are all text.
+ * stored; `struck`: struck through. The cells of a CSV file are all text.
  */
-export type CellKind = 'text' | NumberStyle | 'boolean' | 'error' | 'stale' | 'covered'
+export type CellKind = 'text' | NumberStyle | 'boolean' | 'error' | 'stale' | 'covered' | 'struck'
 
 /** A cell beside its text. */
 export interface Stored {
@@ -78,6 +78,11 @@ export function kindProblem(field: Field, kind: CellKind): Problem | null {
       return {
         problem: 'is hidden under merged cells: a spreadsheet does not show it',
         remedy: 'unmerge the cells, check the value that appears, and correct or delete it',
+      }
+    case 'struck':
+      return {
+        problem: 'is struck through in the spreadsheet, as what no longer counts',
+        remedy: 'delete the row, or take the strikethrough off if it is meant',
       }
     case 'error':
       return {

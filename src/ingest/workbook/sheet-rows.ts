@@ -7,12 +7,15 @@ import { type CellKind, dateText, numberText, type Stored } from './cell.ts'
 import { Covers, type Merge } from './merges.ts'
 import { GENERAL, type NumberFormat, showNumber } from './number-format.ts'
 import { type AttributeOf, type Shape, TEXT_OR_RUNS } from './xml.ts'
-import { isTrue, joined, unescapeText } from './xml-text.ts'
+import { isOn, isTrue, joined, unescapeText } from './xml-text.ts'
 import { damaged, Unreadable } from './zip.ts'
 
 /** What the cells of every sheet refer to. */
 export interface CellContext {
   readonly shared: readonly string[]
+  /** By number: shared texts and styles that are struck through. */
+  readonly struckTexts: ReadonlySet<number>
+  readonly struckStyles: ReadonlySet<number>
   /** Per style. */
   readonly numberFormats: readonly NumberFormat[]
   readonly from1904: boolean
@@ -65,6 +68,7 @@ export class RowReader {
   #value: string | null = null
   #inline: string | null = null
   #isFormula: boolean = false
+  #isStruck: boolean = false
   /** By formulas of several cells: those that reach down to the row at hand. */
   #filled: Merge[] = []
 
@@ -93,6 +97,7 @@ export class RowReader {
     else if (element === 'v') this.#value = ''
     else if (element === 'f') this.#openFormula(attribute('t'), attribute('ref'))
     else if (element === 'is') this.#startInline()
+    else if (element === 'strike') this.#isStruck ||= isOn(attribute('val'))
   }
 
   close(element: string): void {
@@ -152,6 +157,7 @@ export class RowReader {
     this.#column = column
     this.#type = type ?? 'n'
     this.#style = Number(style ?? 0)
+    this.#isStruck = this.#book.struckStyles.has(this.#style)
     this.#value = null
     this.#inline = null
     this.#isFormula = false
@@ -176,6 +182,7 @@ export class RowReader {
 
   #kindHere({ kind }: Cell): CellKind {
     if (this.#covers.has(this.#line, this.#column)) return 'covered'
+    if (this.#isStruck) return 'struck'
     return this.#book.isStale && this.#isComputed() && kind !== 'error' ? 'stale' : kind
   }
 
@@ -209,6 +216,7 @@ export class RowReader {
         if (value === null || value === '') return null
         const text = /^\d+$/.test(value) ? shared[Number(value)] : undefined
         if (text === undefined) throw damaged()
+        this.#isStruck ||= this.#book.struckTexts.has(Number(value))
         return toText(text)
       }
       case 'b':

@@ -64,7 +64,7 @@ export async function* readSheet(
         )
       }
       filled += 1
-      if (row.hidden) unseen.rows += 1
+      if (row.hidden && filled > 0) unseen.rows += 1
       unseen.cells += row.cells.filter(({ kind }) => kind === 'covered').length
       const fault = row.fault ?? findExcess(row, columns, filled)
       if (fault !== null) {

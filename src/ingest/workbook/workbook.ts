@@ -11,6 +11,7 @@ import { type IsKnown, lineOfNames, TITLE_LINES_MOST } from '../csv/delimiter.ts
 import type { CsvRecord } from '../csv/records.ts'
 import { LIMITS } from '../limits.ts'
 import { readBook, type Sheet } from './book.ts'
+import { type Comment, readComments } from './comments.ts'
 import { readMerges } from './merges.ts'
 import { type Book, readCells, readSheet, sheetStart, type Unseen } from './sheet.ts'
 import { type Entry, inflate, inflationBudget, readDirectory, Unreadable } from './zip.ts'
@@ -28,6 +29,8 @@ export interface Workbook {
   /** The first row that is read. */
   readonly firstLine: number
   readonly unseen: Readonly<Unseen>
+  /** What is written beside cells of these columns, from 0, below the header. */
+  comments(places: readonly number[], headerLine: number): Promise<readonly Comment[]>
   /** The header first; a fault, where there is one, is the last thing that comes. */
   records(): AsyncGenerator<CsvRecord | StructuralFault>
   /** The row below this one that names columns; null: none does. */
@@ -58,7 +61,7 @@ export async function openWorkbook(
     })
   }
   try {
-    const { book, sheets } = await readBook(bytes)
+    const { book, sheets, parts } = await readBook(bytes)
     const sheet = await chooseSheet(book, sheets, wanted)
     if ('kind' in sheet) return sheet
     const { name, isHidden, part } = sheet
@@ -72,6 +75,8 @@ export async function openWorkbook(
       isHidden,
       firstLine,
       unseen,
+      comments: (places, headerLine) =>
+        readComments(bytes, parts, part, ({ line, column }) => line > headerLine && places.includes(column - 1)),
       records: () => faultsAsAnswers(readSheet(book, part, { merges, unseen, firstLine })),
       findHeaderBelow: (firstLine, isKnown) => findHeaderBelow(book, part, firstLine, isKnown),
       findAbove: async (line, fits) => {

@@ -81,3 +81,8 @@ export function unescapeText(text: string): string {
 export function isTrue(text: string | undefined): boolean {
   return text === '1' || text === 'true'
 }
+
+/** Of an element that means yes by being there: `<strike/>`. */
+export function isOn(value: string | undefined): boolean {
+  return value === undefined || isTrue(value)
+}

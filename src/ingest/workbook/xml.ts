@@ -18,8 +18,8 @@ export interface Shape {
   readonly [name: string]: Shape | 'text'
 }
 
-/** As cells and shared texts hold it: without the readings of Japanese ones. */
-export const TEXT_OR_RUNS: Shape = { t: 'text', r: { t: 'text' } }
+/** As cells and shared texts hold it: without the readings of Japanese ones. Of fonts only whether they strike the text through. */
+export const TEXT_OR_RUNS: Shape = { t: 'text', r: { rPr: { strike: {} }, t: 'text' } }
 
 export interface Elements {
   /** Names come without their prefix. */
