@@ -2,9 +2,12 @@
 
 import { openLedger } from '../app/ledger.ts'
 import type { App } from '../app.ts'
+import { isAwaiting } from '../domain/approval.ts'
 import { Fault } from '../domain/fault.ts'
+import type { Ledger } from '../ports/ledger/ledger.ts'
 import { policyLines, toJsonPolicy } from '../present/approval-policy.ts'
 import { EXIT } from '../present/exit-codes.ts'
+import { plural } from '../present/text.ts'
 import type { Terminal } from './terminal.ts'
 
 export async function showPolicy(app: App, terminal: Terminal): Promise<number> {
@@ -19,6 +22,14 @@ export async function showPolicy(app: App, terminal: Terminal): Promise<number> 
   }
 }
 
+/** What was on its way may stand still now. */
+async function waitingLines(ledger: Ledger): Promise<string[]> {
+  const waiting = (await ledger.batches()).filter(
+    ({ approval, counts }) => isAwaiting(approval) && (counts.READY ?? 0) > 0,
+  )
+  return waiting.map(({ batchId, rows }) => `Batch ${batchId} (${plural(rows, 'row', 'rows')}) waits for approval.`)
+}
+
 export async function adoptPolicy(app: App, { reason }: { reason: string }, terminal: Terminal): Promise<number> {
   if (reason.trim() === '')
     throw new Fault('usage', '--reason: write why; it is kept in the history. Nothing was changed.')
@@ -30,7 +41,8 @@ export async function adoptPolicy(app: App, { reason }: { reason: string }, term
     terminal.say(
       approvals === null
         ? 'No approval is needed from now on: TRANCHE_CONFIG has no approvals. Batches that wait for one still wait.'
-        : 'From now on the approvals of TRANCHE_CONFIG are in force, and batches that wait may need more of them.',
+        : 'From now on the approvals of TRANCHE_CONFIG are in force. Batches that have rows to send were judged by them.',
+      ...(await waitingLines(ledger)),
     )
     terminal.data(...policyLines(approvals))
     return EXIT.approved

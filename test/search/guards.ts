@@ -1056,6 +1056,14 @@ export const GUARDS: readonly Guard[] = [
     tests: ['test/ledger/sqlite/ledger/intake.integration.test.ts'],
   },
   {
+    name: 'another policy holds what is still to be sent',
+    file: 'src/ledger/texts/approving/adopting.ts',
+    guard: `  yield* askAgain(nowMs)
+`,
+    without: '',
+    tests: ['test/ledger/sqlite/ledger/record.integration.test.ts'],
+  },
+  {
     name: 'nothing of an older state is cancelled',
     file: 'src/ledger/texts/work/control.ts',
     guard: `      await assertNewest()

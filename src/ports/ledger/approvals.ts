@@ -27,7 +27,7 @@ export interface ApprovalLedger {
   approvalPolicy(): Promise<ApprovalPolicy | null>
   /** The first policy that is configured becomes the ledger's; any later one has to be adopted by a person. */
   agreeOnPolicy(configured: ApprovalPolicy | null, actor: Actor, nowMs: number): Promise<PolicyAgreement>
-  /** From now on; null: off. Batches that wait for approvals may need more by it, and never fewer. */
+  /** From now on; null: off. Batches with rows that may still be sent wait for the approvals that they need by it, and never for fewer. */
   adoptPolicy(policy: ApprovalPolicy | null, reason: string, actor: Actor, nowMs: number): Promise<void>
   /** null: the batch needs no approval. */
   approvalSheet(batchId: BatchId): Promise<ApprovalSheet | null>

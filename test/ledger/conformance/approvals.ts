@@ -8,6 +8,7 @@ import type { Ledger } from '../../../src/ports/ledger/ledger.ts'
 import {
   CLERK,
   claim,
+  claimNamed,
   DAY_MS,
   dueIn,
   listOf,
@@ -16,6 +17,7 @@ import {
   openAccount,
   personAt,
   refund,
+  settle,
   statesIn,
   submit,
 } from '../../fixtures/ledgers.ts'
@@ -319,6 +321,47 @@ export function describeApprovals(): void {
       expect((await ledger.batch(batchId))?.approval).toMatchObject({ needed: 2 })
       await approve(batchId, BOB)
       expect(await isSendable(batchId)).toBe(false)
+    })
+  })
+
+  describe('a policy that comes into force while rows are still to be sent', () => {
+    const BIG = policyOf({
+      bands: {
+        EUR: [
+          { upTo: '50.00', approvals: 0 },
+          { upTo: null, approvals: 1 },
+        ],
+      },
+    })
+    const handedIn = (...rows: ReturnType<typeof refund>[]) => submit(ledger, accountId, rows)
+
+    test('holds the batches that need approvals by it, whether some of their rows were sent or not', async () => {
+      const small = await handedIn(refund('A', { amountMinor: 1_000n }))
+      const begun = await handedIn(refund('B', { amountMinor: 1_000n }), refund('C', { amountMinor: 9_000n }))
+      await settle(ledger, await claimNamed(ledger, begun, 'B'), 'APPROVED')
+      await ledger.adoptPolicy(BIG, 'test', ANN, NOW + DAY_MS)
+      expect([await isSendable(small), await isSendable(begun)]).toEqual([true, false])
+      expect((await ledger.batch(begun))?.approval).toMatchObject({ needed: 1, given: 0, untilMs: NOW + 8 * DAY_MS })
+      await approve(begun, ANN)
+      expect(await isSendable(begun)).toBe(true)
+    })
+
+    test('does so when it is the first one that is configured, and for messages', async () => {
+      const answer = await ledger.recordMessage(messageOf(accountId, refund('A')))
+      const batchId = (answer as { batchId: BatchId }).batchId
+      expect(await ledger.agreeOnPolicy(FOUR_EYES, CLERK, NOW)).toBe('taken')
+      expect(await isSendable(batchId)).toBe(false)
+    })
+
+    test('asks for more of a batch that was approved, and holds a row that was on its way and did not leave', async () => {
+      const batchId = await submitUnder(FOUR_EYES)
+      await approve(batchId, ANN)
+      const claimed = await claimNamed(ledger, batchId, 'A')
+      await ledger.adoptPolicy(TWO, 'stricter', ANN, NOW)
+      await settle(ledger, claimed, 'READY')
+      expect(await isSendable(batchId)).toBe(false)
+      await approve(batchId, BOB)
+      expect(await isSendable(batchId)).toBe(true)
     })
   })
 

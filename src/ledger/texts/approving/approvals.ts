@@ -14,9 +14,10 @@ import { actorIdOf, byOf, recordAct, toActor } from '../record/acts.ts'
 import { all, change, one, type Script } from '../script.ts'
 import { cancelRows } from '../work/cancelling.ts'
 import type { Looks } from '../work/looks.ts'
-import { adoptPolicy, agreeOnPolicy, policyInForce } from './policy.ts'
+import { adoptPolicy, agreeOnPolicy } from './adopting.ts'
+import { policyInForce } from './policy.ts'
 import { approversOf, isAsRecorded, sheetOf, shownOf } from './sheet.ts'
-import { askAgainOfWaiting, expireApprovals, isAnyOver } from './waiting.ts'
+import { expireApprovals, isAnyOver } from './waiting.ts'
 
 /** Of an older state that was put back nobody knows what was sent since: before a decision, the ledger is looked at. */
 export function approvalsOn(engine: Engine, ledgerId: string, { assertNewest, whyUnsure }: Looks): ApprovalLedger {
@@ -28,10 +29,7 @@ export function approvalsOn(engine: Engine, ledgerId: string, { assertNewest, wh
     approvalPolicy: () => engine.read(policyInForce),
     agreeOnPolicy: (configured, actor, nowMs) => engine.write(() => agreeOnPolicy(configured, actor, nowMs), FAULTING),
     adoptPolicy: (policy, reason, actor, nowMs) =>
-      engine.write(function* () {
-        yield* adoptPolicy(policy, reason, actor, nowMs)
-        yield* askAgainOfWaiting(nowMs)
-      }, FAULTING),
+      engine.write(() => adoptPolicy(policy, reason, actor, nowMs), FAULTING),
     approvalSheet: (batchId) => engine.read(() => sheetOf(ledgerId, batchId)),
     unfitness: (who) => engine.read(() => unfitness(who)),
     async approve(decision) {

@@ -1,12 +1,9 @@
 // The approval policy in force. It is the ledger's, so that no other configuration gets round it.
 
-import type { Actor } from '../../../domain/actor.ts'
-import { type ApprovalPolicy, FOUR_EYES } from '../../../domain/approval.ts'
-import type { PolicyAgreement } from '../../../ports/ledger/approvals.ts'
-import { recordAct } from '../record/acts.ts'
-import { change, exists, one, type Script } from '../script.ts'
+import type { ApprovalPolicy } from '../../../domain/approval.ts'
+import { one, type Script } from '../script.ts'
 
-const POLICY_KEY = 'approval_policy'
+export const POLICY_KEY = 'approval_policy'
 
 /** null: none. */
 export function* policyInForce(): Script<ApprovalPolicy | null> {
@@ -14,42 +11,8 @@ export function* policyInForce(): Script<ApprovalPolicy | null> {
   return text === null ? null : (JSON.parse(text) as ApprovalPolicy)
 }
 
-function* policyText(): Script<string | null> {
+/** As it is kept; null: none. */
+export function* policyText(): Script<string | null> {
   const found = yield* one<{ value: string }>(`SELECT value FROM meta WHERE key = '${POLICY_KEY}'`)
   return found?.value ?? null
-}
-
-/** The first one that is configured is taken. */
-export function* agreeOnPolicy(
-  configured: ApprovalPolicy | null,
-  actor: Actor,
-  nowMs: number,
-): Script<PolicyAgreement> {
-  if (configured === null) return 'none-configured'
-  const inForce = yield* policyText()
-  if (inForce === JSON.stringify(configured)) return 'same'
-  if (inForce !== null) return 'differs'
-  yield* adoptPolicy(configured, 'the first one that was configured', actor, nowMs)
-  return 'taken'
-}
-
-const EVER_DECIDED = "SELECT 1 FROM act WHERE what = 'approval-policy'"
-
-/** From now on one person approves what another hands in, unless somebody has decided on a policy, or on none. */
-export function* beginFourEyes(reason: string, actor: Actor, nowMs: number): Script<void> {
-  if ((yield* policyText()) !== null || (yield* exists(EVER_DECIDED))) return
-  yield* adoptPolicy(FOUR_EYES, reason, actor, nowMs)
-}
-
-/** In a transaction that writes. */
-export function* adoptPolicy(policy: ApprovalPolicy | null, reason: string, actor: Actor, nowMs: number): Script<void> {
-  const before = yield* policyText()
-  yield* policy === null
-    ? change(`DELETE FROM meta WHERE key = '${POLICY_KEY}'`)
-    : change(
-        `INSERT INTO meta (key, value) VALUES ('${POLICY_KEY}', :value) ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
-        { value: JSON.stringify(policy) },
-      )
-  const details = { before: before ?? 'none', after: policy === null ? 'none' : JSON.stringify(policy) }
-  yield* recordAct({ what: 'approval-policy', atMs: nowMs, actor, reason, details })
 }

@@ -23,10 +23,16 @@ const WAITING = `
     SELECT b.id, b.account_id AS "accountId", b.submitter, b.approvals_needed AS needed, b.created_at AS "createdAtMs"
     FROM batch b WHERE ${IS_AWAITING}`
 
+/** Also of batches that needed no approval so far. What is being sent may turn out not to have left. */
+const UNSENT = `
+    SELECT b.id, b.account_id AS "accountId", b.submitter, b.approvals_needed AS needed, b.created_at AS "createdAtMs"
+    FROM batch b WHERE b.stage = 'open' AND b.hold <> 'cancelled'
+      AND b.id IN (SELECT batch_id FROM tally WHERE state IN ('READY', 'SENDING') AND count > 0) ORDER BY b.rowid`
+
 const SUMS = `
     SELECT coalesce(i.operation, '') AS operation, coalesce(i.currency, '') AS currency,
       coalesce(sum(i.amount_minor), 0) AS "amountMinor", coalesce(max(i.amount_minor), 0) AS "largestMinor"
-    FROM instruction i WHERE i.batch_id = :batchId AND i.state = 'READY' GROUP BY 1, 2 ORDER BY 1, 2`
+    FROM instruction i WHERE i.batch_id = :batchId AND i.state IN ('READY', 'SENDING') GROUP BY 1, 2 ORDER BY 1, 2`
 
 function* sumsToSend(batchId: string): Script<Asking['sums']> {
   return yield* allExact<Asking['sums'][number]>(SUMS, { batchId })
@@ -45,16 +51,22 @@ export function* kindsBeside(batchId: string): Script<Asking['sums']> {
   return kinds.map((kind) => ({ ...kind, amountMinor: 0n, largestMinor: 0n }))
 }
 
-/** More by the policy that is in force now, never fewer: what was handed in under four eyes stays under them. */
-export function* askAgainOfWaiting(nowMs: number): Script<void> {
-  for (const waiting of yield* all<Waiting>(`${WAITING} ORDER BY b.rowid`)) {
-    const { id: batchId, accountId } = waiting
-    const needed = yield* neededNow(waiting)
-    if (needed > waiting.needed) yield* noteWaiting({ batchId, accountId, needed, nowMs })
+/**
+ * Of every batch with rows that may still be sent: more by the policy that is in force now, never fewer. What was handed in under four
+ * eyes stays under them, and what was handed in without waits.
+ */
+export function* askAgain(nowMs: number): Script<void> {
+  const untilMs = yield* untilWhen(nowMs)
+  for (const unsent of yield* all<Waiting>(UNSENT)) {
+    const { id: batchId, accountId } = unsent
+    const needed = yield* neededNow(unsent)
+    if (needed <= unsent.needed) continue
+    yield* change(`UPDATE batch SET ${TIME_AGAIN} WHERE id = :batchId`, { batchId, untilMs })
+    yield* noteWaiting({ batchId, accountId, needed, nowMs })
   }
 }
 
-/** Of a batch that waits, by the policy that is in force now, and never fewer than before. */
+/** Of a batch, by the policy that is in force now, and never fewer than before. */
 function* neededNow({ id: batchId, accountId, submitter, needed: before, createdAtMs }: Waiting): Script<number> {
   const sums = yield* sumsToSend(batchId)
   const asked = yield* neededFor({ batchId, accountId, submitter, sums, nowMs: createdAtMs })

@@ -13,8 +13,8 @@ import {
   regranted,
 } from '../../../domain/person.ts'
 import type { Invitation, Joining, NewPerson, PeopleLedger } from '../../../ports/ledger/people.ts'
+import { beginFourEyes } from '../approving/adopting.ts'
 import { lapseOfProposer } from '../approving/lapsing.ts'
-import { beginFourEyes } from '../approving/policy.ts'
 import { type Engine, FAULTING } from '../engine.ts'
 import { byOf, recordAct } from '../record/acts.ts'
 import { all, change, exists, one, type Script } from '../script.ts'
