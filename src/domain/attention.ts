@@ -19,6 +19,8 @@ export type Attention =
   | { readonly code: 'late-answers'; readonly batchId: BatchId; readonly answers: number }
   /** The account is stopped, or held for its doubts. */
   | { readonly code: 'stopped' | 'held'; readonly merchant: string; readonly reason: string }
+  /** By how far the clock was ahead of the gateway's at the last answer: what depends on it waits, or is asked about. */
+  | { readonly code: 'clock'; readonly merchant: string; readonly aheadMs: number }
   | { readonly code: 'paused'; readonly batchId: BatchId; readonly reason: string | null }
   | {
       readonly code: 'awaiting-approval'
@@ -43,7 +45,13 @@ export type Attention =
 export interface Seen {
   readonly alarm: Alarm | null
   readonly batches: readonly BatchView[]
-  readonly accounts: readonly { readonly name: string; readonly stopped: string | null; readonly held: string | null }[]
+  readonly accounts: readonly {
+    readonly name: string
+    readonly stopped: string | null
+    readonly held: string | null
+    readonly clockAheadMs?: number | null
+    readonly clockAheadAtMs?: number | null
+  }[]
   readonly workers: readonly WorkerView[]
   /** Of webhooks; absent: none of them is asked for. */
   readonly endpoints?: readonly Endpoint[]
@@ -72,6 +80,9 @@ export function attentionIn({
     ...batches
       .filter(({ lateAnswers }) => lateAnswers > 0)
       .map(({ batchId, lateAnswers }) => ({ code: 'late-answers', batchId, answers: lateAnswers }) as const),
+    ...accounts.flatMap(({ name, clockAheadMs: aheadMs = null, clockAheadAtMs }): Attention[] =>
+      aheadMs === null || (clockAheadAtMs ?? 0) > nowMs + 60_000 ? [] : [{ code: 'clock', merchant: name, aheadMs }],
+    ),
     ...accounts.flatMap(({ name, stopped, held }): Attention[] => [
       ...(stopped === null ? [] : [{ code: 'stopped', merchant: name, reason: stopped } as const]),
       ...(held === null ? [] : [{ code: 'held', merchant: name, reason: held } as const]),

@@ -33,6 +33,8 @@ export type Outcome =
       readonly kind: 'answered'
       readonly sentAtMs: number
       readonly answeredAtMs: number
+      /** What time the gateway said it was; null: it did not say. */
+      readonly gatewayAtMs?: number | null
       readonly httpStatus: number
       readonly retryAfterMs: number | null
       readonly body: Body

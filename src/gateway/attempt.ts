@@ -7,7 +7,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Fence } from '../ports/gateway.ts'
 import { readAnswer, type Sent } from './answered.ts'
 import { afterPoll, noConnectionWithin } from './connect.ts'
-import { parseRetryAfter } from './retry-after.ts'
+import { parseHttpDate, parseRetryAfter } from './retry-after.ts'
 import type { Scrub } from './scrub.ts'
 
 /** What all attempts of one gateway share. */
@@ -137,6 +137,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
       kind: 'answered',
       sentAtMs: this.#sentAtMs,
       answeredAtMs,
+      gatewayAtMs: parseHttpDate(this.#headers.date),
       httpStatus: this.#httpStatus as number,
       retryAfterMs: parseRetryAfter(this.#headers['retry-after'], answeredAtMs),
       body,

@@ -1,4 +1,4 @@
-// How long the gateway asks us to wait.
+// How long the gateway asks us to wait, and what time it says it is.
 
 /** Whatever it asks for, a person has long been called by then. */
 const MAX_MS = 3_600_000
@@ -15,7 +15,13 @@ export function parseRetryAfter(header: string | readonly string[] | undefined, 
 
 function waitOf(text: string, nowMs: number): number | null {
   if (/^\d+$/.test(text)) return Math.min(MAX_MS, Number(text) * 1000)
-  if (!HTTP_DATE.test(text)) return null
+  const atMs = parseHttpDate(text)
+  return atMs === null ? null : Math.min(MAX_MS, Math.max(0, atMs - nowMs))
+}
+
+/** null: it is none, or more than one. */
+export function parseHttpDate(text: string | readonly string[] | undefined): number | null {
+  if (typeof text !== 'string' || !HTTP_DATE.test(text)) return null
   const atMs = Date.parse(text.endsWith('GMT') ? text : `${text} GMT`)
-  return Number.isNaN(atMs) ? null : Math.min(MAX_MS, Math.max(0, atMs - nowMs))
+  return Number.isNaN(atMs) ? null : atMs
 }

@@ -28,6 +28,7 @@ function exitCodeOf({ code }: Attention): 4 | 5 | 6 {
     case 'proposals':
       return EXIT.awaitingApproval
     case 'alarm':
+    case 'clock':
     case 'stopped':
     case 'held':
     case 'paused':
@@ -75,6 +76,11 @@ export function attentionWords(one: Attention, ledgerPath: string): { readonly w
       return {
         what: `batch ${one.batchId}`,
         says: words`${plural(one.answers, 'answer')} came after the row had been settled otherwise: see ${{ act: 'show-batch', batchId: one.batchId }}`,
+      }
+    case 'clock':
+      return {
+        what: 'clock',
+        says: words`this machine’s clock is ${apartText(Math.abs(one.aheadMs))} ${one.aheadMs > 0 ? 'ahead of' : 'behind'} the gateway of merchant ${one.merchant}, by its last answer. Rows with an execute_at wait, and rows that look alike are asked about whatever their age. ${atTerminal`Set the clock`}: the next answer ends it. If the clock is right: ${{ act: 'resume-merchant', merchant: one.merchant }}`,
       }
     case 'stopped':
       return {
@@ -142,6 +148,11 @@ const NOT_TAKEN: Readonly<Record<WaitingJobs['state'], string>> = {
   prioritized: 'See whether a worker runs, and what its log says of messages',
   delayed: 'A worker put them back: its log says why',
   'waiting-children': 'They wait for child jobs: a message has none. Remove them, and hand them in without children',
+}
+
+function apartText(ms: number): string {
+  const days = Math.round(ms / 86_400_000)
+  return days < 2 ? durationText(ms / 1000) : `${days} days`
 }
 
 function named({ batchId, fileName }: { readonly batchId: string; readonly fileName: string | null }): string {

@@ -52,7 +52,7 @@ export interface AccountLane {
 export type OnSettled = (row: DueRow, verdict: Verdict, settled: Settled, seen: AttemptSeen) => void
 
 export interface SliceParts {
-  readonly ledger: Pick<WorkLedger, 'dueRows' | 'claim' | 'maySend' | 'settle' | 'stopAccount'>
+  readonly ledger: Pick<WorkLedger, 'dueRows' | 'claim' | 'maySend' | 'settle' | 'stopAccount' | 'recordClock'>
   readonly clock: Clock
   /** undefined: no configured merchant has this account; its rows stay READY. */
   readonly laneOf: (accountId: AccountId) => AccountLane | undefined
@@ -195,16 +195,29 @@ async function claimAndSend(
     ...{ atMs: clock.nowMs(), backoffMs: lane.limiter.backoffLeftMs(), limited: limited !== null },
     reasonRules: lane.reasonRules,
   })
+  const told = tellClock(outcome, lane, row.accountId, ledger)
   // The stop goes first, into the same commit: the row must not be claimed again in between. So nothing is awaited before it.
   const refused = stops === null ? null : credentials.digest()
   const stopping = stops === null ? null : ledger.stopAccount(row.accountId, stops, clock.nowMs(), refused)
   const settling = ledger.settle(settlement)
   // The request is over. A later claim is never written before this settlement, so no more rows are SENDING than there are permits.
   permit.release()
-  const [settled] = await Promise.all([settling, stopping])
+  const [settled] = await Promise.all([settling, stopping, told])
   const times = { askedAtMs, claimedAtMs, startedAtMs: startedAtMs(), overAtMs, settledAtMs: clock.monotonicMs() }
   onSettled(row, verdict, settled, { slice, attempt: claim.attempt, outcome, ...times })
   return true
+}
+
+/** Before the settlement, for the same reason as a stop. null: nothing is news. */
+function tellClock(
+  outcome: Outcome,
+  { limiter: { clockWatch } }: AccountLane,
+  accountId: AccountId,
+  ledger: SliceParts['ledger'],
+): Promise<void> | null {
+  if (outcome.kind !== 'answered' || outcome.gatewayAtMs == null) return null
+  const aheadMs = outcome.answeredAtMs - outcome.gatewayAtMs
+  return clockWatch.isNews(aheadMs) ? ledger.recordClock(accountId, aheadMs, outcome.answeredAtMs) : null
 }
 
 /** Notes when the first byte may go, and does nothing else there. */

@@ -12,6 +12,7 @@ import {
   type Window,
 } from '../domain/window.ts'
 import type { Clock } from '../ports/clock.ts'
+import { type ClockWatch, createClockWatch } from './clock-watch.ts'
 import { createPacer, type Reservation } from './pacer.ts'
 import { createPermits, type Permit } from './permits.ts'
 import { createRefusals, type Refusals } from './refusals.ts'
@@ -56,6 +57,7 @@ export interface AccountLimiter {
   health(): GatewayHealth | null
   /** Whether a refusal (403) means the account or only its row. */
   readonly refusals: Refusals
+  readonly clockWatch: ClockWatch
   /** A person resumed: every back-off ends, and the window starts again. */
   reset(): void
 }
@@ -89,6 +91,7 @@ export function createLimiter({ inFlightMax, ratePerSecond, clock }: LimiterOpti
   }
 
   return {
+    clockWatch: createClockWatch(),
     inFlightMax,
     inFlight: permits.inFlight,
     openMost,

@@ -67,6 +67,12 @@ test.each<readonly [string, Seen, readonly string[], number]>([
     0,
   ],
   ['late answers', seen({ batches: [batch({ lateAnswers: 1 })] }), ['late-answers'], 5],
+  [
+    'a clock that is not believed',
+    seen({ accounts: [{ ...shop, clockAheadMs: 400_000, clockAheadAtMs: 1 }] }),
+    ['clock'],
+    6,
+  ],
   ['a stopped account', seen({ accounts: [{ ...shop, stopped: '401' }] }), ['stopped'], 6],
   ['an account that is held', seen({ accounts: [{ ...shop, held: 'ten doubts' }] }), ['held'], 6],
   ['a paused batch', seen({ batches: [batch({ hold: 'paused', counts: { READY: 1 } })] }), ['paused'], 6],

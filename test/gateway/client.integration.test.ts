@@ -214,10 +214,11 @@ describe('an answer', () => {
   ])('of 429 carries Retry-After: %s', async (header, retryAfterMs) => {
     const { outcome } = await sendTo(async (visit) => {
       await visit.request()
-      visit.write(httpAnswer(429, 'slow down', { 'retry-after': header }))
+      visit.write(httpAnswer(429, 'slow down', { 'retry-after': header, date: 'Fri, 20 Nov 2026 08:00:00 GMT' }))
     })
     expect(outcome).toMatchObject({
       kind: 'answered',
+      gatewayAtMs: Date.UTC(2026, 10, 20, 8),
       httpStatus: 429,
       retryAfterMs,
       body: { kind: 'none' },

@@ -217,6 +217,19 @@ describe('what was seen becomes where the row stands', () => {
     })
   })
 
+  test('an answer of another time holds the rows that have an execute_at, before the next one is claimed', async () => {
+    withGate(createLimiter({ inFlightMax: 1, ratePerSecond: null, clock }))
+    const rows = ['A', 'B', 'C'].map((reference) => refund(reference, { executeAtMs: NOW - 1 }))
+    const batchId = await submit(ledger, accountId, rows)
+    gateway.reply = (instruction) => answered(200, refundAnswer(instruction), { gatewayAtMs: NOW - 600_000 })
+    expect(await run(batchId)).toBe(1)
+    expect(await run(batchId)).toBe(0)
+    expect((await ledger.accounts())[0]?.clockAheadMs).toBe(600_002)
+    await ledger.recordClock(accountId, 0, NOW)
+    gateway.reply = (instruction) => answered(200, refundAnswer(instruction), { gatewayAtMs: NOW })
+    expect(await run(batchId)).toBe(2)
+  })
+
   test('the first answer with another currency pauses the batch before the next row', async () => {
     const batchId = await batchOf('A', 'B', 'C')
     gateway.reply = (i) => approved(i, { TRANS_CUR: 'USD' })

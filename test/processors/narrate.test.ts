@@ -23,6 +23,8 @@ const account = (over: Partial<AccountView> = {}): AccountView => ({
     url: '',
     username: '',
     stopped: null,
+    clockAheadMs: null,
+    clockAheadAtMs: null,
     held: null,
     ratePerSecond: null,
     environment: null,

@@ -79,8 +79,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a claim needs a row within the canary',
     file: 'src/ledger/texts/work/claim.ts',
-    guard: '${MAY_SEND} AND ${WITHIN_CANARY})',
-    without: '${MAY_SEND})',
+    guard: '${MAY_SEND} AND ${WITHIN_CANARY} AND',
+    without: '${MAY_SEND} AND',
     tests: ['test/ledger/sqlite/ledger/work.integration.test.ts'],
   },
   {
@@ -1094,12 +1094,11 @@ export const GUARDS: readonly Guard[] = [
     tests: ['test/ledger/postgres/members.integration.test.ts'],
   },
   {
-    name: 'a row that is sent again gives its batch time for the approvals that are missing',
-    file: 'src/ledger/texts/work/doubts.ts',
-    guard: `  if (step.to === 'READY') yield* reopenApproval(batchId, nowMs)
-`,
-    without: '',
-    tests: ['test/ledger/sqlite/ledger/record.integration.test.ts'],
+    name: 'no row with an execute_at is claimed by a clock that differs from the gateway',
+    file: 'src/ledger/texts/work/claim.ts',
+    guard: '${WITHIN_CANARY} AND ${CLOCK_AGREES}',
+    without: '${WITHIN_CANARY}',
+    tests: ['test/ledger/sqlite/ledger/work.integration.test.ts'],
   },
   {
     name: 'a moved account makes approvals void',

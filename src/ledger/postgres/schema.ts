@@ -37,6 +37,9 @@ const TABLES = `
     doubt_rest BIGINT NOT NULL DEFAULT 0,
     held_reason TEXT,
     environment TEXT,
+    clock_ahead BIGINT,
+    clock_ahead_at BIGINT,
+    clock_meant BIGINT,
     UNIQUE (url, username)
   );
 

@@ -29,6 +29,9 @@ export const SCHEMA = `
     doubt_rest INTEGER NOT NULL DEFAULT 0, -- how long a request in doubt rests, as the worker that sent it said
     held_reason TEXT, -- too many doubts: nothing is claimed until a person has looked
     environment TEXT, -- live or test; null: nobody has said
+    clock_ahead INTEGER, -- by how far the clock was ahead of the gateway's at the last answer; null: it is believed
+    clock_ahead_at INTEGER, -- by that clock
+    clock_meant INTEGER, -- how far ahead a person said is right
     UNIQUE (url, username)
   ) STRICT;
 

@@ -4,6 +4,12 @@
 export const MAY_SEND = `(b.stage = 'open' AND b.hold = 'none' AND b.approvals_needed <= b.approvals_given
   AND a.stopped_reason IS NULL AND a.held_reason IS NULL)`
 
+/**
+ * Whether the clock may be believed that row `i` of account `a` is due; the one parameter is `:nowMs`. A clock that was set back
+ * since, by more than a minute, is another one.
+ */
+export const CLOCK_AGREES = '(i.execute_at IS NULL OR a.clock_ahead IS NULL OR a.clock_ahead_at > :nowMs + 60000)'
+
 /** Rows `e` of the order of row `i`, by the index of open orders. */
 const OF_ITS_ORDER = `FROM instruction e WHERE e.account_id = i.account_id AND e.order_key = i.order_key AND e.id <> i.id
     AND e.order_key IS NOT NULL AND e.state IN ('READY', 'SENDING', 'IN_DOUBT')`

@@ -44,6 +44,9 @@ export interface AccountView {
   readonly ratePerSecond: number | null
   /** The label under which it was used first; null: it has none. */
   readonly environment: Environment | null
+  /** By how far the clock was ahead of the gateway's, too far to be believed, and when that was by the same clock; null: it is believed. */
+  readonly clockAheadMs: number | null
+  readonly clockAheadAtMs: number | null
 }
 
 /** What became of batches and rows. Changes nothing but what is known of written results. */

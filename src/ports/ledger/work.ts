@@ -188,6 +188,11 @@ export interface WorkLedger {
   readonly dividesAccounts: boolean
   /** Asked again and again while working, where accounts are divided. Rejects where the ledger cannot be reached now: nothing changes then. */
   takeShare(asked: ShareAsked): Promise<void>
+  /**
+   * By how far the clock is ahead of the account's gateway. Where they are far apart, rows with an `execute_at` are not claimed, and rows that
+   * look alike are asked about whatever their age, until an answer agrees or `resumeAccount`.
+   */
+  recordClock(accountId: AccountId, aheadMs: number, nowMs: number): Promise<void>
   /** Nothing of the account is claimed until `resumeAccount`. `refused`: the digest of the credentials that the gateway refused; null: it refused others. */
   stopAccount(accountId: AccountId, reason: string, nowMs: number, refused?: string | null): Promise<void>
   /**

@@ -2,7 +2,7 @@
 
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import type { RowId } from '../../../src/domain/ids.ts'
+import type { BatchId, RowId } from '../../../src/domain/ids.ts'
 import { WHOLE } from '../../../src/domain/part.ts'
 import type { Ledger } from '../../../src/ports/ledger/ledger.ts'
 import {
@@ -10,6 +10,7 @@ import {
   claim,
   claimed,
   claimNamed,
+  DAY_MS,
   dueIn,
   dueRow,
   NOW,
@@ -92,6 +93,44 @@ export function describeClaim(): void {
       const row = await dueRow(ledger, batchId, 'A', NOW + 500)
       expect(await claim(ledger, row, NOW + 499)).toEqual(NOT_FREE)
       expect(await claim(ledger, row, NOW + 500)).toMatchObject({ kind: 'claimed' })
+    })
+
+    describe('where the clock and the gateway differ', () => {
+      const MINUTE_MS = 60_000
+      const scheduled = () => submit(ledger, accountId, [refund('A', { executeAtMs: NOW - 1 }), refund('B')])
+      const due = async (batchId: BatchId, atMs = NOW) =>
+        (await dueIn(ledger, batchId, atMs)).map(({ instruction }) => instruction.reference)
+
+      test.each([6 * MINUTE_MS, -6 * MINUTE_MS])(
+        'by %d ms, of a row with an execute_at waits for an answer that agrees',
+        async (aheadMs) => {
+          const batchId = await scheduled()
+          const row = await dueRow(ledger, batchId, 'A')
+          await ledger.recordClock(accountId, aheadMs, NOW)
+          expect(await due(batchId)).toEqual(['B'])
+          expect(await claim(ledger, row)).toEqual(NOT_FREE)
+          expect(await ledger.workable(NOW, 10)).toMatchObject([{ due: 1 }])
+          expect(await ledger.accounts()).toMatchObject([{ clockAheadMs: aheadMs, clockAheadAtMs: NOW }])
+          await ledger.recordClock(accountId, 5 * MINUTE_MS, NOW)
+          expect(await claim(ledger, row)).toMatchObject({ kind: 'claimed' })
+        },
+      )
+
+      test('does not wait once the clock was set back', async () => {
+        const batchId = await scheduled()
+        await ledger.recordClock(accountId, DAY_MS, NOW + DAY_MS)
+        expect([await due(batchId, NOW + DAY_MS), await due(batchId)]).toEqual([['B'], ['A', 'B']])
+      })
+
+      test('does not wait where a person says that the clock is right, until it agrees and differs again', async () => {
+        const batchId = await scheduled()
+        await ledger.recordClock(accountId, DAY_MS, NOW)
+        await ledger.resumeAccount(accountId, 'their clock is wrong', CLERK, NOW)
+        await ledger.recordClock(accountId, DAY_MS + MINUTE_MS, NOW)
+        expect(await due(batchId)).toEqual(['A', 'B'])
+        for (const aheadMs of [0, DAY_MS]) await ledger.recordClock(accountId, aheadMs, NOW)
+        expect(await due(batchId)).toEqual(['B'])
+      })
     })
 
     test('after "not executed" waits for the due time that was given', async () => {

@@ -28,6 +28,7 @@ export const CALLS = [
     'claim',
     'settle',
     'stopAccount',
+    'recordClock',
     'tryCredentials',
     'controls',
     'recordMessage',

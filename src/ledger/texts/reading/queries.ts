@@ -21,7 +21,8 @@ const WRITTEN = `
     UPDATE batch SET results_path = :path, results_version = :version, results_move = :lastMove WHERE id = :batchId`
 
 const ACCOUNTS = `
-    SELECT id AS "accountId", name, url, username, stopped_reason AS stopped, held_reason AS held, rate AS "ratePerSecond", environment
+    SELECT id AS "accountId", name, url, username, stopped_reason AS stopped, held_reason AS held, rate AS "ratePerSecond", environment,
+      clock_ahead AS "clockAheadMs", clock_ahead_at AS "clockAheadAtMs"
     FROM account ORDER BY id`
 
 export function queriesOn(engine: Engine, openReader: () => Promise<Reader>): Omit<QueryLedger, 'heartbeats'> {

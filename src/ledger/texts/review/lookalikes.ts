@@ -29,12 +29,14 @@ const FIRST_SENT_AT = `coalesce((SELECT f.sent_at FROM instruction f WHERE i.rea
  * what was approved counts for 30 days after it was sent. Between different run keys what was sent,
  * approved or in doubt, counts for fewer days: it is last month's charge. What has still to be sent always counts there
  * too, because both would be sent from now on. A row that was answered APPROVED after a person had called it not executed
- * counts like an approved one, and so does one that a person ended after it was sent more than once. The parameters are those of
+ * counts like an approved one, and so does one that a person ended after it was sent more than once. While the clock is not to be
+ * believed, whatever was sent counts: how long ago that was is not known. The parameters are those of
  * `lookalikeSince`.
  */
 export const STILL_COUNTS = `b.stage = 'open' AND CASE
       WHEN i.state IN (${listOf(COUNTS_ALWAYS)}) THEN TRUE
       WHEN ${MOVED_NOTHING} THEN FALSE
+      WHEN EXISTS (SELECT 1 FROM account k WHERE k.id = i.account_id AND k.clock_ahead IS NOT NULL) THEN TRUE
       WHEN ${OTHER_RUN_KEY} THEN ${FIRST_SENT_AT} >= :otherRunKeySince
       WHEN i.state = 'IN_DOUBT' OR i.order_key IS NOT NULL THEN TRUE
       ELSE ${SENT_AT} >= :approvedSince END`

@@ -2,9 +2,10 @@
 
 import type { GatewayHealth } from '../../../domain/window.ts'
 import type { WorkLedger } from '../../../ports/ledger/work.ts'
+import { judgeClock } from '../../rules/clocks.ts'
 import { type Engine, FAULTING, KEPT } from '../engine.ts'
 import { recordAct } from '../record/acts.ts'
-import { all, change } from '../script.ts'
+import { all, change, one } from '../script.ts'
 
 const KEEP_REST = `
     UPDATE account AS a SET doubt_rest = @greatest(CAST(:restMs AS BIGINT), CASE
@@ -25,11 +26,15 @@ const GO_ON = `
       AND NOT EXISTS (SELECT 1 FROM instruction i WHERE i.state = 'SENDING' AND i.account_id = a.id)
     RETURNING id`
 
+const MEANT = 'SELECT clock_meant AS "meantMs" FROM account WHERE id = :accountId'
+const KEEP_CLOCK = `
+    UPDATE account SET clock_ahead = :aheadMs, clock_ahead_at = :atMs, clock_meant = :meantMs WHERE id = :accountId`
+
 const CREDENTIALS_CHANGED = 'the credentials changed: one request shows whether they are accepted'
 
 export function keepingAccountsOn(
   engine: Engine,
-): Pick<WorkLedger, 'keepDoubtRest' | 'recordHealth' | 'stopAccount' | 'tryCredentials'> {
+): Pick<WorkLedger, 'keepDoubtRest' | 'recordHealth' | 'recordClock' | 'stopAccount' | 'tryCredentials'> {
   return {
     keepDoubtRest: (restMs) => engine.write(() => change(KEEP_REST, { restMs }), KEPT),
 
@@ -41,6 +46,13 @@ export function keepingAccountsOn(
           }),
         FAULTING,
       ),
+
+    recordClock: (accountId, aheadMs, nowMs) =>
+      engine.write(function* () {
+        const { meantMs } = (yield* one<{ meantMs: number | null }>(MEANT, { accountId }))!
+        const kept = judgeClock({ aheadMs, meantMs })
+        yield* change(KEEP_CLOCK, { ...kept, accountId, atMs: kept.aheadMs === null ? null : nowMs })
+      }, KEPT),
 
     stopAccount: (accountId, reason, nowMs, refused = null) =>
       engine.write(function* () {

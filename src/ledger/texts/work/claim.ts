@@ -5,7 +5,7 @@ import { isIn, type Part } from '../../../domain/part.ts'
 import type { Claim, ClaimAnswer, DueRow, WorkableBatch, WorkLedger } from '../../../ports/ledger/work.ts'
 import type { Engine } from '../engine.ts'
 import { fromColumns, INSTRUCTION_COLUMNS, type InstructionColumns } from '../instruction-columns.ts'
-import { MAY_SEND, ORDER_IS_FREE, WITHIN_CANARY } from '../orders.ts'
+import { CLOCK_AGREES, MAY_SEND, ORDER_IS_FREE, WITHIN_CANARY } from '../orders.ts'
 import type { Book } from '../record/book.ts'
 import type { Counted } from '../record/tally.ts'
 import { all, exists, one, type Script } from '../script.ts'
@@ -18,7 +18,7 @@ const CLAIM = `
     WHERE id = :rowId AND state = 'READY' AND attempt = :attempt AND due_at <= :nowMs
       AND ${IS_IN_TIME} AND EXISTS (
         SELECT 1 FROM batch b JOIN account a ON a.id = b.account_id
-        WHERE b.id = i.batch_id AND ${MAY_SEND} AND ${WITHIN_CANARY})
+        WHERE b.id = i.batch_id AND ${MAY_SEND} AND ${WITHIN_CANARY} AND ${CLOCK_AGREES})
       AND ${ORDER_IS_FREE} AND (:judged = 1 OR NOT ${SHARES_ORDER})
     RETURNING id, batch_id, operation, currency, amount_minor`
 
@@ -43,7 +43,7 @@ export function* claim(book: Book, asked: Claim): Script<ClaimAnswer> {
 const WORKABLE = `
     SELECT b.id AS "batchId", b.account_id AS "accountId", (
       SELECT count(*) FROM (
-        SELECT 1 FROM instruction i WHERE i.batch_id = b.id AND i.state = 'READY' AND i.due_at <= :nowMs LIMIT :countTo) AS d) AS due
+        SELECT 1 FROM instruction i WHERE i.batch_id = b.id AND i.state = 'READY' AND i.due_at <= :nowMs AND ${CLOCK_AGREES} LIMIT :countTo) AS d) AS due
     FROM batch b JOIN account a ON a.id = b.account_id
     WHERE b.id IN (SELECT batch_id FROM tally WHERE state = 'READY' AND count > 0)
       AND ${MAY_SEND} AND coalesce(a.wait_until, 0) <= :nowMs AND CASE WHEN :only = '' THEN b.needs_file = 0 ELSE b.id = :only END
@@ -53,6 +53,7 @@ const WORKABLE = `
 const dueIds = (from: string, also: string) => `
     SELECT i.id, i.due_at AS "dueAtMs", i.row_no AS "rowNo" FROM ${from}
     WHERE i.batch_id = :batchId AND i.state = 'READY' AND i.due_at <= :nowMs AND i.id % :of = :n AND ${ORDER_IS_FREE} ${also}
+      AND (i.execute_at IS NULL OR EXISTS (SELECT 1 FROM account a WHERE a.id = i.account_id AND ${CLOCK_AGREES}))
     ORDER BY i.due_at, i.row_no LIMIT :most`
 const FROM_THERE = 'AND (i.due_at, i.row_no) >= (:dueAtMs, :rowNo)'
 const DUE = dueIds('instruction i', '')

@@ -54,9 +54,7 @@ export function controlOn(engine: Engine, { assertNewest, whyUnsure, whyAtWork }
     },
     resumeAccount: (accountId, reason, actor, nowMs) =>
       engine.write(function* () {
-        yield* change('UPDATE account SET stopped_reason = NULL, tried_credentials = NULL WHERE id = :accountId', {
-          accountId,
-        })
+        yield* change(GO_ON, { accountId })
         yield* restartAccount(accountId)
         yield* recordAct({ what: 'resume-account', atMs: nowMs, actor, accountId, reason })
       }, FAULTING),
@@ -79,6 +77,11 @@ export function controlOn(engine: Engine, { assertNewest, whyUnsure, whyAtWork }
     controls: async (accountId) => (await engine.read(() => one<AccountControls>(CONTROLS, { accountId })))!,
   }
 }
+
+/** A person has looked, at the clock as well where it differed. */
+const GO_ON = `
+    UPDATE account SET stopped_reason = NULL, tried_credentials = NULL, clock_meant = coalesce(clock_ahead, clock_meant), clock_ahead = NULL
+    WHERE id = :accountId`
 
 const CONTROLS = `
     SELECT name, resumes, rate AS "ratePerSecond", CASE WHEN stopped_reason IS NOT NULL THEN tried_credentials END AS "triedCredentials"
