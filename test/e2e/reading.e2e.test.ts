@@ -82,6 +82,20 @@ describe('columns', () => {
     expect((await office.trancheWith(env, 'check', file, ...how, ...ignored)).code).toBe(0)
   })
 
+  test('of refunds charge nobody, and gaps in a column of currencies are not filled by another', async () => {
+    const refunds = await office.put('refunds.csv', 'vault_id;Refund amount;currency\n7;5.00;EUR\n')
+    const gaps = await office.put('gaps.csv', 'vault_id;amount;currency\n7;5.00;USD\n8;6.00;\n')
+    for (const command of ['check', 'submit']) {
+      const charged = await office.tranche(command, refunds, '--operation', 'CAPTURE')
+      expect([charged.code, charged.stderr.includes('--map "Refund amount=amount"')], charged.stderr).toEqual([7, true])
+      const filled = await office.tranche(command, gaps, '--operation', 'CAPTURE', '--currency', 'EUR')
+      expect(filled.code, filled.stderr).toBe(7)
+      expect(filled.stdout + filled.stderr).toContain('line 3, currency: is empty, and would be read as EUR, while')
+    }
+    const meant = ['--operation', 'CAPTURE', '--map', 'Refund amount=amount']
+    expect((await office.tranche('check', refunds, ...meant)).code).toBe(0)
+  })
+
   test('mapped to what is no field end a command with 2, mapped from what is no column with 7', async () => {
     const file = await office.put('bank.csv', BANK)
     for (const command of ['check', 'submit']) {

@@ -25,6 +25,7 @@ interface Column {
   /** By the two ways to read a day, the first that is not to be sent now. null: none so far; undefined: it cannot be read so. */
   readonly told: [Found | null | undefined, Found | null | undefined]
   hasOthers: boolean
+  last: string | null
 }
 
 export class When {
@@ -47,14 +48,17 @@ export class When {
     for (const place of said.nowMs === undefined || fields.execute_at !== undefined ? [] : places) {
       const name = (written[place] ?? '').trim()
       const kind = KINDS.find(({ names }) => names.test(wordsOf(name).join(' ')))
-      if (kind !== undefined) this.#columns.set(place, { kind, name, told: [null, null], hasOthers: false })
+      if (kind !== undefined) this.#columns.set(place, { kind, name, told: [null, null], hasOthers: false, last: null })
     }
   }
 
   see(cells: readonly string[], line: number): void {
     for (const [place, column] of this.#columns) {
       const { kind, told } = column
-      const cell = unquoted(cells[place] ?? '').trim()
+      const raw = cells[place] ?? ''
+      if (raw === column.last) continue
+      column.last = raw
+      const cell = unquoted(raw).trim()
       const days = daysIn(cell)
       const isTold = days.map((day) => this.#isTold(kind.says, day))
       column.hasOthers ||= !isTold.includes(true)
