@@ -1,7 +1,7 @@
 // Who works on the ledger now, and what waits for a person.
 
 import type { App } from '../app.ts'
-import { type Attention, attentionIn } from '../domain/attention.ts'
+import { type Attention, attentionIn, type Seen } from '../domain/attention.ts'
 import type { BatchView } from '../domain/batch.ts'
 import type { BatchId } from '../domain/ids.ts'
 import { troublesOfIntake } from '../domain/intake-queue.ts'
@@ -39,6 +39,14 @@ export async function attentionNow(
   const endpoints = (await ledger.endpoints()).filter((one) => merchant === null || one.merchant === merchant)
   const nowMs = app.clock.nowMs()
   const proposals = (await ledger.proposals(nowMs)).filter((one) => merchant === null || one.merchant === merchant)
-  const seen = { alarm, batches, accounts, workers, endpoints, proposals: proposals.length, nowMs }
+  const refused = merchant === null ? await refusedFiles(ledger) : []
+  const seen = { alarm, batches, accounts, workers, endpoints, proposals: proposals.length, refused, nowMs }
   return { workers, attention: attentionIn(seen), proposals }
+}
+
+async function refusedFiles(ledger: Ledger): Promise<NonNullable<Seen['refused']>> {
+  const folders = await ledger.inboxes()
+  if (folders.length === 0) return []
+  const { countRefused } = await import('../inbox/refused.ts')
+  return Promise.all(folders.map(async (folder) => ({ folder, files: await countRefused(folder) })))
 }

@@ -22,7 +22,7 @@ export function addBatchCommands(program: Command, act: Act): void {
     .option('--last <n>', 'how many, the latest first (default 20; with --json all of them)')
     .option(
       '--check',
-      'for scripts: exit 4 where approvals are missing, 5 where rows are in doubt, 6 where something is stopped, paused or silent',
+      'for scripts: exit 3 where bad rows or refused files wait to be looked at, 4 where approvals are missing, 5 where rows are in doubt, 6 where something is stopped, paused or silent',
     )
     .addHelpText(
       'after',

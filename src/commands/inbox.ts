@@ -1,5 +1,6 @@
 // tranche inbox DIR: takes the files that are put into a folder, and puts the results beside them. It sends nothing itself.
 
+import { resolve } from 'node:path'
 import { sendingAccountOf } from '../app/accounts.ts'
 import { assertPolicyAgreed } from '../app/approvals.ts'
 import { handingIn, type InboxFolder, prepareInboxFolder, prepareInboxWork } from '../app/inbox.ts'
@@ -62,6 +63,7 @@ export async function inbox(app: App, dir: string, given: InboxArguments, termin
   try {
     await assertPolicyAgreed(app, ledger)
     const inboxId = await folder.bind(ledger.ledgerId)
+    await ledger.keepInbox(resolve(dir))
     const { signal } = interruption
     const lock = await takeLock(app, inboxId, given.once === true, signal, terminal)
     if (lock === null) return end(terminal, given.once === true, [])

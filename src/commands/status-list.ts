@@ -8,6 +8,7 @@ import type { BatchView } from '../domain/batch.ts'
 import { BATCH_STATES, type BatchState, countIn, type Standing } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
 import { didYouMean } from '../domain/similar.ts'
+import type { State } from '../domain/states.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { attentionText, exitCodeOfAttention, toJsonAttention } from '../present/attention.ts'
 import { toJsonBatch } from '../present/batch.ts'
@@ -127,8 +128,7 @@ function tableOf(app: App, { shown }: Listed): string[] {
   const nowMs = app.clock.nowMs()
   const rows = shown.map(({ batch, standing }) => {
     const settled = batch.rows - countIn(batch, 'READY') - countIn(batch, 'SENDING')
-    const doubts = countIn(batch, 'IN_DOUBT')
-    const beside = [doubts === 0 ? [] : `${doubts} in doubt`, batch.resultsStale ? 'results stale' : []].flat()
+    const beside = [...outcomesOf(batch), ...(batch.resultsStale ? ['results stale'] : [])]
     return [
       batch.batchId,
       batch.merchant,
@@ -144,6 +144,16 @@ function tableOf(app: App, { shown }: Listed): string[] {
   const used = header.map((_, i) => i).filter((i) => rows.some((row) => row[i] !== ''))
   const table = [header, ...rows].map((row) => used.map((i) => row[i] as string))
   return toTable(table, [used.indexOf(3), used.indexOf(5)])
+}
+
+const OUTCOMES: readonly State[] = ['APPROVED', 'DECLINED', 'FAILED', 'IN_DOUBT', 'INVALID', 'CANCELLED', 'DUPLICATE']
+
+/** Such as "2 approved", "1 invalid". */
+function outcomesOf(batch: BatchView): readonly string[] {
+  return OUTCOMES.flatMap((state) => {
+    const rows = countIn(batch, state)
+    return rows === 0 ? [] : [`${rows} ${state.toLowerCase().replace('_', ' ')}`]
+  })
 }
 
 function ageText(ms: number): string {

@@ -156,6 +156,8 @@ function resumedText(batch: Pick<BatchView, 'batchId' | 'hold' | 'approval' | 'c
   if (hold === 'cancelled') return `Batch ${batchId} stays cancelled; its late answers count as looked at.`
   if (approval !== null && waitsForApproval(batch))
     return `Batch ${batchId} is not paused any more, and nothing of it is sent before it has ${approvalsText(approval)}: tranche approve ${batchId}`
+  if (countIn(batch, 'READY') === 0)
+    return `Batch ${batchId} has nothing left to send; what it left open counts as looked at.`
   return `Batch ${batchId} goes on where it stopped; a running worker takes it up within a second; so does the same tranche run, run again.`
 }
 

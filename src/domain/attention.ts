@@ -35,6 +35,15 @@ export type Attention =
   | ({ readonly code: 'daily-limit'; readonly batchId: BatchId } & LimitReached)
   /** It is told nothing more. */
   | { readonly code: 'endpoint-disabled'; readonly endpoint: Endpoint }
+  /** Rows that were left out as bad, and refunds that were declined because their orders have too little left: nobody has mended or looked at them. */
+  | {
+      readonly code: 'bad-rows' | 'short-refunds'
+      readonly batchId: BatchId
+      readonly fileName: string | null
+      readonly rows: number
+    }
+  /** They lie in `rejected` of an inbox. */
+  | { readonly code: 'refused-files'; readonly folder: string; readonly files: number }
   | { readonly code: 'silent'; readonly worker: WorkerView }
   /** Messages of services that nobody takes, or that another ledger takes. */
   | { readonly code: 'intake'; readonly trouble: IntakeTrouble }
@@ -57,6 +66,8 @@ export interface Seen {
   readonly endpoints?: readonly Endpoint[]
   /** Proposals to send a row again; absent: none. */
   readonly proposals?: number
+  /** By inbox; absent: none of them is asked for. */
+  readonly refused?: readonly { readonly folder: string; readonly files: number }[]
   readonly nowMs: number
 }
 
@@ -67,6 +78,7 @@ export function attentionIn({
   workers,
   endpoints = [],
   proposals = 0,
+  refused = [],
   nowMs,
 }: Seen): readonly Attention[] {
   const sum = (state: 'IN_DOUBT' | 'SENDING') => batches.reduce((rows, batch) => rows + countIn(batch, state), 0)
@@ -104,6 +116,17 @@ export function attentionIn({
       limitReached === null || limitReached.untilMs <= nowMs ? [] : [{ code: 'daily-limit', batchId, ...limitReached }],
     ),
     ...batches.flatMap((batch) => unsentIn(batch, workers, nowMs)),
+    ...batches.flatMap(toMendIn),
+    ...refused.flatMap((one): Attention[] => (one.files === 0 ? [] : [{ code: 'refused-files', ...one }])),
+  ]
+}
+
+function toMendIn({ batchId, fileName, badRows, shortRefunds, hold }: BatchView): Attention[] {
+  return [
+    ...(badRows > 0 ? [{ code: 'bad-rows', batchId, fileName, rows: badRows } as const] : []),
+    ...(shortRefunds > 0 && hold !== 'paused'
+      ? [{ code: 'short-refunds', batchId, fileName, rows: shortRefunds } as const]
+      : []),
   ]
 }
 

@@ -64,6 +64,10 @@ export interface BatchView {
   readonly rows: number
   readonly counts: Readonly<Partial<Record<State, number>>>
   readonly totals: readonly BatchTotal[]
+  /** INVALID rows that nobody has mended or looked at. */
+  readonly badRows: number
+  /** Refunds that were declined because their orders have too little left, since a person last looked. Ten stand for more. */
+  readonly shortRefunds: number
   /** APPROVED rows with a warning about money. */
   readonly moneyWarnings: number
   /** DUPLICATE rows that point at such a row. */

@@ -13,17 +13,24 @@ import { durationText, plural } from './text.ts'
 import { healthText } from './webhooks.ts'
 import { workerWords } from './workers.ts'
 
-/** 6 cannot go on · 5 in doubt · 4 approvals are missing · 0 nothing needs a person. */
-export function exitCodeOfAttention(all: readonly Attention[]): 0 | 4 | 5 | 6 {
-  return all.reduce<0 | 4 | 5 | 6>((worst, one) => (exitCodeOf(one) > worst ? exitCodeOf(one) : worst), EXIT.approved)
+/** 6 cannot go on · 5 in doubt · 4 approvals are missing · 3 something was refused or declined, and nobody has looked · 0 nothing needs a person. */
+export function exitCodeOfAttention(all: readonly Attention[]): 0 | 3 | 4 | 5 | 6 {
+  return all.reduce<0 | 3 | 4 | 5 | 6>(
+    (worst, one) => (exitCodeOf(one) > worst ? exitCodeOf(one) : worst),
+    EXIT.approved,
+  )
 }
 
-function exitCodeOf({ code }: Attention): 4 | 5 | 6 {
+function exitCodeOf({ code }: Attention): 3 | 4 | 5 | 6 {
   switch (code) {
     case 'in-doubt':
     case 'left-open':
     case 'late-answers':
       return EXIT.inDoubt
+    case 'bad-rows':
+    case 'short-refunds':
+    case 'refused-files':
+      return EXIT.notAllApproved
     case 'awaiting-approval':
     case 'proposals':
       return EXIT.awaitingApproval
@@ -117,6 +124,21 @@ export function attentionWords(one: Attention, ledgerPath: string): { readonly w
       return {
         what: `endpoint ${one.endpoint.id}`,
         says: words`${one.endpoint.url} is ${healthText(one.endpoint)}. It is told nothing more, and nothing of it is lost. When it is mended: ${{ act: 'enable-endpoint', endpoint: one.endpoint.id }}`,
+      }
+    case 'bad-rows':
+      return {
+        what: `batch ${one.batchId}`,
+        says: words`${named(one)} left out ${plural(one.rows, 'bad row')}, and nothing was sent for ${one.rows === 1 ? 'it' : 'them'}: mend ${one.rows === 1 ? 'it' : 'them'}, and hand the file in again. If nothing is to be done: ${{ act: 'resume-batch', batchId: one.batchId }}`,
+      }
+    case 'short-refunds':
+      return {
+        what: `batch ${one.batchId}`,
+        says: words`${named(one)} has ${plural(one.rows, 'refund')} declined because the order has too little left: see whether the list is right. When you have looked: ${{ act: 'resume-batch', batchId: one.batchId }}`,
+      }
+    case 'refused-files':
+      return {
+        what: `inbox ${one.folder}`,
+        says: `inbox ${one.folder} has refused ${plural(one.files, 'file')}: see the reports in its folder rejected, and move ${one.files === 1 ? 'the file' : 'the files'} away when that is done`,
       }
     case 'silent':
       return { what: 'worker', says: workerWords(one.worker) }

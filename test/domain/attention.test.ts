@@ -54,6 +54,27 @@ const shop = { name: 'shop', stopped: null, held: null }
 test.each<readonly [string, Seen, readonly string[], number]>([
   ['a batch that goes on', seen({ batches: [batch({ counts: { READY: 3, APPROVED: 1 } })], accounts: [shop] }), [], 0],
   [
+    'bad rows and refunds of too much that nobody has looked at, and files that an inbox refused',
+    seen({
+      batches: [
+        batch({ fileName: null, badRows: 2, shortRefunds: 0 }),
+        batch({ fileName: null, badRows: 0, shortRefunds: 10 }),
+      ],
+      refused: [
+        { folder: '/in', files: 1 },
+        { folder: '/other', files: 0 },
+      ],
+    }),
+    ['bad-rows', 'short-refunds', 'refused-files'],
+    3,
+  ],
+  [
+    'refunds of too much that paused their batch',
+    seen({ batches: [batch({ shortRefunds: 3, hold: 'paused', counts: { READY: 1 } })] }),
+    ['paused'],
+    6,
+  ],
+  [
     'rows in doubt of two batches',
     seen({ batches: [batch({ counts: { IN_DOUBT: 2 } }), batch({ counts: { IN_DOUBT: 3 } })] }),
     ['in-doubt'],

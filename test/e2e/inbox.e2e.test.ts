@@ -131,6 +131,10 @@ test('a refused file is put aside with every fault and the way to mend it, and e
   expect([csvIn('rejected').length, rejects.length]).toEqual([3, 1])
   expect(readFileSync(join(dir, 'rejected', rejects[0] as string), 'utf8')).toMatch(/1\.234,5,6[\s\S]*XXZ/)
   expect((await once()).code).toBe(0) // what is refused is not tried again
+  const refused = await office.tranche('status', '--check')
+  expect([refused.code, refused.stdout]).toEqual([3, expect.stringContaining('has refused 2 files')])
+  for (const name of csvIn('rejected').filter((one) => !rejects.includes(one))) rmSync(join(dir, 'rejected', name))
+  expect((await office.tranche('status', '--check')).code).toBe(0)
   expect(query(office, 'SELECT id FROM batch')).toEqual([])
 })
 

@@ -56,6 +56,27 @@ test('--check ends with 0, with 5 where rows are in doubt, and with 6 where some
   expect(paused).toMatchObject({ code: 6, last: { exit: 6, attention: [{ code: 'in_doubt' }, { code: 'paused' }] } })
 })
 
+test('bad rows that were left out stay in --check until they are mended or somebody has looked; the list shows outcomes', async () => {
+  const header = 'reference,amount,request_currency,customer_vault_id\n'
+  const path = await office.put('d.csv', `${header}${capture('A')}${capture('BB', 'seven')}`)
+  const submitted = (name: string) =>
+    office.tranche('submit', name, '--operation', 'CAPTURE', '--skip-invalid', '--json')
+  const { batch } = (await submitted(path)).last
+  await office.tranche('worker', '--until-idle')
+  expect((await office.tranche('status')).stdout).toMatch(/ 2\/2 +1 (?:approved|declined), 1 invalid/)
+  const bad = await office.tranche('status', '--check')
+  expect([bad.code, bad.stdout]).toEqual([3, expect.stringContaining(`batch ${batch} (d.csv) left out 1 bad row`)])
+  await office.put('d.csv', `${header}${capture('A')}${capture('BB')}`)
+  await submitted(path)
+  await office.tranche('worker', '--until-idle')
+  expect((await office.tranche('status', '--check')).code).toBe(0)
+  const other = (await submitted(await office.put('e.csv', `${header}${capture('CCC')}${capture('DDDD', 'x')}`))).last
+  await office.tranche('worker', '--until-idle')
+  expect((await office.tranche('status', '--check')).code).toBe(3)
+  expect((await office.tranche('resume', other.batch, '--reason', 'known')).stderr).toContain('counts as looked at')
+  expect((await office.tranche('status', '--check')).code).toBe(0)
+})
+
 test('--watch shows what comes until Ctrl-C', async () => {
   const watching = office.start('status', '--watch', '--json')
   await until('it looks', () => watching.said().length === 1, watching)

@@ -209,6 +209,7 @@ const TABLES = `
   CREATE INDEX instruction_card_event ON instruction (account_id, ltrim(vault_id, '0')) WHERE ${IS_CARD_EVENT};
   CREATE INDEX instruction_duplicate ON instruction (batch_id) WHERE state = 'DUPLICATE';
   CREATE INDEX instruction_duplicate_of ON instruction (duplicate_of) WHERE duplicate_of IS NOT NULL;
+  CREATE INDEX instruction_invalid ON instruction (batch_id) WHERE state = 'INVALID';
   CREATE INDEX instruction_money_warning ON instruction (batch_id) WHERE money_warning = 1;
   CREATE INDEX instruction_submitted_again ON instruction (batch_id) WHERE holds_reference = 0 AND state IN ('FAILED', 'CANCELLED');
   CREATE INDEX instruction_reattempt ON instruction (account_id, reattempt_of) WHERE reattempt_of IS NOT NULL;

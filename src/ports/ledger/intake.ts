@@ -109,6 +109,9 @@ export interface IntakeLedger {
   ): Promise<readonly string[]>
   /** Why the message was refused when it came before; null: it was not. */
   refusedBefore(sourceId: string): Promise<readonly string[] | null>
+  /** Folders from which an inbox took files into this ledger. */
+  inboxes(): Promise<readonly string[]>
+  keepInbox(path: string): Promise<void>
   /** Which ledger had the queue when this one looked last; null: it never looked. */
   queueOwner(queue: string): Promise<string | null>
   keepQueueOwner(queue: string, ledgerId: string): Promise<void>

@@ -8,7 +8,7 @@ import type { IntakeLedger, WaitingToSubmit } from '../../../ports/ledger/intake
 import { type AskedAccount, identifyAccount } from '../../rules/accounts.ts'
 import { accountsLike } from '../accounts.ts'
 import { type Engine, FAULTING } from '../engine.ts'
-import { change, one, type Script } from '../script.ts'
+import { all, change, one, type Script } from '../script.ts'
 import { isCanaryOf } from './canary.ts'
 import { deleteDrafts } from './drafts.ts'
 import { type NewBatchId, namedBatch, recordMessage } from './messages.ts'
@@ -69,6 +69,7 @@ export function intakeOn(engine: Engine, parts: IntakeParts): IntakeLedger {
     refusedBefore: (sourceId) => engine.read(() => refusedBefore(sourceId)),
 
     ...queueOwnersOn(engine),
+    ...inboxesOn(engine),
   }
 }
 
@@ -89,6 +90,27 @@ function queueOwnersOn(engine: Engine): Pick<IntakeLedger, 'queueOwner' | 'keepQ
             ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
             { key: ownerKey(queue), ledgerId },
           ),
+        FAULTING,
+      ),
+  }
+}
+
+const INBOX = 'inbox '
+
+function inboxesOn(engine: Engine): Pick<IntakeLedger, 'inboxes' | 'keepInbox'> {
+  return {
+    async inboxes() {
+      const found = await engine.read(() =>
+        all<{ key: string }>(`SELECT key FROM meta WHERE substr(key, 1, ${INBOX.length}) = '${INBOX}' ORDER BY key`),
+      )
+      return found.map(({ key }) => key.slice(INBOX.length))
+    },
+    keepInbox: (path) =>
+      engine.write(
+        () =>
+          change("INSERT INTO meta (key, value) VALUES (:key, '') ON CONFLICT (key) DO NOTHING", {
+            key: `${INBOX}${path}`,
+          }),
         FAULTING,
       ),
   }

@@ -22,6 +22,7 @@ interface BatchColumns {
   readonly file_sha256: string | null
   readonly run_key: string | null
   readonly repeats_at: number | null
+  readonly short_refunds: string
   readonly reading: string
   readonly sandbox: number
   readonly created_at: number
@@ -86,6 +87,8 @@ export function* viewOf(batchId: BatchId): Script<BatchView> {
     rows: batch.rows,
     counts,
     totals,
+    badRows: counts.INVALID === undefined || batch.source !== 'file' ? 0 : yield* badRowsIn(batchId, batch),
+    shortRefunds: (JSON.parse(batch.short_refunds) as unknown[]).length,
     moneyWarnings: yield* count(MONEY_WARNINGS, { batchId }),
     duplicateMoneyWarnings: hasDuplicates ? yield* count(DUPLICATE_MONEY_WARNINGS, { batchId }) : 0,
     ...(hasDuplicates ? yield* duplicatesOf(batchId) : NO_DUPLICATES),
@@ -99,6 +102,25 @@ export function* viewOf(batchId: BatchId): Script<BatchView> {
     resultsStale: batch.results_path !== null && (yield* hasMovedSince(batchId, batch, counts)),
     purgedAtMs: batch.purged_at,
   }
+}
+
+const LOOKED_AT = "SELECT 1 FROM act WHERE batch_id = :batchId AND what = 'resume' LIMIT 1"
+
+/** A later file that begins with a row of this one is this one, mended; what is bad there is told of that one. */
+const CAME_AGAIN = `
+    SELECT 1 FROM batch n WHERE n.account_id = :accountId AND n.stage = 'open' AND n.source = 'file' AND n.created_at >= :createdAt AND n.id <> :batchId
+      AND (SELECT o.batch_id FROM instruction d JOIN instruction o ON o.id = d.duplicate_of
+        WHERE d.batch_id = n.id AND d.state = 'DUPLICATE' ORDER BY d.row_no LIMIT 1) = :batchId LIMIT 1`
+
+const UNMENDED = `
+    SELECT count(*) AS n FROM instruction i WHERE i.batch_id = :batchId AND i.state = 'INVALID' AND NOT EXISTS (
+      SELECT 1 FROM instruction h JOIN batch hb ON hb.id = h.batch_id AND hb.stage = 'open'
+      WHERE h.account_id = i.account_id AND h.reference = i.reference AND h.holds_reference = 1 AND h.id > i.id)`
+
+function* badRowsIn(batchId: BatchId, { account_id: accountId, created_at: createdAt }: BatchColumns): Script<number> {
+  if (yield* exists(LOOKED_AT, { batchId })) return 0
+  if (yield* exists(CAME_AGAIN, { batchId, accountId, createdAt })) return 0
+  return yield* count(UNMENDED, { batchId })
 }
 
 function* approvalOf(batchId: BatchId, batch: BatchColumns): Script<Approval> {
