@@ -106,6 +106,19 @@ export function whyNotAsked(card: CardToAsk, { categories, reasonRules }: Reatte
   return isOver ? 'limit' : null
 }
 
+/** The same for a charge by whatever door it came: why none of this card is sent now, in words; null: it may be. */
+export function whyForbidden(events: readonly CardEvent[], nowMs: number): string | null {
+  const card = { nowMs, declined: null, events, tries: 0 }
+  switch (whyNotAsked(card, { categories: PASSING, reasonRules: [] })) {
+    case null:
+      return null
+    case 'limit':
+      return 'not sent, because this card was declined as often as the card networks allow for now: charge it later, or have it replaced (a vault update)'
+    default:
+      return 'not sent, because this card was declined as lost, stolen or fraud before, and no other try is allowed: have it replaced (a vault update)'
+  }
+}
+
 /**
  * The second attempt at `sub-7` is `sub-7~2`, the third `sub-7~3`. `last`: of the attempt before; `first`: of the first one.
  */

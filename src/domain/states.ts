@@ -18,7 +18,7 @@ export type State = (typeof STATES)[number]
  * - `late-answer`: a true answer of the named attempt that came after the row had been given up; where it says what a person had
  *   found, the row stays in its state, which is the gateway's from then on
  * - `executed`: a true answer of an earlier attempt says that this one would be the second execution
- * - `order`: it no longer fits what is recorded of its order
+ * - `order`: it no longer fits what is recorded of its order, or of its card
  * - `expiry`: it expired before it was sent
  * - `restore`: an older state of the ledger was put back, and the lost state may have sent the row
  */

@@ -76,6 +76,7 @@ describe('of an older state', () => {
       const decision = { batchId: waiting, reason: 'r', actor: personAt('ann'), nowMs: NOW }
       const refused = 'may not be the one that sent last'
       await expect(ledger.cancel(batchId, 'r', CLERK, NOW)).rejects.toThrow(refused)
+      await expect(ledger.cancelRow({ batchId, rowNo: 1 }, 'r', CLERK, NOW)).rejects.toThrow(refused)
       await expect(ledger.reject(decision)).rejects.toThrow(refused)
       await expect(ledger.approve({ ...decision, digest })).rejects.toThrow(refused)
       expect(await statesIn(ledger, batchId)).toEqual(['READY', 'READY'])

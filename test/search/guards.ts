@@ -807,9 +807,9 @@ export const GUARDS: readonly Guard[] = [
     tests: ['test/ledger/sqlite/ledger/intake.integration.test.ts'],
   },
   {
-    name: 'a row whose order came to be shared is judged before it is claimed',
+    name: 'a row whose order came to be shared, or whose card was declined, is judged before it is claimed',
     file: 'src/ledger/texts/work/claim.ts',
-    guard: ' AND (:judged = 1 OR NOT ${SHARES_ORDER})',
+    guard: ' AND (:judged = 1 OR NOT ${IS_JUDGED_FIRST})',
     without: '',
     tests: ['test/ledger/sqlite/ledger/intake.integration.test.ts'],
   },
@@ -1067,8 +1067,8 @@ export const GUARDS: readonly Guard[] = [
     name: 'nothing of an older state is cancelled',
     file: 'src/ledger/texts/work/control.ts',
     guard: `      await assertNewest()
-`,
-    without: '',
+      await steerTo('cancelled'`,
+    without: `      await steerTo('cancelled'`,
     tests: ['test/ledger/adopting.integration.test.ts'],
   },
   {

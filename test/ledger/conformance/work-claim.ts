@@ -16,7 +16,9 @@ import {
   NOW,
   openAccount,
   refund,
+  rowIn,
   rowsIn,
+  sale,
   settle,
   settlementOf,
   statesIn,
@@ -27,7 +29,47 @@ import { accountId, ledger, place } from '../../fixtures/use-ledger.ts'
 
 const NOT_FREE = { kind: 'not-free' }
 
+/** Of amounts of their own, so that none looks like another one. */
+const charges = (vaultId: string, count: number, first = 1) =>
+  Array.from({ length: count }, (_, i) => {
+    const { money } = refund('', { amountMinor: BigInt(first + i) })
+    return sale(`C-${vaultId}-${first + i}`, vaultId, { money })
+  })
+
 export function describeClaim(): void {
+  describe('claim: a charge of a card that was declined before', () => {
+    test('is not sent after ten declines on one day, whichever door it came by; a day later it is', async () => {
+      const batchId = await submit(ledger, accountId, charges('7', 12))
+      const early = await dueRow(ledger, batchId, 'C-7-11')
+      expect(early.sharesOrder).toBe(false)
+      for (let n = 1; n <= 10; n += 1) await work(ledger, batchId, `C-7-${n}`, 'DECLINED', { reason: 'No funds' })
+      expect(await claim(ledger, early)).toEqual(NOT_FREE) // as it was seen before
+      const row = await dueRow(ledger, batchId, 'C-7-11')
+      expect([row.sharesOrder, await claim(ledger, row)]).toEqual([true, NOT_FREE])
+      const { state, reason } = await rowIn(ledger, batchId, 'C-7-11')
+      expect([state, reason]).toEqual([
+        'CANCELLED',
+        expect.stringMatching(/^not sent, because this card was declined as/),
+      ])
+      const tomorrow = NOW + DAY_MS + 1_000
+      expect((await claimNamed(ledger, batchId, 'C-7-12', tomorrow)).attempt).toBe(1)
+    })
+
+    test('is never sent after a decline for fraud, unless the card was replaced since', async () => {
+      const batchId = await submit(ledger, accountId, [...charges('8', 3), ...charges('9', 2)])
+      await work(ledger, batchId, 'C-8-1', 'DECLINED', { reason: 'Pick up card (stolen)' })
+      await work(ledger, batchId, 'C-9-1', 'DECLINED', { reason: 'Do not honor' })
+      expect(await claim(ledger, await dueRow(ledger, batchId, 'C-8-2', NOW + 40 * DAY_MS), NOW + 40 * DAY_MS)).toEqual(
+        NOT_FREE,
+      )
+      expect((await rowIn(ledger, batchId, 'C-8-2')).reason).toMatch(/stolen or fraud before/)
+      expect((await claimNamed(ledger, batchId, 'C-9-2')).attempt).toBe(1)
+      const update = sale('update', '8', { operation: 'VAULT_UPDATE', money: null, xtlOrderId: null })
+      await work(ledger, await submit(ledger, accountId, [update]), 'update', 'APPROVED', { atMs: NOW + 400 })
+      expect((await claimNamed(ledger, batchId, 'C-8-3')).attempt).toBe(1)
+    })
+  })
+
   describe('claim: a claim', () => {
     test('makes the row SENDING, one attempt further, and has been written when it resolves', async () => {
       const other = place.open()

@@ -5,7 +5,7 @@ import type { Claim, ClaimAnswer } from '../../../ports/ledger/work.ts'
 import { CLOCK_AGREES, MAY_SEND, ORDER_IS_FREE, WITHIN_CANARY } from '../../texts/orders.ts'
 import { byOf } from '../../texts/record/acts.ts'
 import { IS_IN_TIME } from '../../texts/work/expiring.ts'
-import { SHARES_ORDER } from '../../texts/work/misfits.ts'
+import { IS_JUDGED_FIRST } from '../../texts/work/misfits.ts'
 import { type Failover, restedFor, sameHistory } from '../copies/identity.ts'
 import type { Asked } from '../session.ts'
 import { ALL_SETTLED } from './settlements.ts'
@@ -35,7 +35,7 @@ const claimText = (same: string) => `
       JOIN batch b ON b.id = i.batch_id JOIN account a ON a.id = i.account_id
     WHERE i.due_at <= c.reached AND ${IS_IN_TIME.replaceAll(':nowMs', 'c.passed')}
       AND ${MAY_SEND} AND ${WITHIN_CANARY} AND ${CLOCK_AGREES.replaceAll(':nowMs', 'c.reached')} AND ${ORDER_IS_FREE.replaceAll(':nowMs', 'c.reached')} IS TRUE
-      AND (c.judged OR ${SHARES_ORDER} IS NOT TRUE)
+      AND (c.judged OR ${IS_JUDGED_FIRST} IS NOT TRUE)
       AND EXISTS (SELECT 1 FROM worker w WHERE w.id = $7 AND w.ended_at IS NULL AND w.fenced_at IS NULL)
       AND ($9::bigint = 0 OR ${ALL_SETTLED})
       AND ${same}),

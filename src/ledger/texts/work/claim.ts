@@ -11,7 +11,7 @@ import type { Counted } from '../record/tally.ts'
 import { all, exists, one, type Script } from '../script.ts'
 import { countClaim, holdAboveLimit } from './daily-limit.ts'
 import { cancelIfExpired, IS_IN_TIME } from './expiring.ts'
-import { cancelMisfit, SHARES_ORDER } from './misfits.ts'
+import { cancelMisfit, IS_JUDGED_FIRST } from './misfits.ts'
 
 const CLAIM = `
     UPDATE instruction AS i SET state = 'SENDING', attempt = attempt + 1, claimed_at = :nowMs, send_by = :sendByMs, answer_by = :answerByMs
@@ -19,7 +19,7 @@ const CLAIM = `
       AND ${IS_IN_TIME} AND EXISTS (
         SELECT 1 FROM batch b JOIN account a ON a.id = b.account_id
         WHERE b.id = i.batch_id AND ${MAY_SEND} AND ${WITHIN_CANARY} AND ${CLOCK_AGREES})
-      AND ${ORDER_IS_FREE} AND (:judged = 1 OR NOT ${SHARES_ORDER})
+      AND ${ORDER_IS_FREE} AND (:judged = 1 OR NOT ${IS_JUDGED_FIRST})
     RETURNING id, batch_id, operation, currency, amount_minor`
 
 /** Checks again what the due row was found by, and holds it against its order once more. What is too late or no longer fits is cancelled. */
@@ -78,7 +78,7 @@ const FROM_THE_FIRST: DueFrom = { of: () => null, found: () => {} }
 
 const ROWS = `
     SELECT id, batch_id, account_id, (SELECT a.name FROM account a WHERE a.id = account_id) AS merchant, row_no, attempt,
-      ever_in_doubt, forbidden_count, CASE WHEN ${SHARES_ORDER} THEN 1 ELSE 0 END AS "sharesOrder", ${INSTRUCTION_COLUMNS}
+      ever_in_doubt, forbidden_count, CASE WHEN ${IS_JUDGED_FIRST} THEN 1 ELSE 0 END AS "sharesOrder", ${INSTRUCTION_COLUMNS}
     FROM instruction i WHERE id IN (SELECT CAST(e.value AS BIGINT) FROM json_each(:ids) e)`
 
 export function dueRowsOn(
