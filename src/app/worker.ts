@@ -19,6 +19,7 @@ import { type MerchantLane, openLanes } from './lanes.ts'
 import { openWorkingLedger } from './ledger.ts'
 import type { SendingLock } from './locks.ts'
 import { addresseesIn, messageAccountOf } from './message-door.ts'
+import { otherLedgers } from './other-ledgers.ts'
 import { openRegister } from './redis.ts'
 import { type WatchedWork, watchWork } from './watched-work.ts'
 
@@ -38,6 +39,13 @@ export interface WorkOptions extends WorkEvents {
   readonly only: BatchId | null
   /** Of that batch. */
   readonly cards?: CardFile | null
+}
+
+/** In the log and by doctor alone: a second ledger may be meant. */
+async function tellOtherLedgers(app: App, ledgerId: string, lanes: Map<AccountId, MerchantLane>): Promise<void> {
+  const of = Array.from(lanes.values(), ({ merchant }) => merchant)
+  for (const { merchant, says } of await otherLedgers(app, ledgerId, { keeps: true, of }))
+    app.log.warn({ merchant }, `Another ledger is used for the account of this merchant: ${says}`)
 }
 
 /** Starts to work. The caller holds the worker lock and has opened Redis, and closes both after `stop`. */
@@ -72,6 +80,7 @@ export async function startWork(app: App, ledger: Ledger, redis: RedisAddress, o
     doubtRestMs: config.doubtRestMs,
     openLanes: async () => {
       const lanes = await openLanes(app, ledger, options.only)
+      await tellOtherLedgers(app, ledger.ledgerId, lanes)
       telling.begin(lanes)
       watched.begin(lanes)
       return lanes

@@ -4,6 +4,7 @@ import { Argument, type Command } from 'commander'
 import type { AdoptArguments } from '../commands/adopt.ts'
 import type { DoctorArguments } from '../commands/doctor.ts'
 import type { HealthArguments } from '../commands/health.ts'
+import type { InitArguments } from '../commands/init.ts'
 import type { MessagesArguments } from '../commands/messages.ts'
 import type { MigrateArguments } from '../commands/migrate.ts'
 import type { PurgeArguments } from '../commands/purge.ts'
@@ -71,8 +72,11 @@ export function addServiceCommands(program: Command, act: Act, actAlone: ActAlon
   program
     .command('init')
     .description('create the ledger of this installation, once; no other command creates one for real sending')
+    .option('-y, --yes', 'also where an account of the configuration has another ledger already')
     .addHelpText('after', INIT_HELP)
-    .action(() => act(async (app, terminal) => (await import('../commands/init.ts')).init(app, terminal)))
+    .action((options: InitArguments) =>
+      act(async (app, terminal) => (await import('../commands/init.ts')).init(app, options, terminal)),
+    )
   addSandboxCommand(program, actAlone)
   program
     .command('completion')

@@ -6,6 +6,7 @@ import { attentionNow, attentionToIntake } from '../app/attention.ts'
 import { assertClock } from '../app/clock.ts'
 import { explainDamage, openLedger } from '../app/ledger.ts'
 import { workersNow } from '../app/locks.ts'
+import { otherLedgers } from '../app/other-ledgers.ts'
 import { checkRedis, inspectLedger, reachGateway, serverCautions } from '../app/probes.ts'
 import { unknownAnswersOf } from '../app/server-ledger.ts'
 import { isWitnessed } from '../app/witness.ts'
@@ -59,6 +60,7 @@ export async function doctor(app: App, given: DoctorArguments, terminal: Termina
     ...ofLedger,
     ...(deep ? await checkRecord(app, earlier, terminal) : []),
     await checkWitness(app),
+    ...(await checkOtherLedgers(app)),
     ...unknownAnswers(app),
     ...workerFindings(workers),
     await finding(app, 'redis', () => checkRedis(app)),
@@ -269,6 +271,24 @@ function checkWitness(app: App): Promise<Finding> {
     if (app.config.witnessDirs.length === 0) return `${what} (TRANCHE_WITNESS_DIR is none)`
     throw new Fault('config', `${what}. Set TRANCHE_WITNESS_DIR; the next worker or run writes it`)
   })
+}
+
+/** A second one may be meant, and no command knows. */
+async function checkOtherLedgers(app: App): Promise<Finding[]> {
+  const ledgerId = await ownLedgerId(app)
+  return (await otherLedgers(app, ledgerId, { keeps: false })).map(({ merchant, says }) => ({
+    ...{ what: 'accounts', ok: true, warns: true, exit: EXIT.approved },
+    says: `another ledger is used for the account of merchant ${merchant}, and would send again what this one has sent: ${says}`,
+  }))
+}
+
+async function ownLedgerId(app: App): Promise<string | null> {
+  try {
+    const ledger = await openLedger(app, 'looks')
+    return await ledger.close().then(() => ledger.ledgerId)
+  } catch {
+    return null // the ledger's own finding says why
+  }
 }
 
 /** Nothing but such a file tells of them. */

@@ -1,14 +1,25 @@
 // tranche init: makes the record of this installation. Nothing else does, so that a volume that is not mounted is noticed.
 
+import { ledgerExists } from '../app/data-directory.ts'
 import { makeLedger, openLedger } from '../app/ledger.ts'
+import { otherLedgers } from '../app/other-ledgers.ts'
+import { existsOnServer } from '../app/server-ledger.ts'
 import type { App } from '../app.ts'
+import { Fault } from '../domain/fault.ts'
 import { EXIT } from '../present/exit-codes.ts'
+import { confirm, mayAsk } from './confirm.ts'
 import { note } from './note.ts'
 import type { Terminal } from './terminal.ts'
 
-export async function init(app: App, terminal: Terminal): Promise<number> {
+export interface InitArguments {
+  readonly yes?: boolean
+}
+
+export async function init(app: App, { yes = false }: InitArguments, terminal: Terminal): Promise<number> {
+  if (!(await isMade(app))) await askForAnother(app, yes, terminal)
   const { ledgerId, made } = await makeLedger(app)
   if (made) await noteMade(app, terminal)
+  await otherLedgers(app, ledgerId, { keeps: true })
   terminal.object({ ledger: app.paths.ledger, ledger_id: ledgerId, made })
   terminal.data(
     made
@@ -16,6 +27,25 @@ export async function init(app: App, terminal: Terminal): Promise<number> {
       : `There is a ledger already: ${app.paths.ledger}. Nothing was changed.`,
   )
   return EXIT.approved
+}
+
+async function isMade(app: App): Promise<boolean> {
+  const { ledgerServer } = app.config
+  return ledgerServer === null ? ledgerExists(app) : existsOnServer(ledgerServer)
+}
+
+/** What one ledger has sent, another does not know. */
+async function askForAnother(app: App, yes: boolean, terminal: Terminal): Promise<void> {
+  const others = yes ? [] : await otherLedgers(app, null, { keeps: false })
+  if (others.length === 0) return
+  const known = others.map(({ merchant, says }) => `Merchant ${merchant} has a ledger already: ${says}.`).join(' ')
+  const why = `${known} What one ledger has sent another does not know, and would send again.`
+  if (!mayAsk(terminal))
+    throw new Fault(
+      'usage',
+      `${why} No ledger was made. Use that ledger (TRANCHE_DATA_DIR, TRANCHE_LEDGER_URL), or say that a second one is meant: tranche init --yes`,
+    )
+  await confirm(terminal, { question: `${why} Make a second one?`, otherwise: 'No ledger was made.', yes })
 }
 
 async function noteMade(app: App, terminal: Terminal): Promise<void> {

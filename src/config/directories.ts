@@ -40,6 +40,13 @@ export function witnessDirsFrom(
   return places.filter((place) => !isWithin(dataDir, place))
 }
 
+/** For all users of the machine. Who names a place for what is remembered has it there as well; null: nowhere. */
+export function accountMarksDirFrom(settings: Settings): string | null {
+  const given = settings.text('TRANCHE_WITNESS_DIR')
+  if (given === 'none') return null
+  return given === undefined ? '/var/tmp/tranche-accounts' : join(resolve(given), 'accounts')
+}
+
 function isWithin(dir: string, path: string): boolean {
   return `${resolve(path)}/`.startsWith(`${resolve(dir)}/`)
 }

@@ -18,6 +18,11 @@ export function testimonyKey(prefix: string, ledgerId: string): string {
   return `${prefix}:tranche-testimony:${ledgerId}`
 }
 
+/** The ledgers that are used for a gateway account. */
+export function ledgersKey(prefix: string, account: string): string {
+  return `${prefix}:tranche-account:${account}`
+}
+
 /** Remembers which ledger takes the messages of this Redis and prefix. */
 export function intakeOwnerKey(prefix: string): string {
   return `${prefix}:${INTAKE_QUEUE}:ledger`

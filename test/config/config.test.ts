@@ -64,6 +64,7 @@ describe('the environment', () => {
       mistakes: [],
       witnessDirs: ['/home/clerk/.cache/tranche', `/var/tmp/tranche-${process.getuid?.()}`],
       witnessNamed: false,
+      accountMarksDir: '/var/tmp/tranche-accounts',
       exposed: [],
       unknown: [],
       ledgerServer: null,

@@ -1,7 +1,7 @@
 // Where no ledger is, none is made by the way: its volume may not be mounted, and a new one would send everything again.
 
-import { existsSync, readdirSync } from 'node:fs'
-import { mkdir, rename, rm } from 'node:fs/promises'
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { mkdir, rename, rm, symlink } from 'node:fs/promises'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, expect, test } from 'vitest'
 import { type Office, openOffice, until } from '../fixtures/cli.ts'
@@ -67,6 +67,40 @@ test('init makes it, its owner’s alone; the second time it changes nothing', a
   expect([again.code, again.last]).toEqual([0, { ...made.last, made: false }])
   const input = await fileOf(3)
   expect((await office.tranche('run', input, '--out', office.path('out.csv'))).code).toBe(0)
+})
+
+test('init asks before an account of this machine gets a second ledger, and doctor says where the other one is', async () => {
+  office = await openOffice({ made: false, env: { TRANCHE_GATEWAY_URL: 'https://pay.invalid' } })
+  const clerk = { TRANCHE_DATA_DIR: office.path('other') }
+  const marks = office.path('w/accounts')
+  expect((await office.tranche('init')).code).toBe(0)
+  expect((await office.tranche('init')).code).toBe(0)
+  const second = await office.trancheWith(clerk, 'init')
+  expect([second.code, second.stderr]).toEqual([
+    2,
+    expect.stringMatching(/default has a ledger already: .*d\/ledger\.db; .*No ledger was made.*tranche init --yes/s),
+  ])
+  expect(existsSync(office.path('other/ledger.db'))).toBe(false)
+  const anotherAccount = { ...clerk, TRANCHE_GATEWAY_USERNAME: 'another', TRANCHE_DATA_DIR: office.path('third') }
+  expect((await office.trancheWith(anotherAccount, 'init')).code).toBe(0)
+  expect((await office.tranche('doctor')).stdout).not.toMatch(/another ledger/)
+  expect((await office.trancheWith(clerk, 'init', '--yes')).code).toBe(0)
+  expect((await office.tranche('doctor')).stdout).toMatch(
+    /^WARN accounts: another ledger .*default.*other\/ledger\.db/m,
+  )
+  expect((await office.trancheWith(clerk, 'doctor')).stdout).toMatch(/^WARN accounts: .*d\/ledger\.db/m)
+  expect([statSync(marks).mode & 0o7777, readdirSync(marks).length]).toEqual([0o1777, 3])
+})
+
+test('no mark is left in a folder that somebody put there, nor for a gateway of this machine', async () => {
+  office = await openOffice({ made: false })
+  expect((await office.tranche('init')).code).toBe(0)
+  expect(existsSync(office.path('w/accounts'))).toBe(false)
+  const elsewhere = { TRANCHE_GATEWAY_URL: 'https://pay.invalid', TRANCHE_DATA_DIR: office.path('other') }
+  await mkdir(office.path('mine'))
+  await symlink(office.path('mine'), office.path('w/accounts'))
+  expect((await office.trancheWith(elsewhere, 'init')).code).toBe(0)
+  expect(readdirSync(office.path('mine'))).toEqual([])
 })
 
 test('an init that was killed before it had made a table is made up for by the next one, which says so', async () => {

@@ -10,6 +10,7 @@ import type { BatchId } from '../../src/domain/ids.ts'
 import { WHOLE } from '../../src/domain/part.ts'
 import type { Dispatch } from '../../src/ports/dispatch.ts'
 import type { Log } from '../../src/ports/log.ts'
+import { otherLedgersOf } from '../../src/queues/account-register.ts'
 import { producerConnection, type RedisAddress } from '../../src/queues/connection.ts'
 import { openIntakeQueue } from '../../src/queues/intake.ts'
 import { assertReachable } from '../../src/queues/reach.ts'
@@ -80,6 +81,12 @@ async function useEverything(address: RedisAddress, meanwhile: () => Promise<voi
     })
     expect(await register.replace('1-x', '2-x')).toBe(true)
     expect(await register.newest()).toBe('2-x')
+    const others = (ledgerId: string | null) => otherLedgersOf(address, PREFIX, ['account'], ledgerId)
+    expect([...(await others('a')), ...(await others('b'))]).toEqual([
+      ['account', []],
+      ['account', ['a']],
+    ])
+    expect((await others(null)).get('account')?.toSorted()).toEqual(['a', 'b'])
   } finally {
     register.close()
     // A producer that has just lost its server cannot say goodbye to it.

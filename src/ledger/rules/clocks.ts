@@ -1,7 +1,7 @@
 // Whether this machine's clock may be believed, by what a gateway said of the time. Pure.
 
 /** What a network and a gateway that keeps its own time may add. */
-export const CLOCKS_APART_MS = 300_000
+const CLOCKS_APART_MS = 300_000
 
 /** By how far the clock was ahead of the gateway's; less than 0: behind. */
 export interface ClockSeen {

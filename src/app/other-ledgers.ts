@@ -1,0 +1,61 @@
+// Other ledgers of the accounts that are configured here. Each would send the same file: two of them know nothing of each other.
+
+import type { App } from '../app.ts'
+import type { Merchant } from '../domain/merchant.ts'
+import { shown } from '../domain/problem.ts'
+import { markAccount, otherMarks } from '../files/account-marks.ts'
+import { accountKeyOf } from './accounts.ts'
+
+export interface OtherLedger {
+  readonly merchant: string
+  /** In words: which one it is, and how to have it forgotten. */
+  readonly says: string
+}
+
+/** `keeps`: they are from now on accounts of this ledger as well, for others to see. Silent where nothing can be seen. */
+export async function otherLedgers(
+  app: App,
+  ledgerId: string | null,
+  { keeps, of = [...app.config.merchants.values()] }: { keeps: boolean; of?: readonly Merchant[] },
+): Promise<readonly OtherLedger[]> {
+  const merchants = of.filter(isElsewhere).map((merchant) => ({ name: merchant.name, account: accountKeyOf(merchant) }))
+  const { accountMarksDir: dir } = app.config
+  const found: OtherLedger[] = []
+  const known = new Set<string>()
+  for (const { name, account } of dir === null ? [] : merchants) {
+    if (keeps && ledgerId !== null) await markAccount(dir as string, account, ledgerId, app.paths.ledger)
+    for (const mark of await otherMarks(dir as string, account, ledgerId)) {
+      known.add(mark.ledgerId)
+      const where = mark.where === '' ? mark.ledgerId : shown(mark.where)
+      found.push({ merchant: name, says: `${where}; if it is gone, remove ${mark.path}` })
+    }
+  }
+  const inRedis = await askRedis(app, ledgerId, keeps, merchants)
+  for (const { name, account } of merchants)
+    for (const id of inRedis.get(account) ?? [])
+      if (!known.has(id)) found.push({ merchant: name, says: `ledger ${shown(id)}, as the shared Redis says` })
+  return found
+}
+
+/** A gateway on the machine itself is one for trials. */
+function isElsewhere({ url }: Merchant): boolean {
+  const host = URL.parse(url)?.hostname ?? ''
+  return host !== '' && host !== 'localhost' && host !== '[::1]' && !host.startsWith('127.')
+}
+
+async function askRedis(
+  { config }: App,
+  ledgerId: string | null,
+  keeps: boolean,
+  merchants: readonly { readonly account: string }[],
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  if (config.redisUrl === null || merchants.length === 0) return new Map()
+  const { otherLedgersOf } = await import('../queues/account-register.ts')
+  const accounts = merchants.map(({ account }) => account)
+  const address = { url: config.redisUrl.reveal() }
+  const found = otherLedgersOf(address, config.redisPrefix, accounts, keeps ? ledgerId : null)
+  return found.then(
+    (all) => new Map([...all].map(([account, ids]) => [account, ids.filter((id) => id !== ledgerId)])),
+    () => new Map(),
+  )
+}
