@@ -944,13 +944,6 @@ export const GUARDS: readonly Guard[] = [
     tests: ['test/processors/submit-file.integration.test.ts'],
   },
   {
-    name: 'who said that a column holds no card numbers is recorded',
-    file: 'src/ledger/texts/intake/drafts.ts',
-    guard: 'for (const reason of notCards)',
-    without: 'for (const reason of [] as string[])',
-    tests: ['test/e2e/not-a-card.e2e.test.ts'],
-  },
-  {
     name: 'a sale is asked about for which there is an authorization',
     file: 'src/ledger/rules/judge-target.ts',
     guard: '    equalsAuthorization(row, facts, rules) ??\n',
