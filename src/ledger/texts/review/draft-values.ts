@@ -1,6 +1,7 @@
 // What was read of a row, as the tables of a draft hold it: values in one order, because by name they take longer to bind.
 
 import type { DraftHeader, DraftRow } from '../../../domain/draft.ts'
+import type { Beside } from '../../../domain/instruction.ts'
 import { expiryBy } from '../../rules/dates.ts'
 import { cellsText, INSTRUCTION_COLUMNS, NO_COLUMNS, toColumns } from '../instruction-columns.ts'
 import type { Value } from '../script.ts'
@@ -25,15 +26,16 @@ export function rowValues(row: DraftRow, { runKey, nowMs, expiresAfterMs = null 
   const amountMinor = asked.amount_minor ?? (read === null ? null : Number(read.amountMinor))
   return [
     ...[rowNo, line, cellsText(cells), state, made ? 1 : 0, holds, runKey, asked.execute_at ?? nowMs, 0],
-    ...[cameFrom?.batchId ?? null, cameFrom?.rowNo ?? null, besideOf(row)],
+    ...[cameFrom?.batchId ?? null, cameFrom?.rowNo ?? null, besideText(row.instruction?.beside ?? null)],
     ...[reference, asked.operation, amountMinor, asked.currency ?? read?.currency ?? null],
     ...[asked.order_id, asked.order_key, asked.vault_id, asked.card, asked.xtl_order_id, asked.save_card],
     ...[asked.details, asked.execute_at, expiresAt, asked.content, asked.lookalike],
   ]
 }
 
-function besideOf({ instruction }: DraftRow): string | null {
-  return instruction?.beside === undefined ? null : JSON.stringify(instruction.beside)
+/** A list, because a text with a colon before a word would be read as one with a parameter. */
+export function besideText(beside: Beside | null): string | null {
+  return beside === null ? null : JSON.stringify([beside.vaultId, beside.card, beside.xtlOrderId])
 }
 
 export function faultValues({ faults }: DraftRow): readonly (readonly Value[])[] {

@@ -22,11 +22,12 @@ import {
 } from '../../rules/judge-target.ts'
 import type { OddNeighbour } from '../../rules/neighbours.ts'
 import { OF_AN_ORDER, ORDER_COUNTS_IN, SALES } from '../../rules/order-book.ts'
-import { isAnyRecorded, listOf } from '../conditions.ts'
+import { IS_VISIBLE, isAnyRecorded, listOf } from '../conditions.ts'
 import type { InstructionColumns } from '../instruction-columns.ts'
-import { all, change, count, exists, one, type Script, type Values } from '../script.ts'
+import { all, change, count, exists, type Script, type Values } from '../script.ts'
 import { targetOf } from './corrections.ts'
 import { DRAFT_FAULT, IS_LIKE, RUNS_AGAIN } from './draft-rows.ts'
+import { besideText } from './draft-values.ts'
 import { COUNTING, OTHER_RUN_KEY } from './lookalikes.ts'
 import { IS_CARD_EVENT } from './reattempts.ts'
 
@@ -83,10 +84,22 @@ interface FoundSale extends FoundRow, FoundAt {
   readonly saleCurrency: string
 }
 
+/** As `besideText` writes it, where nothing but these is said. */
+const SAID = (vaultId: string, xtlOrderId: string) => `'[' || ${vaultId} || ',null,' || ${xtlOrderId} || ']'`
+const OWN_VAULT = `'"' || ltrim(s.vault_id, '0') || '"'`
+const OWN_XTL = `'"' || ltrim(s.xtl_order_id, '0') || '"'`
+const NULL = "'null'"
+
+/** Most rows say what is recorded: they are told from the others here, because reading them would take longer than all else. */
+const SAYS_SAME = (operations: string) => `EXISTS (
+      SELECT 1 FROM instruction s WHERE ${ANSWERED('s', operations)}
+        AND d.beside IN (${SAID(OWN_VAULT, NULL)}, ${SAID(NULL, OWN_XTL)}, ${SAID(OWN_VAULT, OWN_XTL)}))`
+
 const SALE = (operations: string) => `
     SELECT ${ROW}, ${AT}, i.operation AS "saleOperation", i.vault_id AS "saleVaultId", i.answered_vault_id AS "storedVaultId", i.card AS "saleCard",
       i.xtl_order_id AS "saleXtl", CASE WHEN i.money_warning = 0 THEN i.amount_minor END AS "saleMinor", i.currency AS "saleCurrency"
-    FROM @rows d JOIN instruction i ON ${ANSWERED('i', operations)}`
+    FROM @rows d JOIN instruction i ON ${ANSWERED('i', operations)}
+    WHERE d.operation = 'CANCEL' OR NOT ${SAYS_SAME(operations)}`
 
 const OF_SALE: Kind<FoundSale> = {
   operations: OF_AN_ORDER,
@@ -180,6 +193,9 @@ const OF_VAULT_ID = (row: 'c' | 'r') =>
 
 const ANY_OTHER_RUN = `SELECT 1 FROM batch WHERE account_id = :account AND stage = 'open' AND run_key IS NOT NULL LIMIT 1`
 
+/** The reference of row `d` in the run of row `i`. */
+const AS_BEFORE = '(i.run_key || substr(d.reference, length(d.run_key) + 1))'
+
 /** The last row of another run that has the vault id, and what that run has under the reference of the row. */
 const OF_LAST_RUN: Kind<FoundRow & FoundAt & { readonly ownVaultId: string }> = {
   operations: ['CAPTURE', 'AUTH'],
@@ -189,9 +205,9 @@ const OF_LAST_RUN: Kind<FoundRow & FoundAt & { readonly ownVaultId: string }> = 
     SELECT ${ROW}, ${AT}, o.vault_id AS "ownVaultId"
     FROM @rows d JOIN instruction i ON i.id = (
         SELECT c.id FROM instruction c WHERE ${OF_VAULT_ID('c')} AND c.run_key <> d.run_key AND c.holds_reference = 1 AND c.made = 0
-          AND c.operation IN ('CAPTURE', 'AUTH') ORDER BY c.id DESC LIMIT 1)
-      JOIN instruction o ON o.account_id = :account AND o.reference = (i.run_key || substr(d.reference, length(d.run_key) + 1)) AND o.holds_reference = 1
-    WHERE o.id <> i.id AND ltrim(o.vault_id, '0') <> ltrim(d.vault_id, '0')`,
+          AND c.operation IN ('CAPTURE', 'AUTH') ORDER BY c.id DESC LIMIT 1) AND i.reference <> ${AS_BEFORE}
+      JOIN instruction o ON o.account_id = :account AND o.reference = ${AS_BEFORE} AND o.holds_reference = 1
+    WHERE ${IS_VISIBLE} AND ltrim(o.vault_id, '0') <> ltrim(d.vault_id, '0')`,
   toFacts: ([found]) => ({ lastRun: { at: atOf(found), ownVaultId: found.ownVaultId } }),
 }
 
@@ -204,10 +220,10 @@ const OF_LARGEST: Kind<FoundRow & FoundAt & { readonly largestMinor: number }> =
   rows: `d.operation = 'CAPTURE' AND d.vault_id IS NOT NULL AND ${IS_NEW}`,
   text: `
     SELECT ${ROW}, ${AT}, i.amount_minor AS "largestMinor"
-    FROM @rows d JOIN instruction i ON i.id = (
-        SELECT c.id FROM instruction c WHERE ${WAS_APPROVED('c')} ORDER BY c.amount_minor DESC, c.id LIMIT 1)
-    WHERE NOT EXISTS (SELECT 1 FROM instruction l WHERE l.account_id = :account AND l.lookalike = d.lookalike AND l.lookalike IS NOT NULL)
-      AND NOT EXISTS (SELECT 1 FROM instruction r WHERE ${WAS_APPROVED('r')} AND r.amount_minor * ${LARGE_TIMES} >= d.amount_minor)`,
+    FROM @rows d JOIN instruction i ON i.id = (CASE
+        WHEN EXISTS (SELECT 1 FROM instruction l WHERE l.account_id = :account AND l.lookalike = d.lookalike AND l.lookalike IS NOT NULL) THEN NULL
+        WHEN EXISTS (SELECT 1 FROM instruction r WHERE ${WAS_APPROVED('r')} AND r.amount_minor * ${LARGE_TIMES} >= d.amount_minor) THEN NULL
+        ELSE (SELECT c.id FROM instruction c WHERE ${WAS_APPROVED('c')} ORDER BY c.amount_minor DESC, c.id LIMIT 1) END)`,
   toFacts: ([found]) => ({
     largest: { amountMinor: BigInt(found.largestMinor), currency: found.currency ?? '', at: atOf(found) },
   }),
@@ -262,7 +278,7 @@ const REPEATED_ELSEWHERE: Kind<FoundElsewhere> = {
   gate: ANY_OTHER_ACCOUNT,
   text: `${ELSEWHERE('row')} CROSS JOIN instruction i
     WHERE i.account_id = a.id AND i.reference = d.reference AND i.holds_reference = 1 AND a.id <> :account AND i.operation = d.operation AND i.amount_minor IS NOT DISTINCT FROM d.amount_minor AND ${targetOf('i')} = ${targetOf('d')}
-      AND (i.state IN (${COUNTING}) OR i.money_warning = 1) AND ${SAME_WORLD}`,
+      AND (i.state IN (${COUNTING}) OR i.money_warning = 1) AND ${IS_VISIBLE} AND ${SAME_WORLD}`,
   toFacts: elsewhereOf,
 }
 
@@ -279,17 +295,24 @@ const SAME_FILE: Kind<FoundElsewhere> = {
   toFacts: elsewhereOf,
 }
 
+const OF_ACCOUNTS = [SAME_FILE, REPEATED_ELSEWHERE, OF_OTHER_ACCOUNTS] as readonly Kind[]
 const OWN_KINDS = [...OF_ORDERS, OF_AUTHORIZATION, OF_LAST_RUN, OF_LARGEST, OF_RECORD] as readonly Kind[]
 
 function atOf({ id, batchId, atRowNo: rowNo, reference }: FoundAt): At {
   return { id, batchId, rowNo, reference }
 }
 
+function besideIn(text: string | null): Beside | null {
+  if (text === null) return null
+  const [vaultId = null, card = null, xtlOrderId = null] = JSON.parse(text) as (string | null)[]
+  return { vaultId, card, xtlOrderId }
+}
+
 function toRow({ amountMinor, beside, details, ...row }: FoundRow): TargetRow {
   return {
     ...row,
     amountMinor: amountMinor === null ? null : BigInt(amountMinor),
-    beside: beside === null ? null : (JSON.parse(beside) as Beside),
+    beside: besideIn(beside),
     customer: details === null ? {} : JSON.parse(details),
   }
 }
@@ -313,33 +336,39 @@ function* factsOf(kind: Kind, rows: string, values: Values): Script<{ row: Found
 
 // A draft
 
-const ROWS_PER_PAGE = 1000
+const ROWS_PER_PAGE = 2000
 
 type Act = (row: FoundRow, verdict: TargetFault | TargetQuestion) => Script<void>
 
+/** The operations of a draft, and its last row that may be sent. */
+const SENT = "SELECT operation, max(row_no) AS last FROM draft_row WHERE state = 'READY' GROUP BY operation"
+
 /** Of the rows that do not fit, in their order. */
-function* eachOf(kind: Kind, header: DraftHeader, act: Act): Script<void> {
+function* eachOf(kinds: readonly Kind[], header: DraftHeader, act: Act): Script<void> {
+  const sent = yield* all<{ operation: Operation; last: number }>(SENT)
+  for (const kind of kinds) {
+    const looked = sent.filter(({ operation }) => kind.operations?.includes(operation) !== false)
+    yield* eachOfKind(kind, header, Math.max(0, ...looked.map(({ last }) => last)), act)
+  }
+}
+
+function* eachOfKind(kind: Kind, header: DraftHeader, last: number, act: Act): Script<void> {
   const told = { account: header.accountId, sha256: header.fileSha256, sandbox: header.sandbox ? 1 : 0 }
-  if (kind.gate !== undefined && !(yield* exists(kind.gate, told))) return
+  if (last === 0 || (kind.gate !== undefined && !(yield* exists(kind.gate, told)))) return
   const rules = rulesBy(header)
-  const page = `SELECT max(row_no) AS "to" FROM (
-    SELECT d.row_no FROM draft_row d WHERE d.row_no > :after AND d.state = 'READY' AND ${kind.rows} ORDER BY d.row_no LIMIT ${ROWS_PER_PAGE}) AS page`
   const rows = `(SELECT d.* FROM draft_row d WHERE d.row_no > :after AND d.row_no <= :to AND d.state = 'READY' AND ${kind.rows})`
-  for (let after = 0; ; ) {
-    const { to }: { to: number | null } = (yield* one<{ to: number | null }>(page, { after }))!
-    if (to === null) return
-    for (const { row, facts } of yield* factsOf(kind, rows, { ...told, after, to })) {
+  for (let after = 0; after < last; after += ROWS_PER_PAGE) {
+    for (const { row, facts } of yield* factsOf(kind, rows, { ...told, after, to: after + ROWS_PER_PAGE })) {
       const verdict = judgeTarget(toRow(row), facts, rules)
       if (verdict !== 'fits') yield* act(row, verdict)
     }
-    after = to
   }
 }
 
 /** Makes every row of the draft that contradicts what is recorded of its target a fault, and notes those that must be asked about. */
 export function* meetTargets(header: DraftHeader, odd: readonly OddNeighbour[]): Script<void> {
   yield* change('DELETE FROM draft_target')
-  if (yield* isAnyRecorded(header.accountId)) for (const kind of OWN_KINDS) yield* eachOf(kind, header, note)
+  if (yield* isAnyRecorded(header.accountId)) yield* eachOf(OWN_KINDS, header, note)
   yield* meetOtherAccounts(header)
   for (const { rowNo, question } of odd) yield* noteTarget(rowNo, question)
 }
@@ -348,9 +377,7 @@ const ELSEWHERE_FOUND = `SELECT count(DISTINCT d.order_key) AS n FROM draft_targ
 const ORDERS = 'SELECT count(*) AS n FROM draft_order'
 
 function* meetOtherAccounts(header: DraftHeader): Script<void> {
-  yield* eachOf(SAME_FILE, header, note)
-  yield* eachOf(REPEATED_ELSEWHERE, header, note)
-  yield* eachOf(OF_OTHER_ACCOUNTS, header, note)
+  yield* eachOf(OF_ACCOUNTS, header, note)
   const found = yield* count(ELSEWHERE_FOUND)
   if (found > 0 && !isMostlyElsewhere(found, yield* count(ORDERS)))
     yield* change("DELETE FROM draft_target WHERE why = 'order-elsewhere'")
@@ -359,12 +386,11 @@ function* meetOtherAccounts(header: DraftHeader): Script<void> {
 /** Once more, after rows of the orders that the draft names have moved: whether it would still say the same. */
 export function* targetsStillFit(header: DraftHeader): Script<boolean> {
   let isAsTold = true
-  for (const kind of OF_ORDERS)
-    yield* eachOf(kind, header, function* ({ rowNo }, { kind }) {
-      isAsTold &&=
-        kind === 'asked' &&
-        (yield* exists(`SELECT 1 FROM draft_row d WHERE d.row_no = :rowNo AND (${IS_LIKE})`, { rowNo }))
-    })
+  yield* eachOf(OF_ORDERS, header, function* ({ rowNo }, { kind }) {
+    isAsTold &&=
+      kind === 'asked' &&
+      (yield* exists(`SELECT 1 FROM draft_row d WHERE d.row_no = :rowNo AND (${IS_LIKE})`, { rowNo }))
+  })
   return isAsTold
 }
 
@@ -421,7 +447,7 @@ export function* targetVerdictOn(
   const values = {
     ...{ account, runKey, reference, operation, currency, vaultId, card, xtl, details, lookalike },
     ...{ amountMinor: row.amount_minor, orderId: row.order_id, orderKey: row.order_key },
-    beside: beside === null ? null : JSON.stringify(beside),
+    beside: besideText(beside),
   }
   for (const kind of [...OWN_KINDS, REPEATED_ELSEWHERE, OF_OTHER_ACCOUNTS] as readonly Kind[]) {
     if (kind.operations?.includes(operation as Operation) === false) continue
