@@ -17,7 +17,7 @@ import { findStructuralFault, type ReadingOptions } from './inspect-records.ts'
 import { instruct, type Reading } from './instruction.ts'
 import { changed, readAgain } from './read-again.ts'
 import { cardColumnsOf, fieldsIn } from './row-cells.ts'
-import type { FieldFault, StoredOf } from './row-reading.ts'
+import type { CellOf, FieldFault, StoredOf } from './row-reading.ts'
 import { totalsFault } from './totals-line.ts'
 import { kindProblem } from './workbook/cell.ts'
 
@@ -69,12 +69,18 @@ function rowReader(survey: Survey, options: ReadingOptions): (record: CsvRecord,
     timeZone: options.timeZone ?? null,
     card: cardColumnsOf(header, options),
   }
+  const masked = reading.card === null ? header.cards.find(({ kinds }) => kinds.includes('number'))?.place : undefined
   return (record, rowNo) => {
     const { cells, cellOf, storedOf } = fieldsIn(header, record, numericIds)
     const derived = withRunKey(derivedOf(rowNo), runKey)
     const given = damagedReference(header, record) ?? givenReference(header, cells, cellOf, runKey)
     const reference = given ?? derived
-    const read = instruct(cellOf, reference, reading, storedOf)
+    const read = instruct(
+      masked === undefined ? cellOf : withMasked(cellOf, cells[masked]),
+      reference,
+      reading,
+      storedOf,
+    )
     const faults =
       read.kind === 'faults'
         ? read.faults.map((fault) => toRowFault(fault, header, record, rowNo, options.spelling))
@@ -100,6 +106,11 @@ function rowReader(survey: Survey, options: ReadingOptions): (record: CsvRecord,
       cameFrom: cameFrom(header, cells),
     }
   }
+}
+
+/** Where no card is taken, a column of masked ones says whose the order is. */
+function withMasked(cellOf: CellOf, cell = ''): CellOf {
+  return (field) => (field === 'pmt_numb' ? unquoted(cell) : cellOf(field))
 }
 
 type IsDamaged = (place: number, storedOf: StoredOf, faults: readonly FieldFault[]) => boolean
