@@ -164,7 +164,7 @@ describe('of a row in doubt', () => {
     )
     await proposed()
     expect(await saidAfter(await rita.send(row, '/confirm', reason), rita)).toBe(
-      'Confirmed: A (EUR 10.00) waits to be sent once more.',
+      'Confirmed: A (EUR 10.00) waits to be sent once more. Nothing of its batch is sent before it has 1 approval.',
     )
   })
 })

@@ -186,8 +186,8 @@ test('the worklist is that of the command line, and that it was taken is kept', 
 describe('where approvals are in force', () => {
   let anna: Visiting
   beforeEach(async () => {
-    anna = await served.as('anna', ['approver'])
     await rested()
+    anna = await served.as('anna', ['approver'])
   })
   const ofR3 = () => `/instructions?reference=R-3&batch=${batch}&row=3`
   const propose = async () => {
@@ -246,11 +246,20 @@ describe('where approvals are in force', () => {
   })
 
   test('a form that only proposes sends nothing when one word has become enough meanwhile', async () => {
+    const inForce = await served.ledger.approvalPolicy()
+    await served.ledger.adoptPolicy(null, 'test', CLERK, Date.now())
+    // Of a batch that has nothing else to send, so that it needs no approval.
+    const nowMs = Date.now() - 2 * REST_MS
+    const own = headerOf(served.accounts.shop, { nowMs, runKey: 'own' })
+    batch = await submit(served.ledger, served.accounts.shop, [refund('R-9', { orderId: '99' })], own)
+    await intoDoubt('R-9', REST_MS + 1)
+    row = (await served.ledger.doubts())[2]?.rowId ?? 0
+    await served.ledger.adoptPolicy(inForce, 'test', CLERK, Date.now())
     const { fields } = formsIn((await olga.get(at())).body).at(-1) ?? {}
     await served.ledger.adoptPolicy(null, 'test', CLERK, Date.now())
     const late = await olga.post(`${at()}/resolve`, { ...fields, reason: 'not there' })
     expect([late.statusCode, late.body]).toEqual([409, expect.stringContaining('now it would be sent at once')])
-    expect(await now('R-3')).toMatchObject({ state: 'IN_DOUBT' })
+    expect(await now('R-9')).toMatchObject({ state: 'IN_DOUBT' })
   })
 
   test('whoever proposed reads at the row why that is gone', async () => {

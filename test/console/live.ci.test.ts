@@ -65,8 +65,8 @@ test('who watches a batch is told its figures as they change, and that the page 
 test('who watches a batch is told that it was proposed to send a row of it again, and that it is so no more', async () => {
   const { ledger } = served
   const rule = { merchants: null, operations: null, fourEyes: true, bands: {}, rowOver: {} }
-  await ledger.adoptPolicy({ rules: [rule], expireAfterMs: 86_400_000, osUsers: false }, 'test', CLERK, Date.now())
   await work(ledger, batch, 'A', 'IN_DOUBT')
+  await ledger.adoptPolicy({ rules: [rule], expireAfterMs: 86_400_000, osUsers: false }, 'test', CLERK, Date.now())
   const stream = watching(`/live?batch=${batch}`, olga)
   const { shape } = await until(stream, () => true)
   const row = { batchId: batch, rowNo: 1 }

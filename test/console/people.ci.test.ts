@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { STEP_UP_MS } from '../../src/domain/person.ts'
 import { toJsonLogEntry } from '../../src/present/history.ts'
-import { CLERK, headerOf, listOf, personAt, refund, submit } from '../fixtures/ledgers.ts'
+import { CLERK, headerOf, listOf, personAt, refund, submit, work } from '../fixtures/ledgers.ts'
 import { openPages, type PagesServed, type Visiting } from '../fixtures/pages.ts'
 import { soon } from '../fixtures/soon.ts'
 
@@ -133,6 +133,7 @@ test('an auditor takes all acts away, as the command line exports them, with the
 test('the policy page shows what the last batches needed, to whoever may see batches', async () => {
   const { ledger, accounts } = served
   const before = await submit(ledger, accounts.shop, [refund('A')], headerOf(accounts.shop))
+  await work(ledger, before, 'A', 'APPROVED')
   const rule = { merchants: null, operations: null, fourEyes: true, bands: {}, rowOver: {} }
   await ledger.adoptPolicy({ rules: [rule], expireAfterMs: 86_400_000, osUsers: false }, 'test', CLERK, Date.now())
   const after = await submit(ledger, accounts.shop, [refund('B')], headerOf(accounts.shop, { runKey: 'second' }))
