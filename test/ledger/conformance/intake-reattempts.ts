@@ -272,11 +272,12 @@ export function describeReattempts(): void {
     })
 
     test('is never asked of a card that was reported stolen, however long ago', async () => {
+      const earlier = sale('2026-10/cy', '503')
+      const before = NOW - 30 * DAY_MS
+      const batchId = await submit(ledger, accountId, [earlier], { runKey: '2026-10', nowMs: before })
+      await settleLater(batchId, earlier.reference, 'DECLINED', NO_FUNDS.reason, before)
       await firstRun()
-      const december = sale('2026-12/cy', '503')
-      const batchId = await submit(ledger, accountId, [december], { runKey: '2026-12', nowMs: NOW + 30 * DAY_MS })
-      await settleLater(batchId, december.reference, 'DECLINED', NO_FUNDS.reason, NO_MORE)
-      const { review: reviewed } = await check([december], again({ runKey: '2026-12', nowMs: NO_MORE + DAY_MS }))
+      const { review: reviewed } = await check([earlier], again({ runKey: '2026-10', nowMs: NO_MORE + DAY_MS }))
       expect(reviewed).toMatchObject({ accepted: 0, again: { notAsked: [{ why: 'fraud', count: 1 }] } })
     })
 
