@@ -65,7 +65,7 @@ export interface TargetFacts {
   /** Of the vault record that an update replaces. */
   readonly stored: { readonly at: At; readonly details: Customer } | null
   /** In another account: the order; the same reference, target and amount; the row of a file of the same bytes. */
-  readonly elsewhere: { readonly at: At; readonly account: string; readonly what: 'order' | 'row' | 'file' } | null
+  readonly elsewhere: { readonly at: At; readonly what: 'order' | 'row' | 'file' } | null
 }
 
 export type Customer = Readonly<Partial<Record<CustomerField, string>>>
@@ -105,6 +105,10 @@ export type TargetWhy =
   | 'file-elsewhere'
   | 'series'
   | 'subtotal'
+
+export function isOfOtherAccount(why: TargetWhy): boolean {
+  return why.endsWith('-elsewhere')
+}
 
 export interface TargetQuestion {
   readonly kind: 'asked'
@@ -192,11 +196,12 @@ function ofOtherOrder({ orderKey }: TargetRow, { otherOrder }: TargetFacts): Tar
 
 function inOtherAccount({ orderKey }: TargetRow, { elsewhere }: TargetFacts): TargetQuestion | null {
   if (elsewhere === null) return null
-  const { at, account, what } = elsewhere
+  const { at, what } = elsewhere
+  // Nameless: whoever hands it in may have nothing to do with the other account.
   const problem = {
-    order: `names order ${orderKey}, which is not known here but in the account of ${account}`,
-    row: `is recorded for the account of ${account}, with the same reference, target and amount`,
-    file: `is in a file of the same bytes, which was recorded for the account of ${account}`,
+    order: `names order ${orderKey}, which another account of this ledger knows and this one does not`,
+    row: 'is recorded for another account of this ledger, with the same reference, target and amount',
+    file: 'is in a file of the same bytes, which was recorded for another account of this ledger',
   }[what]
   return { kind: 'asked', why: `${what}-elsewhere`, at, problem }
 }

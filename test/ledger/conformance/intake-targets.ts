@@ -248,9 +248,11 @@ export function describeTargets(): void {
       const row = refund('R', { orderId: '777' })
       const { lookalikes } = await check([row, refund('Q')])
       expect(lookalikes).toMatchObject([{ rowNo: 1, question: { code: 'order-elsewhere' } }])
-      expect(lookalikes[0]?.question?.text).toBe('names order 777, which is not known here but in the account of hotel')
+      expect(lookalikes[0]?.question?.text).toBe(
+        'names order 777, which another account of this ledger knows and this one does not',
+      )
       expect((await check([row, refund('Q'), refund('P')])).lookalikes).toEqual([])
-      expect((await judged(row)).refused).toContain('in the account of hotel')
+      expect((await judged(row)).refused).toContain('another account of this ledger')
       await approved(sale('S', '5'))
       expect((await check([row])).lookalikes).toEqual([])
     })

@@ -22,7 +22,7 @@ import {
 } from '../../rules/arriving.ts'
 import { aboveLimitText } from '../../rules/daily-limit.ts'
 import { judgeDates } from '../../rules/dates.ts'
-import type { TargetVerdict } from '../../rules/judge-target.ts'
+import { isOfOtherAccount, type TargetVerdict } from '../../rules/judge-target.ts'
 import { type Likeness, type LikeRow, likenessText, lookalikeRefusal } from '../../rules/lookalikes.ts'
 import { type OrderQuestion, type OrderVerdict, placeText } from '../../rules/order-book.ts'
 import { BY_MESSAGES, type Needed, neededFor, noteWaiting } from '../approving/needed.ts'
@@ -71,7 +71,7 @@ export function* recordMessage(
 ): Script<IntakeAnswer | 'held-by-draft'> {
   const { ifRefused, nowMs } = message
   const before = ifRefused === undefined ? null : yield* refusedBefore(ifRefused.sourceId)
-  if (before !== null) return yield* refusedBeside(before.join('; '), yield* earlierThan(message))
+  if (before !== null) return yield* refusedBeside(message, before.join('; '), yield* earlierThan(message))
   const answer = yield* judgeMessage(book, newBatchId, message)
   if (answer === 'held-by-draft' || answer.kind !== 'refused' || ifRefused === undefined) return answer
   // In this transaction: another worker that has the message in hand as well would find it free, and record it.
@@ -91,17 +91,17 @@ function* judgeMessage(
     const answer = answerForKnown(known, row.content)
     if (answer === 'held-by-draft') return answer
     if (answer.kind === 'duplicate') yield* keepReplyTo(message, known)
-    return answer.kind === 'refused' ? yield* refusedBeside(answer.reason, known) : answer
+    return answer.kind === 'refused' ? yield* refusedBeside(message, answer.reason, known) : answer
   }
   const verdict = yield* verdictOnOrder(message, row)
   const target = yield* targetVerdictOn(message, row, message.instruction.beside ?? null)
   const objection = yield* objectionTo(message, row, { order: verdict, target })
-  if (objection !== null) return yield* refusedBeside(objection, yield* alike(message, row))
+  if (objection !== null) return yield* refusedBeside(message, objection, yield* alike(message, row))
   const maybeExecuted = yield* whyMaybeExecuted(message)
   const like = yield* likeness(message, row, { order: verdict, target })
   // The lost state may have taken it all the same: a person decides, and is told what it looks like.
   if (like !== null && like.reference !== message.allowLookalikeOf && maybeExecuted === null)
-    return yield* refusedBeside(lookalikeRefusal(like), like.at)
+    return yield* refusedBeside(message, lookalikeRefusal(like), like.at)
   const closed = yield* closedUnder(message)
   if (closed === 'held-by-draft') return closed
   if (closed !== null) return { kind: 'refused', reason: closed }
@@ -130,13 +130,17 @@ function* judgeMessage(
 
 const RECORDED_AT = `
     SELECT reference, batch_id AS "batchId", row_no AS "rowNo", state FROM instruction
-    WHERE batch_id = :batchId AND row_no = :rowNo`
+    WHERE batch_id = :batchId AND row_no = :rowNo AND account_id = :accountId`
 
-/** Whoever hands in again what seems to have failed must hear that it may be done, and where. */
-function* refusedBeside(reason: string, at: Likeness['at'] | undefined): Script<IntakeAnswer> {
+/** Whoever hands in again what seems to have failed must hear that it may be done, and where. Of another account nothing is told. */
+function* refusedBeside(
+  { accountId }: IntakeMessage,
+  reason: string,
+  at: Likeness['at'] | undefined,
+): Script<IntakeAnswer> {
   if (at === undefined) return { kind: 'refused', reason }
   const { batchId, rowNo } = at
-  return { kind: 'refused', reason, looksLike: yield* one<EarlierRow>(RECORDED_AT, { batchId, rowNo }) }
+  return { kind: 'refused', reason, looksLike: yield* one<EarlierRow>(RECORDED_AT, { batchId, rowNo, accountId }) }
 }
 
 function* earlierThan(message: IntakeMessage): Script<Likeness['at'] | undefined> {
@@ -279,7 +283,9 @@ function* likeness(
   if (found !== undefined) return { reference: found.reference, at: found, text: likenessText(found) }
   if (verdict !== 'fits' && verdict.kind === 'asked') return yield* likenessBy(verdict)
   if (target === 'fits' || target.kind !== 'asked') return null
-  const { at, problem } = target
+  const { at, problem, why } = target
+  // One that asks about another account is accepted under the message's own reference.
+  if (isOfOtherAccount(why)) return { reference: row.reference, at, text: `it ${problem}` }
   return { reference: at.reference, at, text: `it ${problem} (${at.reference}, ${placeText(at)})` }
 }
 

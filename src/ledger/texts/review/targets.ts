@@ -246,10 +246,10 @@ const OF_RECORD: Kind<FoundRow & FoundAt & { readonly stored: string }> = {
 
 const ANY_OTHER_ACCOUNT = 'SELECT 1 FROM account WHERE id <> :account LIMIT 1'
 
-type FoundElsewhere = FoundRow & FoundAt & { readonly account: string; readonly what: 'order' | 'row' | 'file' }
+type FoundElsewhere = FoundRow & FoundAt & { readonly what: 'order' | 'row' | 'file' }
 
 const ELSEWHERE = (what: FoundElsewhere['what']) => `
-    SELECT ${ROW}, ${AT}, a.name AS account, '${what}' AS what FROM @rows d CROSS JOIN account a`
+    SELECT ${ROW}, ${AT}, '${what}' AS what FROM @rows d CROSS JOIN account a`
 
 const inAccount = (operations: string) =>
   `${ELSEWHERE('order')} CROSS JOIN instruction i WHERE ${ANSWERED('i', operations, 'a.id')} AND a.id <> :account AND ${UNKNOWN_HERE}`
@@ -259,7 +259,7 @@ const UNKNOWN_HERE = `NOT EXISTS (SELECT 1 FROM instruction s WHERE ${ANSWERED('
       AND NOT EXISTS (SELECT 1 FROM instruction n WHERE n.account_id = :account AND n.order_key = d.order_key AND n.order_key IS NOT NULL)`
 
 const elsewhereOf = ([found]: readonly [FoundElsewhere, ...FoundElsewhere[]]): Partial<TargetFacts> => ({
-  elsewhere: { at: atOf(found), account: found.account, what: found.what },
+  elsewhere: { at: atOf(found), what: found.what },
 })
 
 const OF_OTHER_ACCOUNTS: Kind<FoundElsewhere> = {
