@@ -12,10 +12,10 @@ import {
   DECISION_STEMS,
   DECISIONS,
   METHOD_NAMES,
-  NOT_TO_SEND,
   OTHER_METHODS,
   OTHER_THINGS,
   REASONS,
+  saysNotToSend,
 } from './words.ts'
 
 /** Of a column; one with more is none of decisions or methods. */
@@ -53,7 +53,7 @@ export class May {
     this.#rows += 1
     for (const [place, column] of this.#columns) {
       const raw = cells[place] ?? ''
-      if (raw.length > 2 && column.notToSend !== null && NOT_TO_SEND.test(raw.slice(0, CHARACTERS_MOST))) {
+      if (raw.length > 2 && column.notToSend !== null && saysNotToSend(raw.slice(0, CHARACTERS_MOST))) {
         column.notToSend.add(line)
         column.firstNot ||= raw
       }

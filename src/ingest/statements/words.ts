@@ -247,7 +247,7 @@ export const OTHER_METHODS = setOf(
 
 // ───────────────────────────────────────────────────────────── Cells that say no
 
-export const NOT_TO_SEND = new RegExp(
+const NOT_TO_SEND = new RegExp(
   [
     String.raw`\b(?:do not|don['’]?t|never) (?:pay|send|charge|refund|process|release|execute|transfer)\b`,
     String.raw`\b(?:already|previously) (?:been )?(?:refunded|paid|sent|done|processed|charged|credited|reimbursed|settled)\b`,
@@ -262,6 +262,13 @@ export const NOT_TO_SEND = new RegExp(
   ].join('|'),
   'i',
 )
+/** Those of them that are one word: most cells are, and to look for the others in each takes longer than all else. */
+const NOT_TO_SEND_WORD = /^duplicate\W*$|^zurückgestellt|^(?:返金済|支払済|已退款|不要付款)/i
+
+export function saysNotToSend(cell: string): boolean {
+  return (cell.includes(' ') ? NOT_TO_SEND : NOT_TO_SEND_WORD).test(cell)
+}
+
 /** Why a row is there is no word against it. */
 export const REASONS = setOf('reason reasons grund grunde raison motif motivo reden powod cause causa 理由 原因')
 
