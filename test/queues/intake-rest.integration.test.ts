@@ -104,7 +104,7 @@ test('a job scheduler that hands in one reference again and again fails from its
     async take() {
       const row = { batchId: 'b' as BatchId, rowNo: 1, state: 'APPROVED' } as const
       if (recordedAtMs !== null) return { kind: 'duplicate', recordedAtMs, ...row }
-      recordedAtMs = Date.now()
+      recordedAtMs = Date.now() - 60_000 // before the second job was due, however late this one came
       return { kind: 'accepted', ...row }
     },
   })
