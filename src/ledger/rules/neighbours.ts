@@ -56,8 +56,7 @@ export function watchNeighbours(): Neighbours {
   return {
     add(row) {
       series = withRow(series, row)
-      const { rows } = series
-      if (rows >= SERIES_LEAST) odd.push(...seriesFound(series, rows === SERIES_LEAST ? SERIES_LEAST - 1 : 1))
+      if (series.rows === SERIES_LEAST) odd.push(seriesFound(series))
       if (same !== null && isNext(same.last, row) && same.last.target === row.target) {
         const { first, last, sumMinor, rowsBefore } = same
         same = { first, last: row, sumMinor: sumMinor + last.amountMinor, rowsBefore: rowsBefore + 1 }
@@ -96,13 +95,11 @@ function saysWho(cell: string): boolean {
   return /\p{L}{2}/u.test(cell) && !/^[A-Z]{3}$/.test(cell) && parseOperation(cell) === undefined
 }
 
-/** Of the series so far its last `rows` rows, each beside the first one. */
-function* seriesFound({ first, last, step }: Series, rows: number): Generator<OddNeighbour> {
+/** One question of a series, however long it goes on. */
+function seriesFound({ first, last, step }: Series): OddNeighbour {
   const by = amountText(step as bigint, last.currency)
-  for (let rowNo = last.rowNo - rows + 1; rowNo <= last.rowNo; rowNo++) {
-    const problem = `is one of a series from row ${first.rowNo} on, whose amounts differ by ${by} each, beside one customer: a spreadsheet may have filled the cells downwards`
-    yield { rowNo, question: { kind: 'asked', why: 'series', at: inFile(first), problem } }
-  }
+  const problem = `is one of a series from row ${first.rowNo} on, whose amounts differ by ${by} each, beside one customer: a spreadsheet may have filled the cells downwards`
+  return { rowNo: last.rowNo, question: { kind: 'asked', why: 'series', at: inFile(first), problem } }
 }
 
 function subtotalIn({ first, last, sumMinor, rowsBefore }: SameTarget): OddNeighbour[] {
