@@ -76,13 +76,13 @@ export async function takeMessage(handed: ReceivedMessage, parts: MessageParts):
     const parse = (jobName === BATCH_JOB ? parts.batches?.parse : null) ?? parts.parse
     const parsed = unread ?? parse(payload, parts.addressees)
     withheld = parsed.kind === 'refused' ? parsed.withheld : null
-    await assertUnknownEverywhere(parsed, parts)
     if (holdsCardData(sourceId)) taken = { kind: 'refused', reasons: [CARD_IN_ID], withheld }
     else if (handed.hasParent === true) taken = { kind: 'refused', reasons: [HAS_PARENT], withheld }
-    else
-      taken = [MESSAGE_JOB, BATCH_JOB].includes(jobName)
-        ? await tryToTake(parsed, { ...handed, ifRefused: kept(withheld) }, parts)
-        : unknownJob(jobName, withheld)
+    else if (![MESSAGE_JOB, BATCH_JOB].includes(jobName)) taken = unknownJob(jobName, withheld)
+    else {
+      await assertUnknownEverywhere(parsed, parts)
+      taken = await tryToTake(parsed, { ...handed, ifRefused: kept(withheld) }, parts)
+    }
   } catch (error) {
     if (error instanceof Fault) throw error
     log.error({ err: error, message: sourceId }, 'a message met a failure of this program and was refused: report this')

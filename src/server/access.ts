@@ -59,9 +59,12 @@ async function recognise(request: FastifyRequest, reply: FastifyReply, door: Doo
   if (key.networks !== null && !isWithin(networkList(key.networks), request.ip))
     throw new ProblemError('network_refused', 'This key is not accepted from that address. Nothing was changed.')
   const its = [...app.config.merchants.values()].filter(({ name }) => seesMerchant(key, name))
-  if (its.length > 0 && its.every((merchant) => isOfOtherWorld(key, merchant))) throw otherWorld(key)
+  const ofItsWorld = its.filter((merchant) => !isOfOtherWorld(key, merchant))
+  if (its.length > 0 && ofItsWorld.length === 0) throw otherWorld(key)
   if (nowMs - (key.lastUsedAtMs ?? 0) > NOTED_EVERY_MS) noteUse(key, nowMs, door)
-  return { key, actor: keyActor(key, request.ip) }
+  // Nothing of a merchant of the other world is there for it, whatever route asks.
+  const seen = its.length === ofItsWorld.length ? key : { ...key, merchants: ofItsWorld.map(({ name }) => name) }
+  return { key: seen, actor: keyActor(key, request.ip) }
 }
 
 export function otherWorld({ environment }: ApiKey): ProblemError {

@@ -208,6 +208,9 @@ describe('a message that was refused', () => {
     await expect(take(kiosk, { knows })).rejects.toThrow(KnownElsewhere)
     await expect(take(batch, { knows }, 'batch')).rejects.toThrow(KnownElsewhere)
     expect(kept).toEqual([])
+    // What must not lie in Redis is not put back.
+    const named = { jobName: 'instruction', payload: kiosk, sourceId: 'queue/pay-4111111111111111' }
+    expect(await takeMessage(named, { ...parts, knows })).toMatchObject({ kind: 'refused' })
     expect(await take({ ...kiosk, amount: '1.5' }, { knows })).toMatchObject({ kind: 'refused' })
     expect(await take({ ...kiosk, merchant: 'nobody' }, { knows })).toMatchObject({ kind: 'refused' })
   })

@@ -97,7 +97,8 @@ export function settlingStep(row: RowToSettle, settlement: Settlement, unproven:
   const to = targetOf(row, settlement)
   if (to === null) return lateAnswer(row, settlement)
   if (unproven === null) return move(row, to, settlement, settlement.reason)
-  return row.state === 'SENDING'
+  // A row that is to be sent again would be sent although its first request may have been executed.
+  return row.state === 'SENDING' || row.state === 'READY'
     ? move(row, 'IN_DOUBT', settlement, unprovenReason(unproven, settlement))
     : lateAnswer(row, settlement)
 }
@@ -131,7 +132,7 @@ function lateCause(to: State): Cause {
 }
 
 function causeOf(row: RowToSettle, to: State, settlement: Settlement): Cause {
-  if (to === 'IN_DOUBT') return 'doubt'
+  if (to === 'IN_DOUBT') return row.state === 'READY' ? 'executed' : 'doubt'
   return row.state === 'SENDING' ? settlement.cause : lateCause(to)
 }
 

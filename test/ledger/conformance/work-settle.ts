@@ -253,6 +253,16 @@ export function describeSettle(): void {
       expect(await settle(ledger, a, 'DECLINED', REPEATED)).toMatchObject({ state: 'IN_DOUBT' })
     })
 
+    test('that comes after a person ordered the row to be sent again stops it', async () => {
+      const batchId = await batchOf('A')
+      const a = await claimNamed(ledger, batchId, 'A')
+      await settle(ledger, a, 'IN_DOUBT')
+      await ledger.resolve(findingOn('A', { finding: 'send-again' }), CLERK, NOW + 400)
+      expect(await statesIn(ledger, batchId)).toEqual(['READY'])
+      expect(await settle(ledger, a, 'DECLINED', REPEATED)).toMatchObject({ state: 'IN_DOUBT' })
+      expect(await statesIn(ledger, batchId)).toEqual(['IN_DOUBT'])
+    })
+
     test('counts in the order book: the second refund is then explained by the first', async () => {
       const short = { category: 'balance', reason: 'Order balance: 0.00, requested: 10.00' } as const
       const first = await submit(ledger, accountId, [refund('A', { orderId: '777' })])
