@@ -3,6 +3,8 @@
 import { execFileSync } from 'node:child_process'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, expect, test } from 'vitest'
+import { SCHEMA_VERSION as ON_POSTGRES } from '../../src/ledger/postgres/schema.ts'
+import { SCHEMA_VERSION as IN_FILE } from '../../src/ledger/sqlite/schema.ts'
 import { type Office, openOffice } from '../fixtures/cli.ts'
 import { preparationFor, refunds, toCsv } from '../fixtures/files.ts'
 import { newSchemaName, query, sharedCluster } from '../fixtures/postgres.ts'
@@ -45,11 +47,11 @@ test('in a file', async () => {
   office = await openOffice()
   await runRefunds()
   const db = new DatabaseSync(office.ledgerPath)
-  db.exec('PRAGMA user_version = 36')
+  db.exec(`PRAGMA user_version = ${IN_FILE - 1}`)
   db.close()
   const bytes = () => execFileSync('cat', [office.ledgerPath])
   const before = bytes()
-  await refusedByEveryCommand(36, 37, ['migrate', '--to', 'postgres://nobody@127.0.0.1:1/none', '--yes'])
+  await refusedByEveryCommand(IN_FILE - 1, IN_FILE, ['migrate', '--to', 'postgres://nobody@127.0.0.1:1/none', '--yes'])
   expect(bytes().equals(before)).toBe(true)
 })
 
@@ -59,10 +61,10 @@ test('on a server', async () => {
   office = await openOffice({ made: false, env: { TRANCHE_LEDGER_URL: url, TRANCHE_LEDGER_SCHEMA: schema } })
   expect((await office.tranche('init')).code).toBe(0)
   await runRefunds()
-  await query(url, `UPDATE ${schema}.migration SET version = 13`)
+  await query(url, `UPDATE ${schema}.migration SET version = ${ON_POSTGRES - 1}`)
   const state = () => query(url, `SELECT schema_to_xml('${schema}', true, false, '')::text AS state`)
   const before = await state()
-  await refusedByEveryCommand(13, 14)
+  await refusedByEveryCommand(ON_POSTGRES - 1, ON_POSTGRES)
   expect(await state()).toEqual(before)
 })
 

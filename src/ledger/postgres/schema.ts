@@ -7,8 +7,8 @@
 
 import { IS_CARD_EVENT } from '../texts/review/reattempts.ts'
 
-/** Any change of the tables takes another number. Those below 14 belong to ledgers that this program never opens. */
-export const SCHEMA_VERSION = 14
+/** Any change of the tables takes another number. Those below 15 belong to ledgers that this program never opens. */
+export const SCHEMA_VERSION = 15
 
 /** A partition is taken away as a whole, and its indexes stay in memory while rows are added to it. */
 export const ROWS_PER_PARTITION = 16_000_000

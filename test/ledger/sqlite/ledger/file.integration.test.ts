@@ -10,6 +10,7 @@ import type { Currency } from '../../../../src/domain/money.ts'
 import { SYSTEM_TIMING } from '../../../../src/ledger/sqlite/commit.ts'
 import { openLedger } from '../../../../src/ledger/sqlite/ledger.ts'
 import { makeLedger } from '../../../../src/ledger/sqlite/open-file.ts'
+import { SCHEMA_VERSION } from '../../../../src/ledger/sqlite/schema.ts'
 import { type Child, startChild } from '../../../fixtures/children.ts'
 import {
   auditOf,
@@ -218,9 +219,9 @@ describe('a SQLite file', () => {
     test.each([
       [0, 'file'],
       [1, 'file'],
-      [36, 'file'],
-      [36, 'log'],
-      [38, 'file'],
+      [SCHEMA_VERSION - 1, 'file'],
+      [SCHEMA_VERSION - 1, 'log'],
+      [SCHEMA_VERSION + 1, 'file'],
     ] as const)('%i, in the %s', async (version, where) => {
       await ledger.close()
       const path = copyWith(version, where)
@@ -231,7 +232,7 @@ describe('a SQLite file', () => {
           expect.objectContaining({
             code: 'config',
             message: expect.stringMatching(
-              `${path} belongs to another version .* have version ${version}, and this program needs version 37. Nothing in it was changed`,
+              `${path} belongs to another version .* have version ${version}, and this program needs version ${SCHEMA_VERSION}. Nothing in it was changed`,
             ),
           }),
         )
