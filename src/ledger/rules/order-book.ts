@@ -293,13 +293,13 @@ function refundedBefore(order: Order, { amountMinor, currency }: OfOrder): Order
 
 /**
  * Whether the gateway's word that the order has too little left contradicts the record, which has nothing that took it. `order`: without
- * the row. Of an order whose sale is not recorded, that nothing at all is left.
+ * the row. Of an order whose sale is not recorded, or by an answer that differed about money, that nothing at all is left.
  */
 export function isShortageUnexplained(order: Order, row: OfOrder, reason: string): boolean {
   const { authorized, sold, isSaleUnsure, recorded } = order
-  if (recorded.voided !== null || isSaleUnsure) return false
-  const [source, done] =
-    row.operation === 'CAUTH' ? [authorized, recorded.captured] : [sold ?? authorized, recorded.refunded]
+  if (recorded.voided !== null) return false
+  const paid = isSaleUnsure ? null : (sold ?? authorized)
+  const [source, done] = row.operation === 'CAUTH' ? [authorized, recorded.captured] : [paid, recorded.refunded]
   if (source === null) return done === null && NOTHING_LEFT.test(reason)
   if (row.operation !== 'REFUND') return done === null && fitsIn(source, 0n, row)
   return sold !== null && fitsIn(sold, done?.amountMinor ?? 0n, row)
