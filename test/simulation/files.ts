@@ -41,12 +41,20 @@ export function instructionsOf(file: KeptFile): readonly Instruction[] {
   const derivedOf = derivedReferences(sha256Of(file), null)
   return file.rows.map(({ instruction }, i) => {
     if (instruction.reference !== '') return instruction
-    const reference = withRunKey(derivedOf(i + 1), file.runKey)
-    return { ...instruction, reference, xtlOrderId: hasXtlOrderId(instruction) ? toXtlOrderId('', reference) : null }
+    return named(instruction, withRunKey(derivedOf(i + 1), file.runKey))
   })
 }
 
-export function hasXtlOrderId({ operation }: Instruction): boolean {
+/** As a person has it who made it. */
+export function keptOf(file: PlannedFile, again: RunningAgain = { retry: [], asksAgain: false }): KeptFile {
+  return { ...file, ...again, fedBack: false, rows: file.rows.map((row) => ({ ...row, cameFrom: null })) }
+}
+
+export function named(instruction: Instruction, reference: string): Instruction {
+  return { ...instruction, reference, xtlOrderId: hasXtlOrderId(instruction) ? toXtlOrderId('', reference) : null }
+}
+
+function hasXtlOrderId({ operation }: Instruction): boolean {
   return operation === 'AUTH' || operation === 'CAPTURE' || operation === 'CAUTH'
 }
 

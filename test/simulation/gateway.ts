@@ -96,6 +96,8 @@ export interface HeldRow {
 export interface Holder {
   /** Who holds the reference; undefined: nobody knows. */
   held(accountId: AccountId, reference: string): HeldRow | undefined
+  /** Whether the ledger knows for how much the order was sold, or authorized. Absent: nobody can say. */
+  knows?(accountId: AccountId, order: string): boolean
 }
 
 interface Request {
@@ -366,6 +368,44 @@ export class GatewayTruth {
     return second
   }
 
+  /** That it was done before, or that the order has too little left by now. Where it has enough, only a duplicate is declined. */
+  #secondAdvice(
+    accountId: AccountId,
+    { operation, orderId, money }: Instruction,
+    done: string,
+    second: Execution,
+  ): string {
+    const isSaidByBalance = Number(second.transactionId) % 2 === 0
+    if (!isSaidByBalance || money === null || (operation !== 'REFUND' && operation !== 'CAUTH')) return done
+    const rest = this.#restOf(accountId, operation, plainOrderOf(orderId))
+    if (rest === null || rest >= money.amountMinor) return done
+    const text = (amountMinor: bigint) => formatAmount({ ...money, amountMinor })
+    return `Order balance: ${text(rest < 0n ? 0n : rest)}, requested: ${text(money.amountMinor)}`
+  }
+
+  /**
+   * What is left of an order to be refunded, or to be captured. null: more than one part of it was moved, so that whoever does not know how
+   * much it was sold for cannot tell why it is short.
+   */
+  #restOf(accountId: AccountId, operation: 'REFUND' | 'CAUTH', order: string): bigint | null {
+    const approved = this.executions.filter((one) => one.accountId === accountId && one.status === 'APPROVED')
+    const sumOf = (some: readonly Execution[]) =>
+      some.reduce((sum, { instruction }) => sum + (instruction.money?.amountMinor ?? 0n), 0n)
+    const ofOrder = (...operations: string[]) =>
+      approved.filter(
+        ({ instruction }) => operations.includes(instruction.operation) && plainOrderOf(instruction.orderId) === order,
+      )
+    const answered = (...operations: string[]) =>
+      approved.filter(
+        ({ instruction, transactionId }) =>
+          operations.includes(instruction.operation) && orderIdOf(transactionId) === order,
+      )
+    const sources = operation === 'CAUTH' ? answered('AUTH') : [...answered('CAPTURE', 'CAUTH'), ...ofOrder('CAUTH')]
+    const moved = ofOrder(operation)
+    if (moved.length > 1 && this.#holder.knows?.(accountId, order) !== true) return null
+    return sources.length === 0 ? 0n : sumOf(sources) - sumOf(moved)
+  }
+
   /** Instructions of which a person said that they were to be sent again although they had been executed. */
   readonly misjudged = new Set<string>()
   /** How often a person ordered an instruction to be sent again. */
@@ -375,7 +415,9 @@ export class GatewayTruth {
     const { random } = this.#world
     const { connection, notExecutedStatus } = this.weather
     if (isVaultOperation(instruction.operation)) return this.#vaultAnswerOf(instruction, trouble, executed)
-    const advice = this.#repeats.has(executed.transactionId) ? random.pick(DONE_BEFORE) : 'not today'
+    const advice = this.#repeats.has(executed.transactionId)
+      ? this.#secondAdvice(accountId, instruction, random.pick(DONE_BEFORE), executed)
+      : 'not today'
     const answer = trueAnswer(instruction, executed, advice)
     const stale = connection === 'warm' && trouble === 'stale-answer' ? this.#staleAnswer(answer, accountId) : null
     this.#answers.push({ answer, accountId, atMs: this.#world.nowMs })
@@ -482,6 +524,10 @@ const ACTIONS: Readonly<Record<TransactionType, string>> = {
   CAUTH: 'CAPTURE',
   REFUND: 'REFUND',
   CANCEL: 'CANCEL',
+}
+
+function plainOrderOf(orderId: string | null): string {
+  return (orderId ?? '').replace(/^0+/, '')
 }
 
 /** Of a sale, an authorization or a capture of one: each gets an order of its own. */

@@ -3,12 +3,13 @@
 
 import type { Instruction } from '../../src/domain/instruction.ts'
 import type { Reviewed } from '../../src/domain/submission.ts'
-import { toXtlOrderId } from '../../src/ingest/fields/xtl-order-id.ts'
 import { EUR, listOf } from '../fixtures/ledgers.ts'
 import type { Handed } from './clerk.ts'
-import { hasXtlOrderId, instructionsOf } from './files.ts'
+import { instructionsOf, named } from './files.ts'
 import { type GatewayTruth, orderIdOf } from './gateway.ts'
+import type { Habits } from './habits.ts'
 import {
+  BLANK,
   drawEvents,
   drawHabits,
   drawWeather,
@@ -19,7 +20,7 @@ import {
 } from './plan.ts'
 import type { Random } from './random.ts'
 
-export type Door = 'sales' | 'orders' | 'again' | 'message'
+export type Door = 'sales' | 'orders' | 'again' | 'message' | 'roster' | 'mistake'
 
 export type MonthEvent =
   | { readonly what: 'hand-in'; readonly how: Door }
@@ -53,8 +54,7 @@ export function drawMonth(random: Random): Plan {
   }
 }
 
-/** What a row asks for, however its order is spelled and whatever reference it has. */
-export function deedOf({ operation, orderId, vaultId, money }: Instruction): string {
+function deedOf({ operation, orderId, vaultId, money }: Instruction): string {
   return [operation, plainOrder(orderId), vaultId ?? '', money?.amountMinor ?? ''].join(' ')
 }
 
@@ -70,12 +70,21 @@ interface KnownOrder {
   readonly by: 'AUTH' | 'CAPTURE' | 'CAUTH' | 'elsewhere'
 }
 
+/** `allowLookalike`: its service says that it is meant, if it is asked. */
+export interface DrawnMessage {
+  readonly instruction: Instruction
+  readonly runKey: string | null
+  readonly allowLookalike: boolean
+}
+
 /** Whoever hands things in during a month, and what they meant by it. */
 export class Month {
   readonly #random: Random
   readonly #truth: GatewayTruth
+  /** null: nobody errs, but that files come again and ask for too much. */
+  readonly #habits: Habits | null
   /** By deed: how often it is meant to be done. */
-  readonly meant = new Map<string, number>()
+  readonly #meant = new Map<string, number>()
   /** By deed: the references under which a person said, by a number, that it is meant once more. */
   readonly allowed = new Map<string, Set<string>>()
   /** By deed: the references under which it was handed in. */
@@ -83,14 +92,15 @@ export class Month {
   readonly #files: PlannedFile[] = []
   #drawn = 0
 
-  constructor(random: Random, truth: GatewayTruth) {
+  constructor(random: Random, truth: GatewayTruth, habits: Habits | null) {
     this.#random = random
     this.#truth = truth
+    this.#habits = habits
   }
 
   // ───────────────────────────────────────────────────────────── Handing in
 
-  drawFile(how: Exclude<Door, 'message'>): PlannedFile {
+  drawFile(how: 'sales' | 'orders' | 'again'): PlannedFile {
     this.#drawn += 1
     const file = how === 'again' ? this.#fileAgain() : this.#newFile(how === 'sales' ? this.#sales() : this.#ofOrders())
     this.#files.push(file)
@@ -98,7 +108,7 @@ export class Month {
   }
 
   /** A row of its own, or one that was handed in before: under the same reference, or another. */
-  drawMessage(): { readonly instruction: Instruction; readonly allowLookalike: boolean } {
+  drawMessage(): DrawnMessage {
     this.#drawn += 1
     const random = this.#random
     const reference = `message-${this.#drawn}`
@@ -108,9 +118,37 @@ export class Month {
     const instruction = drawn.reference !== '' && random.chance(0.3) ? drawn : named(drawn, reference)
     const allowLookalike = random.chance(0.3)
     if (!isBefore) this.#mean(instruction)
-    this.handsIn([instruction])
-    if (allowLookalike) this.#allow([instruction])
-    return { instruction, allowLookalike }
+    this.handsIn({ account: 0, runKey: null }, [instruction])
+    return { instruction, runKey: null, allowLookalike }
+  }
+
+  drawRoster(): PlannedFile | null {
+    return this.#habits?.drawRoster() ?? null
+  }
+
+  /** A file, or a message, that nobody would hand in who looked; null: there is nothing to err with. */
+  drawMistake(): PlannedFile | DrawnMessage | null {
+    const habits = this.#habits
+    if (habits === null) return null
+    if (habits.chance(0.3)) return habits.drawElsewhere(this.#files)
+    if (habits.chance(0.3)) return this.#mistaken(habits, habits.drawCharge())
+    const instruction = habits.drawWrongRow()
+    if (instruction === null) return null
+    const deed = deedOf(instruction)
+    this.#meant.set(deed, this.#meant.get(deed) ?? 0)
+    if (habits.chance(0.7)) {
+      const file = this.#file([{ instruction, bad: false, payment: null }], `${instruction.reference}.csv`)
+      return { ...file, skipInvalid: true, onlyNew: false, canaryRows: null }
+    }
+    return this.#mistaken(habits, { instruction, runKey: null })
+  }
+
+  #mistaken(habits: Habits, drawn: Omit<DrawnMessage, 'allowLookalike'> | null): DrawnMessage | null {
+    if (drawn === null) return null
+    const { instruction, runKey } = drawn
+    const allowLookalike = habits.chance(0.3)
+    this.handsIn({ account: 0, runKey }, [instruction])
+    return { instruction, runKey, allowLookalike }
   }
 
   #newFile(instructions: readonly Instruction[]): PlannedFile {
@@ -176,17 +214,20 @@ export class Month {
     const random = this.#random
     const orders = this.#orders()
     const rows = Array.from({ length: random.whole(1, 3) }, () => this.#ofOrder(random.pick(orders))).flat()
-    return random.chance(0.3) ? rows.toReversed() : rows
+    const said = rows.map((row) => this.#habits?.withBeside(row) ?? row)
+    return random.chance(0.3) ? said.toReversed() : said
   }
 
   /** What the gateway has, the latest twice as often. */
   #orders(): KnownOrder[] {
-    const made = this.#truth.executions.flatMap(({ instruction: { operation, money }, status, transactionId }) =>
-      status === 'APPROVED' &&
-      money !== null &&
-      (operation === 'AUTH' || operation === 'CAPTURE' || operation === 'CAUTH')
-        ? [{ id: orderIdOf(transactionId), amountMinor: money.amountMinor, by: operation }]
-        : [],
+    const made = this.#truth.executions.flatMap(
+      ({ accountId, instruction: { operation, money }, status, transactionId }) =>
+        status === 'APPROVED' &&
+        Number(accountId) === 1 &&
+        money !== null &&
+        (operation === 'AUTH' || operation === 'CAPTURE' || operation === 'CAUTH')
+          ? [{ id: orderIdOf(transactionId), amountMinor: money.amountMinor, by: operation }]
+          : [],
     )
     const elsewhere = ['800001', '800002', '800003', '800004'].map((id) => ({
       id,
@@ -227,19 +268,45 @@ export class Month {
 
   #mean(instruction: Instruction): void {
     const deed = deedOf(instruction)
-    this.meant.set(deed, (this.meant.get(deed) ?? 0) + 1)
+    this.#meant.set(deed, (this.#meant.get(deed) ?? 0) + 1)
   }
 
-  handsIn(instructions: readonly Instruction[]): void {
-    for (const instruction of instructions) setOf(this.#references, deedOf(instruction)).add(instruction.reference)
+  /** What a row asks for, however its order or its month is spelled and whatever reference it has. */
+  deedOf(instruction: Instruction): string {
+    return this.#habits?.deedOf(instruction) ?? deedOf(instruction)
   }
 
-  /** Says that these are meant. What was never handed in under another reference is meant anyway. */
-  #allow(instructions: readonly Instruction[]): void {
+  /** How often it is meant to be done. `forEver`: else a sale is another one after a month. undefined: nobody of the month handed it in. */
+  meantOf(deed: string): { readonly times: number; readonly forEver: boolean } | undefined {
+    if (this.#habits !== null && deed.startsWith('roster ')) return { times: this.#habits.meantOf(deed), forEver: true }
+    const times = this.#meant.get(deed)
+    return times === undefined ? undefined : { times, forEver: times === 0 }
+  }
+
+  handsIn({ account, runKey }: Pick<PlannedFile, 'account' | 'runKey'>, instructions: readonly Instruction[]): void {
+    this.#habits?.handsIn(account, runKey, instructions)
+    for (const instruction of instructions)
+      setOf(this.#references, this.deedOf(instruction)).add(`${account}/${instruction.reference}`)
+  }
+
+  /** Says that these are meant. What was never handed in under another reference is meant anyway, if it is no mistake. */
+  allow(account: number, instructions: readonly Instruction[]): void {
     for (const instruction of instructions) {
-      const deed = deedOf(instruction)
-      if (setOf(this.#references, deed).size > 1) setOf(this.allowed, deed).add(instruction.reference)
+      const deed = this.deedOf(instruction)
+      const isMistake = this.meantOf(deed)?.times === 0
+      if (isMistake || setOf(this.#references, deed).size > 1)
+        setOf(this.allowed, deed).add(`${account}/${instruction.reference}`)
+      if (deed.startsWith('roster ')) this.#habits?.accepts(instruction)
     }
+  }
+
+  /** Of a roster whose run key is another spelling of a known one: how it is handed in again; null: it is left. */
+  respelled({ file }: Handed): Handed | null {
+    const next = this.#habits?.respelled(file) ?? null
+    if (next === null) return null
+    this.handsIn(next.file, instructionsOf(next.file))
+    if (next.isOnceMore) this.allow(next.file.account, instructionsOf(next.file))
+    return { file: next.file, allowLookalikes: 0 }
   }
 
   /** Of a file that was refused: how it is handed in again; null: it is left. Who is asked takes rows out, or answers with the number. */
@@ -256,21 +323,15 @@ export class Month {
     if (next.onlyNew !== file.onlyNew || asked.length === 0) return { file: next, allowLookalikes: 0 }
     if (random.chance(0.5)) {
       const instructions = instructionsOf(file)
-      this.#allow(asked.map(({ rowNo }) => instructions[rowNo - 1] as Instruction))
+      this.allow(
+        file.account,
+        asked.map(({ rowNo }) => instructions[rowNo - 1] as Instruction),
+      )
       return { file: next, allowLookalikes: asked.length }
     }
     const rows = next.rows.filter((_, i) => !asked.some(({ rowNo }) => rowNo === i + 1))
     return rows.length === 0 ? null : { file: { ...next, rows }, allowLookalikes: 0 }
   }
-}
-
-const BLANK = {
-  ...{ reference: '', card: null, orderId: null, vaultId: null, xtlOrderId: null },
-  ...{ saveCardOnFile: false, details: {}, executeAtMs: null, expiresAtMs: null },
-}
-
-function named(instruction: Instruction, reference: string): Instruction {
-  return { ...instruction, reference, xtlOrderId: hasXtlOrderId(instruction) ? toXtlOrderId('', reference) : null }
 }
 
 function nameless(row: PlannedRow): PlannedRow {

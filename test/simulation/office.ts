@@ -26,6 +26,7 @@ import {
   isOfOriginal,
   type KeptFile,
   type KeptRow,
+  keptOf,
   sha256Of,
 } from './files.ts'
 import type { GatewayTruth } from './gateway.ts'
@@ -266,13 +267,16 @@ export class Office {
       comesAgain: true,
     }
     return this.#parts.redis.openIntake(life, async (payload, id) => {
+      const { merchant, instruction, runKey } = this.#messages.get(payload as string) as UnderstoodMessage
+      this.#parts.month?.handsIn({ account: Number(merchant), runKey }, [instruction])
       const taken = await takeMessage({ jobName: 'instruction', payload, sourceId: id }, parts)
-      const { merchant, instruction } = this.#messages.get(payload as string) as UnderstoodMessage
       life.say(() => `message ${instruction.reference}: ${taken.kind}`)
       if (taken.kind === 'refused') {
         this.#refused.add(id)
         const named = this.#meant.has(id) ? lookalikeNamedIn(taken.reasons.join()) : null
-        if (named !== null) this.message(Number(merchant), instruction, `${id} like ${named}`, true, named)
+        if (named === null) return
+        this.#parts.month?.allow(Number(merchant), [instruction])
+        this.message(Number(merchant), instruction, `${id} like ${named}`, true, named, runKey)
         return
       }
       if (this.#refused.has(id)) this.#parts.world.fail(`message ${id} was taken after it had been refused`)
@@ -288,13 +292,14 @@ export class Office {
     id: string,
     isMeant = true,
     allowLookalikeOf: string | null = null,
+    runKey: string | null = null,
   ): void {
     if (isMeant) this.#meant.add(id)
     const message: UnderstoodMessage = {
       kind: 'message',
       merchant: String(account),
       instruction,
-      runKey: null,
+      runKey,
       allowLookalikeOf,
       accept: [],
       batchName: null,
@@ -325,26 +330,29 @@ export class Office {
 
   // ─────────────────────────────────────────────────────────── Commands
 
-  submit(file: PlannedFile, { retry, asksAgain }: RunningAgain = { retry: [], asksAgain: false }): void {
-    this.#submit({
-      ...file,
-      fedBack: false,
-      retry,
-      asksAgain,
-      rows: file.rows.map((row) => ({ ...row, cameFrom: null })),
-    })
+  submit(file: PlannedFile, again?: RunningAgain): void {
+    this.#submit(keptOf(file, again))
   }
 
   /** What was drawn in the moment in which it comes in: orders of before. */
   handIn(how: Door): void {
     const { month, world } = this.#parts
     if (month === null) return
-    if (how !== 'message') {
-      this.submit(month.drawFile(how))
+    const drawn =
+      how === 'message'
+        ? month.drawMessage()
+        : how === 'roster'
+          ? month.drawRoster()
+          : how === 'mistake'
+            ? month.drawMistake()
+            : month.drawFile(how)
+    if (drawn === null) return
+    if (!('instruction' in drawn)) {
+      this.submit(drawn)
       return
     }
-    const { instruction, allowLookalike } = month.drawMessage()
-    this.message(0, instruction, `${instruction.reference} at ${world.nowMs}`, allowLookalike)
+    const { instruction, runKey, allowLookalike } = drawn
+    this.message(0, instruction, `${instruction.reference} at ${world.nowMs}`, allowLookalike, null, runKey)
   }
 
   /** Whoever was not answered asks again. */
@@ -370,12 +378,16 @@ export class Office {
     while (handed !== null) {
       const { file } = handed
       this.#keep(handed, life)
-      const submitted = await submitFile(
-        inputOf(file, life),
-        requestOf(accountId, handed, life, plan.captureTolerance),
-        CLERK,
-        ledger,
-      )
+      const request = requestOf(accountId, handed, life, plan.captureTolerance)
+      const submitted = await submitFile(inputOf(file, life), request, CLERK, ledger).catch((error: Error) => {
+        if (month === null || !error.message.includes('is another spelling of')) throw error
+        life.say(() => error.message)
+        return null
+      })
+      if (submitted === null) {
+        handed = month?.respelled(handed) ?? null
+        continue
+      }
       if (submitted.kind !== 'refused') {
         const { batchId, kind } = submitted
         life.say(() => `${file.name} is ${batchId} (${kind})`)
@@ -398,7 +410,7 @@ export class Office {
       this.#rows.set(instruction.reference, { ...(file.rows[i] as KeptRow), instruction })
     }
     if (this.#parts.month !== null) {
-      this.#parts.month.handsIn(instructionsOf(file))
+      this.#parts.month.handsIn(file, instructionsOf(file))
       life.say(() => `hands in ${textOf(handed)}`)
     }
     if (!isOfOriginal(file)) return

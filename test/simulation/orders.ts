@@ -3,7 +3,7 @@
 import type { Books, RecordedMove, RecordedRow } from './books.ts'
 import { firstReference } from './files.ts'
 import { type Execution, orderIdOf } from './gateway.ts'
-import { deedOf, type Month, plainOrder } from './month.ts'
+import { type Month, plainOrder } from './month.ts'
 
 /** A sale without a reference may be charged once more after 30 days; by a clock that was set, somewhat earlier. */
 const SALE_COUNTS_MS = 29.8 * 86_400_000
@@ -14,9 +14,14 @@ export function orders(books: Books, rows: readonly RecordedRow[], moves: readon
   const approved = truth.executions.filter(({ status }) => status === 'APPROVED')
   return [
     ...doneOnce(books, month, approved),
-    ...Array.from(Map.groupBy(approved, orderOf)).flatMap(([order, own]) =>
-      order === '' ? [] : limits(order, own, knowledgeOf(books, order, rows, moves), plan.captureTolerance),
-    ),
+    ...Map.groupBy(approved, ({ accountId }) => accountId)
+      .entries()
+      .flatMap(([accountId, ofAccount]) => {
+        const own = rows.filter((row) => row.accountId === Number(accountId))
+        return Array.from(Map.groupBy(ofAccount, orderOf)).flatMap(([order, ofOrder]) =>
+          order === '' ? [] : limits(order, ofOrder, knowledgeOf(books, order, own, moves), plan.captureTolerance),
+        )
+      }),
   ]
 }
 
@@ -25,18 +30,21 @@ const amountOf = ({ instruction }: Execution) => instruction.money?.amountMinor 
 
 /** Nothing is done more often than it is meant, and somebody said by a number, or ordered to be sent again. */
 function doneOnce({ truth }: Books, month: Month, approved: readonly Execution[]): string[] {
-  return Array.from(Map.groupBy(approved, ({ instruction }) => deedOf(instruction))).flatMap(([deed, done]) => {
-    const meant = month.meant.get(deed)
+  return Array.from(Map.groupBy(approved, ({ instruction }) => month.deedOf(instruction))).flatMap(([deed, done]) => {
+    const meant = month.meantOf(deed)
     if (meant === undefined) return []
     const keys = new Set(done.map(({ accountId, reference }) => `${accountId}/${firstReference(reference)}`))
     const again = [...truth.sendAgains].reduce((sum, [key, n]) => sum + (keys.has(firstReference(key)) ? n : 0), 0)
-    const most = meant + again + (month.allowed.get(deed)?.size ?? 0)
+    const most = meant.times + again + (month.allowed.get(deed)?.size ?? 0)
     const isSale = done.every(({ instruction }) => instruction.orderId === null)
-    const counted = isSale
-      ? Math.max(
-          ...done.map(({ atMs }) => done.filter((one) => one.atMs <= atMs && one.atMs > atMs - SALE_COUNTS_MS).length),
-        )
-      : done.length
+    const counted =
+      isSale && !meant.forEver
+        ? Math.max(
+            ...done.map(
+              ({ atMs }) => done.filter((one) => one.atMs <= atMs && one.atMs > atMs - SALE_COUNTS_MS).length,
+            ),
+          )
+        : done.length
     return counted <= most ? [] : [`${deed} was done ${counted} times, and ${most} are meant: ${[...keys].join(', ')}`]
   })
 }
@@ -113,8 +121,13 @@ function knowledgeOf(
     paid: (one) =>
       truth.executions
         .slice(0, truth.executions.indexOf(one))
-        .filter(({ instruction: { operation, orderId }, transactionId, status }) => {
-          if (status !== 'APPROVED' || (operation !== 'CAPTURE' && operation !== 'CAUTH')) return false
+        .filter(({ accountId, instruction: { operation, orderId }, transactionId, status }) => {
+          if (
+            accountId !== one.accountId ||
+            status !== 'APPROVED' ||
+            (operation !== 'CAPTURE' && operation !== 'CAUTH')
+          )
+            return false
           return plainOrder(orderId) === order || orderIdOf(transactionId) === order
         })
         .reduce((sum, paid) => sum + amountOf(paid), 0n),

@@ -14,6 +14,12 @@ import { BEGINNING_MS } from './world.ts'
 
 const EUR = parseCurrency('EUR') as Currency
 
+/** What a row has that says nothing. */
+export const BLANK = {
+  ...{ reference: '', card: null, orderId: null, vaultId: null, xtlOrderId: null },
+  ...{ saveCardOnFile: false, details: {}, executeAtMs: null, expiresAtMs: null },
+}
+
 export interface PlannedFile {
   readonly name: string
   readonly account: number

@@ -6,7 +6,9 @@ import { runSeed } from './run.ts'
 
 const SEEDS = 20
 
-test.each(['a lost answer counts as not sent', 'nothing is swept'])('%s: it is found', async (name) => {
+const SOON = ['a lost answer counts as not sent', 'nothing is swept', 'what a row says of its order is not read']
+
+test.each(SOON)('%s: it is found', async (name) => {
   const violations: string[] = []
   for (let seed = 1; violations.length === 0 && seed <= SEEDS; seed += 1)
     violations.push(...(await runSeed({ seed, plant: PLANTS[name] as Plant })).violations)

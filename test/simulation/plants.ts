@@ -193,4 +193,25 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
     `WHEN i.state = 'IN_DOUBT' THEN TRUE`,
   ]),
   'a changed amount is sent beside the first': swapping(['SET changed_row = m.id', 'SET changed_row = NULL']),
+  'what a row says of its order is not read': swapping(['d.beside IS NOT NULL OR (', '0 OR (']),
+  'a transaction id passes for an order id': swapping([
+    "ltrim(i.transaction_id, '0') = (d.order_key || '')",
+    "ltrim(i.transaction_id, '0') = (d.order_key || 'x')",
+  ]),
+  'a void of less than its order is not asked about': swapping([
+    "(d.operation = 'CANCEL' AND d.amount_minor IS NOT NULL AND",
+    "(0 AND d.operation = 'CANCEL' AND",
+  ]),
+  'a roster that has slipped is not asked about': swapping([
+    "o.id <> i.id AND ltrim(o.vault_id, '0') <> ltrim(d.vault_id, '0')",
+    '0',
+  ]),
+  'a month is known by one spelling only': swapping([
+    'FROM run_key WHERE account_id',
+    'FROM run_key WHERE 0 AND account_id',
+  ]),
+  'other accounts are not looked at': swapping(
+    ['FROM account WHERE id <> ', 'FROM account WHERE 0 AND id <> '],
+    ["AND b.stage = 'open' AND b.source = 'file' AND b.sandbox", 'AND 0 AND b.sandbox'],
+  ),
 }

@@ -221,6 +221,12 @@ export class SimulatedRecord implements Holder {
     return this.all<HeldRow>(held, Number(accountId), reference)[0]
   }
 
+  knows(accountId: AccountId, order: string): boolean {
+    const answered = `SELECT max(money_warning) AS warned FROM instruction WHERE account_id = ? AND ltrim(answered_order_id, '0') = ?
+      AND state = 'APPROVED' AND operation IN ('AUTH', 'CAPTURE', 'CAUTH')`
+    return this.all<{ warned: number | null }>(answered, Number(accountId), order)[0]?.warned === 0
+  }
+
   prepare(sql: string): StatementSync {
     const known = this.#statements.get(sql)
     if (known !== undefined) return known

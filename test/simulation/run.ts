@@ -5,6 +5,7 @@ import { CLERK, DAY_MS } from '../fixtures/ledgers.ts'
 import { drawApproving, drawPolicy } from './approvers.ts'
 import { compareBooks, RECORDED, type Recorded } from './books.ts'
 import { GatewayTruth } from './gateway.ts'
+import { Habits, withHabits } from './habits.ts'
 import { drawMonth, Month } from './month.ts'
 import { Office } from './office.ts'
 import { DOUBT_REST_MS } from './person.ts'
@@ -55,17 +56,22 @@ export async function runSeed({ seed, trace = false, dieAtStep = null, plant = {
   const world = new World(random, { trace, dieAtStep })
   record.begin(world, plant)
   const isMonth = seed % MONTHS === 0
+  // From numbers of their own, and not in every month, so that the others stay what their seeds make them.
+  const ofHabits = new Random(seed + 4_000_000_007)
+  const hasHabits = isMonth && ofHabits.chance(0.6)
   const plan = isMonth
-    ? drawMonth(random)
+    ? withHabits(drawMonth(random), hasHabits ? ofHabits : null)
     : { ...drawPlan(random), dailyLimits: drawDailyLimits(new Random(seed + 2_000_000_011)) }
-  const weather = { ...plan.weather, repeats: drawRepeats(new Random(seed + 3_000_000_019)) }
+  const repeats = drawRepeats(new Random(seed + 3_000_000_019))
+  const weather = { ...plan.weather, repeats: repeats === 0 && hasHabits ? drawRepeats(ofHabits) : repeats }
   const ofApprovals = new Random(seed + 1_000_000_007)
   // What waits for an approval meets nothing of its order for days.
   const policy = isMonth && ofApprovals.chance(0.6) ? null : drawPolicy(ofApprovals)
   const events = policy === null ? [] : drawApproving(ofApprovals, plan.endsAtMs)
   const truth = new GatewayTruth(world, record, weather, !plan.lockFails)
   const redis = new SimulatedRedis(world, plan.redis)
-  const month = isMonth ? new Month(new Random(seed + 2_000_000_011), truth) : null
+  const habits = hasHabits ? new Habits(ofHabits, world, record, truth) : null
+  const month = isMonth ? new Month(new Random(seed + 2_000_000_011), truth, habits) : null
   const office = new Office({ world, record, truth, redis, plan, plant, month })
   const parts: RunParts = {
     world,
