@@ -2,7 +2,7 @@
 
 import type { Alarm } from './alarm.ts'
 import type { BatchView, Total } from './batch.ts'
-import { countIn, standingOf, type Why, waitsForApproval } from './batch-status.ts'
+import { countIn, isClockOff, standingOf, type Why, waitsForApproval } from './batch-status.ts'
 import type { LimitReached } from './daily-limit.ts'
 import type { BatchId } from './ids.ts'
 import type { IntakeTrouble } from './intake-queue.ts'
@@ -93,7 +93,9 @@ export function attentionIn({
       .filter(({ lateAnswers }) => lateAnswers > 0)
       .map(({ batchId, lateAnswers }) => ({ code: 'late-answers', batchId, answers: lateAnswers }) as const),
     ...accounts.flatMap(({ name, clockAheadMs: aheadMs = null, clockAheadAtMs }): Attention[] =>
-      aheadMs === null || (clockAheadAtMs ?? 0) > nowMs + 60_000 ? [] : [{ code: 'clock', merchant: name, aheadMs }],
+      aheadMs === null || !isClockOff({ atMs: clockAheadAtMs ?? 0 }, nowMs)
+        ? []
+        : [{ code: 'clock', merchant: name, aheadMs }],
     ),
     ...accounts.flatMap(({ name, stopped, held }): Attention[] => [
       ...(stopped === null ? [] : [{ code: 'stopped', merchant: name, reason: stopped } as const]),

@@ -2,7 +2,7 @@
 // holds it up is a code with data; every door has its own words for it.
 
 import { isAwaiting } from './approval.ts'
-import type { BatchView } from './batch.ts'
+import type { BatchView, ClockHold } from './batch.ts'
 import type { LimitReached } from './daily-limit.ts'
 import type { BatchId } from './ids.ts'
 import { isFinal, type State } from './states.ts'
@@ -44,6 +44,8 @@ export type Why =
   | { readonly code: 'due-later'; readonly atMs: number; readonly isAll: boolean }
   /** What may leave or come on one day has left or come. */
   | ({ readonly code: 'daily-limit' } & LimitReached)
+  /** Rows with an `execute_at` wait until the clock and the gateway agree, or a person says that the clock is right. */
+  | { readonly code: 'clock'; readonly merchant: string; readonly aheadMs: number }
   | { readonly code: 'no-worker' }
   /** Its rows have card details, which no process has that works now. */
   | { readonly code: 'needs-file'; readonly fileName: string | null }
@@ -138,9 +140,17 @@ export function isPaused({ hold, accountHeld }: Pick<BatchView, 'hold' | 'accoun
 
 /** Nothing is open; what holds the rows that are due? `idle`: why nobody sends them; null: somebody does. */
 function readyStanding(batch: BatchView, ready: number, nowMs: number, idle: Why | null): Standing {
-  const { nextDueAtMs, nextExecuteAtMs, accountWaitsUntilMs, blocked, blockedDue, limitReached } = batch
-  if (nextDueAtMs === null)
+  const { accountWaitsUntilMs, blocked, blockedDue, limitReached } = batch
+  if (batch.nextDueAtMs === null)
     return { state: 'needs_attention', why: [{ code: 'behind', rows: blocked > 0 ? blocked : ready }] }
+  const hold = batch.clockHold !== null && isClockOff(batch.clockHold, nowMs) ? batch.clockHold : null
+  const { nextDueAtMs, nextExecuteAtMs } = hold === null ? batch : { ...hold, nextExecuteAtMs: null }
+  // No machine ends this: nothing is sent any more whose answer could show that the clock is right again.
+  if (nextDueAtMs === null) {
+    const clock: Why = { code: 'clock', merchant: batch.merchant, aheadMs: hold?.aheadMs ?? 0 }
+    if (blockedDue === 0) return { state: 'waiting', why: [clock] }
+    return { state: 'needs_attention', why: [{ code: 'behind', rows: blockedDue }, clock] }
+  }
   // A person must act before those can move: what is due later by itself must not hide them.
   if (blockedDue > 0 && isLater(nextExecuteAtMs, nowMs)) {
     const later: Why = { code: 'due-later', atMs: nextExecuteAtMs, isAll: false }
@@ -159,6 +169,11 @@ function readyStanding(batch: BatchView, ready: number, nowMs: number, idle: Why
   if (nextDueAtMs > nowMs && nextDueAtMs <= nowMs + SOON_MS)
     return { state: 'running', why: [{ code: 'due-later', atMs: nextDueAtMs, isAll: true }] }
   return { state: 'running', why: [] }
+}
+
+/** Whether the clock still is the one that differed: one that was set back since, by more than a minute, is another. */
+export function isClockOff({ atMs }: Pick<ClockHold, 'atMs'>, nowMs: number): boolean {
+  return atMs <= nowMs + SOON_MS
 }
 
 function isLater(executeAtMs: number | null, nowMs: number): executeAtMs is number {
@@ -211,7 +226,9 @@ export function endingOf(batch: BatchView, nowMs: number, isServed = true): Endi
       return stuck
     case 'waiting':
       // What is due later is no less so for the gateway's asking to wait in the meantime.
-      return isServed && isLater(batch.nextExecuteAtMs, nowMs) && !why.some(({ code }) => code === 'daily-limit')
+      return isServed &&
+        isLater(batch.nextExecuteAtMs, nowMs) &&
+        !why.some(({ code }) => code === 'daily-limit' || code === 'clock')
         ? { kind: 'later', nextDueAtMs: batch.nextExecuteAtMs }
         : stuck
     case 'running':

@@ -34,6 +34,16 @@ export interface OpenOriginals {
   readonly count: number
 }
 
+/** The clock differs from the gateway's, by the last answer: rows with an `execute_at` wait. */
+export interface ClockHold {
+  /** Less than 0: the clock is behind. */
+  readonly aheadMs: number
+  /** By the clock that differs. */
+  readonly atMs: number
+  /** Earliest due time of a READY row that waits neither for the clock nor for anything but time; null: there is none. */
+  readonly nextDueAtMs: number | null
+}
+
 /** A batch as the record has it. */
 export interface BatchView {
   readonly batchId: BatchId
@@ -86,6 +96,8 @@ export interface BatchView {
   readonly nextDueAtMs: number | null
   /** The `execute_at` of that row. Nothing else that a row waits for takes more than a minute. */
   readonly nextExecuteAtMs: number | null
+  /** null: the clock is believed, or nothing waits. */
+  readonly clockHold: ClockHold | null
   /** READY rows that wait for an earlier row of their order which cannot move by itself (IN_DOUBT, or held). */
   readonly blocked: number
   /** Those of them that do not wait for their own `execute_at` as well: they are due, or will be within a minute. */

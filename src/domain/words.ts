@@ -67,6 +67,8 @@ export type Act =
   | { readonly act: 'show-history'; readonly reference: string }
   /** `untilIdle`: it ends when it has nothing to do. */
   | { readonly act: 'start-worker'; readonly untilIdle: boolean }
+  /** A person says that it is right, though the gateway's differs. */
+  | { readonly act: 'trust-clock'; readonly merchant: string }
   | { readonly act: 'use-vault'; readonly to: 'create' | 'update' | 'delete'; readonly lead?: string }
   | { readonly act: 'verify-audit' }
   /** null: of a batch that the sentence does not name. */

@@ -8,7 +8,7 @@ import { approvalsText } from './approval.ts'
 import { askedText } from './asked.ts'
 import { commandLine } from './command-line.ts'
 import { EXIT } from './exit-codes.ts'
-import { limitText, whyWords } from './standing.ts'
+import { clockWords, limitText, whyWords } from './standing.ts'
 import { durationText, plural } from './text.ts'
 import { healthText } from './webhooks.ts'
 import { workerWords } from './workers.ts'
@@ -87,7 +87,7 @@ export function attentionWords(one: Attention, ledgerPath: string): { readonly w
     case 'clock':
       return {
         what: 'clock',
-        says: words`this machine’s clock is ${apartText(Math.abs(one.aheadMs))} ${one.aheadMs > 0 ? 'ahead of' : 'behind'} the gateway of merchant ${one.merchant}, by its last answer. Rows with an execute_at wait, and rows that look alike are asked about whatever their age. ${atTerminal`Set the clock`}: the next answer ends it. If the clock is right: ${{ act: 'resume-merchant', merchant: one.merchant }}`,
+        says: words`${clockWords(one)} Rows that look alike are asked about whatever their age meanwhile`,
       }
     case 'stopped':
       return {
@@ -170,11 +170,6 @@ const NOT_TAKEN: Readonly<Record<WaitingJobs['state'], string>> = {
   prioritized: 'See whether a worker runs, and what its log says of messages',
   delayed: 'A worker put them back: its log says why',
   'waiting-children': 'They wait for child jobs: a message has none. Remove them, and hand them in without children',
-}
-
-function apartText(ms: number): string {
-  const days = Math.round(ms / 86_400_000)
-  return days < 2 ? durationText(ms / 1000) : `${days} days`
 }
 
 function named({ batchId, fileName }: { readonly batchId: string; readonly fileName: string | null }): string {

@@ -142,6 +142,8 @@ function actText(act: Exclude<Act, { readonly act: 'run-again' }>): string {
       return `history ${act.reference}`
     case 'start-worker':
       return act.untilIdle ? 'worker --until-idle' : 'worker'
+    case 'trust-clock':
+      return `resume --merchant ${act.merchant} --clock-is-right --reason TEXT`
     case 'use-vault':
       return `vault ${act.to} FILE`
     case 'verify-audit':

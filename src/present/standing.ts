@@ -65,6 +65,8 @@ function wordsOf(why: Why): Text {
         : `what else is left is due later, the next row at ${isoOf(why.atMs)}`
     case 'daily-limit':
       return limitText(why)
+    case 'clock':
+      return clockWords(why)
     case 'no-worker':
       return words`no worker is running. ${atTerminal`Start one: ${START_WORKER}`}`
     case 'needs-file':
@@ -80,6 +82,17 @@ function wordsOf(why: Why): Text {
     case 'waits-for-batch':
       return words`they wait for earlier rows of the same orders in batch ${why.batchId}, which this run does not work off. ${atTerminal`Finish that one first (${{ act: 'start-worker', untilIdle: true }})`}, or cancel it`
   }
+}
+
+/** No answer ends it where nothing else is left to send: then only a person does, even after a clock that was late is right. */
+export function clockWords({ merchant, aheadMs }: { readonly merchant: string; readonly aheadMs: number }): Text {
+  const apart = `${apartText(Math.abs(aheadMs))} ${aheadMs > 0 ? 'ahead of' : 'behind'}`
+  return words`this machine’s clock is ${apart} the gateway of merchant ${merchant}, by its last answer, and rows with an execute_at wait. ${atTerminal`Correct the clock`}. If it is right, or they still wait then: ${atTerminal`tell Tranche so (${{ act: 'trust-clock', merchant }})`}.`
+}
+
+function apartText(ms: number): string {
+  const days = Math.round(ms / 86_400_000)
+  return days < 2 ? durationText(ms / 1000) : `${days} days`
 }
 
 /** `why.untilMs` is midnight in the zone, where that exists. */

@@ -35,6 +35,7 @@ const EACH: { readonly [Code in Why['code']]: Extract<Why, { readonly code: Code
     ...{ timeZone: 'Europe/Berlin', untilMs: 0, holdsAbove: true },
   },
   'due-later': { code: 'due-later', atMs: 0, isAll: true },
+  clock: { code: 'clock', merchant: 'shop', aheadMs: 3_600_000 },
   'no-worker': { code: 'no-worker' },
   'needs-file': { code: 'needs-file', fileName: 'cards.csv' },
   'in-doubt': { code: 'in-doubt', rows: 2 },

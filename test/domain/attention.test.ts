@@ -40,6 +40,7 @@ const free = {
   accountHeld: null,
   accountStopped: null,
   accountWaitsUntilMs: null,
+  clockHold: null,
   gatewayHealth: null,
   blockedDue: 0,
 }

@@ -36,7 +36,7 @@ const batchOf = (over: Partial<BatchView> = {}): BatchView => ({
   ...{ accountWaitsUntilMs: null, gatewayHealth: null },
   ...{ rows: 3, counts: { READY: 3 }, totals: [], moneyWarnings: 0, duplicateMoneyWarnings: 0, duplicateOf: {} },
   duplicatesChanged: 0,
-  ...{ doneLongAgo: null, badRows: 0, shortRefunds: 0 },
+  ...{ doneLongAgo: null, clockHold: null, badRows: 0, shortRefunds: 0 },
   openOriginals: [],
   ...{ nextDueAtMs: NOW, nextExecuteAtMs: null, blocked: 0, blockedDue: 0, lateAnswers: 0 },
   ...{ resultsPath: null, resultsStale: false },
@@ -98,6 +98,47 @@ describe('a batch whose gateway is in trouble', () => {
   test('that is settled is over all the same', () => {
     const batch = batchOf({ gatewayHealth: { ...outage, backoffUntilMs: null }, counts: { APPROVED: 3 } })
     expect(standingOf(batch, NOW, true).state).toBe('done')
+  })
+})
+
+describe('a batch of an account whose clock differs from the gateway', () => {
+  const clockHold = { aheadMs: 3_600_000, atMs: NOW, nextDueAtMs: null }
+  const later = { nextExecuteAtMs: NOW + 3_600_000, nextDueAtMs: NOW + 3_600_000 }
+
+  test.each([
+    ['due', { nextExecuteAtMs: NOW - 1, nextDueAtMs: NOW }],
+    ['due later', later],
+  ])('waits for a person where all that is left has an execute_at and is %s, and ends a run', (_, due) => {
+    for (const workerRuns of [true, false])
+      expect(standingOf(batchOf({ ...due, clockHold }), NOW, workerRuns)).toEqual({
+        state: 'waiting',
+        reason:
+          'this machine’s clock is 60 min ahead of the gateway of merchant shop, by its last answer, and rows with an execute_at wait. ' +
+          'Correct the clock. If it is right, or they still wait then: tell Tranche so (tranche resume --merchant shop --clock-is-right --reason TEXT).',
+      })
+    const behind = { ...clockHold, aheadMs: -3_600_000 }
+    expect(endingOf(batchOf({ ...due, clockHold: behind }), NOW)).toMatchObject({
+      ...{ kind: 'stuck', state: 'waiting', reason: expect.stringContaining('60 min behind the gateway') },
+    })
+  })
+
+  test('goes on where a row has no execute_at: its answer may end it', () => {
+    const free = batchOf({ nextExecuteAtMs: NOW - 1, clockHold: { ...clockHold, nextDueAtMs: NOW } })
+    expect(endingOf(free, NOW)).toBeNull()
+    expect(standingOf(free, NOW, true)).toEqual({ state: 'running', reason: null })
+  })
+
+  test('tells of the rows behind a doubt as well', () => {
+    const { state, reason } = standingOf(batchOf({ blockedDue: 2, clockHold }), NOW, true)
+    expect(state).toBe('needs_attention')
+    expect(reason).toMatch(/^2 rows wait behind .*clock is 60 min ahead/)
+  })
+
+  test('goes on once the clock was set back', () => {
+    const setBack = { ...clockHold, atMs: NOW + 60_001 }
+    expect(endingOf(batchOf({ nextExecuteAtMs: NOW - 1, clockHold: setBack }), NOW)).toBeNull()
+    expect(endingOf(batchOf({ ...later, clockHold: setBack }), NOW)).toMatchObject({ kind: 'later' })
+    expect(standingOf(batchOf({ clockHold: { ...setBack, atMs: NOW + 60_000 } }), NOW, true).state).toBe('waiting')
   })
 })
 

@@ -4,11 +4,13 @@
 export const MAY_SEND = `(b.stage = 'open' AND b.hold = 'none' AND b.approvals_needed <= b.approvals_given
   AND a.stopped_reason IS NULL AND a.held_reason IS NULL)`
 
-/**
- * Whether the clock may be believed that row `i` of account `a` is due; the one parameter is `:nowMs`. A clock that was set back
- * since, by more than a minute, is another one.
- */
-export const CLOCK_AGREES = '(i.execute_at IS NULL OR a.clock_ahead IS NULL OR a.clock_ahead_at > :nowMs + 60000)'
+/** Whether the clock of account `a` is not to be believed. A clock that was set back since, by more than a minute, is another one. */
+export const clockIsOff = (a: string, nowMs = ':nowMs') =>
+  `(${a}.clock_ahead IS NOT NULL AND ${a}.clock_ahead_at <= ${nowMs} + 60000)`
+
+/** Whether the clock may be believed that row `i` of account `a` is due. */
+export const clockAgrees = (nowMs = ':nowMs') => `(i.execute_at IS NULL OR NOT ${clockIsOff('a', nowMs)})`
+export const CLOCK_AGREES = clockAgrees()
 
 /** Rows `e` of the order of row `i`, by the index of open orders. */
 const OF_ITS_ORDER = `FROM instruction e WHERE e.account_id = i.account_id AND e.order_key = i.order_key AND e.id <> i.id
@@ -55,6 +57,11 @@ export const IS_BLOCKED = `(i.order_key IS NOT NULL AND (
     AND coalesce(e.execute_at, 0) <= @clock_ms
     AND EXISTS (SELECT 1 FROM batch eb WHERE eb.id = e.batch_id AND eb.stage = 'open'
       AND (${IS_HELD} OR NOT ${withinCanary('e', 'eb')})))))`
+
+/** Whether row `i` has a time of its own, or stands behind a row of its order that has one: it waits for the clock. */
+export const WAITS_FOR_CLOCK = `(i.execute_at IS NOT NULL OR (i.order_key IS NOT NULL AND EXISTS (
+  SELECT 1 ${OF_ITS_ORDER} AND e.state = 'READY' AND e.id < i.id AND e.execute_at <= @clock_ms
+    AND EXISTS (SELECT 1 FROM batch eb WHERE eb.id = e.batch_id AND eb.stage = 'open'))))`
 
 function withinCanary(row: 'i' | 'e', batch: 'b' | 'eb'): string {
   return `(${batch}.canary_rows IS NULL

@@ -158,6 +158,29 @@ export function describeClaim(): void {
         },
       )
 
+      test('is told of with what may still be sent', async () => {
+        const rows = [refund('A', { orderId: '7', executeAtMs: NOW - 1 }), refund('B', { orderId: '7' }), refund('C')]
+        const batchId = await submit(ledger, accountId, rows)
+        const hold = async () => (await ledger.batch(batchId))?.clockHold
+        expect(await hold()).toBeNull()
+        await ledger.recordClock(accountId, DAY_MS, NOW)
+        expect(await hold()).toEqual({ aheadMs: DAY_MS, atMs: NOW, nextDueAtMs: NOW })
+        await work(ledger, batchId, 'C', 'APPROVED')
+        // B stands behind A, which waits.
+        expect(await hold()).toEqual({ aheadMs: DAY_MS, atMs: NOW, nextDueAtMs: null })
+        expect(await ledger.batch(batchId)).toMatchObject({ nextDueAtMs: NOW - 1, blocked: 0 })
+        await ledger.recordClock(accountId, 0, NOW)
+        expect(await hold()).toBeNull()
+      })
+
+      test('does not count as due', async () => {
+        await submit(ledger, accountId, [refund('A', { executeAtMs: NOW - 1 })])
+        const dueSinceMs = async () => (await ledger.figures()).accounts[0]?.dueSinceMs
+        expect(await dueSinceMs()).not.toBeNull()
+        await ledger.recordClock(accountId, DAY_MS, NOW)
+        expect(await dueSinceMs()).toBeNull()
+      })
+
       test('does not wait once the clock was set back', async () => {
         const batchId = await scheduled()
         await ledger.recordClock(accountId, DAY_MS, NOW + DAY_MS)

@@ -2,7 +2,7 @@
 // the row lock or at the keys of `claim`, and one of them is refused.
 
 import type { Claim, ClaimAnswer } from '../../../ports/ledger/work.ts'
-import { CLOCK_AGREES, MAY_SEND, ORDER_IS_FREE, WITHIN_CANARY } from '../../texts/orders.ts'
+import { clockAgrees, MAY_SEND, ORDER_IS_FREE, WITHIN_CANARY } from '../../texts/orders.ts'
 import { byOf } from '../../texts/record/acts.ts'
 import { IS_IN_TIME } from '../../texts/work/expiring.ts'
 import { IS_JUDGED_FIRST } from '../../texts/work/misfits.ts'
@@ -34,7 +34,7 @@ const claimText = (same: string) => `
     FROM ask c CROSS JOIN LATERAL (SELECT * FROM instruction r WHERE r.id = c.row_id OFFSET 0) AS i
       JOIN batch b ON b.id = i.batch_id JOIN account a ON a.id = i.account_id
     WHERE i.due_at <= c.reached AND ${IS_IN_TIME.replaceAll(':nowMs', 'c.passed')}
-      AND ${MAY_SEND} AND ${WITHIN_CANARY} AND ${CLOCK_AGREES.replaceAll(':nowMs', 'c.reached')} AND ${ORDER_IS_FREE.replaceAll(':nowMs', 'c.reached')} IS TRUE
+      AND ${MAY_SEND} AND ${WITHIN_CANARY} AND ${clockAgrees('c.reached')} AND ${ORDER_IS_FREE.replaceAll(':nowMs', 'c.reached')} IS TRUE
       AND (c.judged OR ${IS_JUDGED_FIRST} IS NOT TRUE)
       AND EXISTS (SELECT 1 FROM worker w WHERE w.id = $7 AND w.ended_at IS NULL AND w.fenced_at IS NULL)
       AND ($9::bigint = 0 OR ${ALL_SETTLED})

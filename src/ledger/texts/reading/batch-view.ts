@@ -1,13 +1,13 @@
 // What a batch shows of itself: counts, totals, what holds it up and whether its results are still true.
 
 import type { Approval } from '../../../domain/approval.ts'
-import type { BatchTotal, BatchView, Hold, OpenOriginals } from '../../../domain/batch.ts'
+import type { BatchTotal, BatchView, ClockHold, Hold, OpenOriginals } from '../../../domain/batch.ts'
 import type { AccountId, BatchId } from '../../../domain/ids.ts'
 import type { Environment } from '../../../domain/merchant.ts'
 import type { State } from '../../../domain/states.ts'
 import { type DoneLongAgo, doneLongAgo } from '../../../domain/submission.ts'
 import { approversOf } from '../approving/sheet.ts'
-import { HOLDING_UP, IS_BLOCKED, ORDERS_HELD, ORDERS_IN_DOUBT, WITHIN_CANARY } from '../orders.ts'
+import { HOLDING_UP, IS_BLOCKED, ORDERS_HELD, ORDERS_IN_DOUBT, WAITS_FOR_CLOCK, WITHIN_CANARY } from '../orders.ts'
 import { isSubmittedAgain, originalOf } from '../originals.ts'
 import { all, allExact, count, exists, one, type Script } from '../script.ts'
 import { parseHealth } from '../work/accounts.ts'
@@ -33,6 +33,8 @@ interface BatchColumns {
   readonly held_reason: string | null
   readonly wait_until: number | null
   readonly condition: string | null
+  readonly clock_ahead: number | null
+  readonly clock_ahead_at: number | null
   readonly late_answers: number
   readonly purged_at: number | null
   readonly results_move: number | null
@@ -48,7 +50,7 @@ interface BatchColumns {
 }
 
 const COLUMNS = `
-    SELECT b.*, a.name AS merchant, a.environment, a.stopped_reason, a.held_reason, a.wait_until, a.condition
+    SELECT b.*, a.name AS merchant, a.environment, a.stopped_reason, a.held_reason, a.wait_until, a.condition, a.clock_ahead, a.clock_ahead_at
     FROM batch b JOIN account a ON a.id = b.account_id WHERE b.id = :batchId`
 
 export function* columnsOf(batchId: BatchId): Script<BatchColumns> {
@@ -95,6 +97,7 @@ export function* viewOf(batchId: BatchId): Script<BatchView> {
     doneLongAgo: batch.repeats_at === null ? null : yield* originalsAt(batchId, batch),
     limitReached: hasWaiting ? yield* limitReached(batchId, batch.account_id) : null,
     ...(hasWaiting ? yield* nextDueIn(batchId) : NOTHING_DUE),
+    clockHold: hasWaiting ? yield* clockHoldOf(batchId, batch) : null,
     ...(hasWaiting ? yield* blockedIn(batchId, batch.account_id, counts.READY ?? 0) : NOTHING_BLOCKED),
     lateAnswers: batch.late_answers,
     needsFile: batch.needs_file === 1,
@@ -246,10 +249,18 @@ type NextDue = Pick<BatchView, 'nextDueAtMs' | 'nextExecuteAtMs'>
 
 const NOTHING_DUE: NextDue = { nextDueAtMs: null, nextExecuteAtMs: null }
 
-const NEXT_DUE = `
+const nextDue = (also: string) => `
     SELECT i.due_at AS "nextDueAtMs", i.execute_at AS "nextExecuteAtMs" FROM instruction i JOIN batch b ON b.id = i.batch_id
-    WHERE i.batch_id = :batchId AND i.state = 'READY' AND NOT ${IS_BLOCKED} AND ${WITHIN_CANARY} ORDER BY i.due_at LIMIT 1`
+    WHERE i.batch_id = :batchId AND i.state = 'READY'${also} AND NOT ${IS_BLOCKED} AND ${WITHIN_CANARY} ORDER BY i.due_at LIMIT 1`
+const NEXT_DUE = nextDue('')
+const NEXT_BESIDE_CLOCK = nextDue(` AND NOT ${WAITS_FOR_CLOCK}`)
 
 function* nextDueIn(batchId: BatchId): Script<NextDue> {
   return (yield* one<NextDue>(NEXT_DUE, { batchId })) ?? NOTHING_DUE
+}
+
+function* clockHoldOf(batchId: BatchId, { clock_ahead, clock_ahead_at }: BatchColumns): Script<ClockHold | null> {
+  if (clock_ahead === null || clock_ahead_at === null) return null
+  const next = yield* one<NextDue>(NEXT_BESIDE_CLOCK, { batchId })
+  return { aheadMs: clock_ahead, atMs: clock_ahead_at, nextDueAtMs: next?.nextDueAtMs ?? null }
 }

@@ -8,7 +8,7 @@ import {
   type OutcomeFigures,
 } from '../../../domain/figures.ts'
 import type { State } from '../../../domain/states.ts'
-import { IS_BLOCKED, MAY_SEND, WITHIN_CANARY } from '../orders.ts'
+import { clockAgrees, IS_BLOCKED, MAY_SEND, WITHIN_CANARY } from '../orders.ts'
 import { all, one, type Script } from '../script.ts'
 
 interface Account {
@@ -42,7 +42,7 @@ const DUE = `
       SELECT b.account_id AS id, (
         SELECT min(i.due_at) FROM (
           SELECT r.* FROM instruction r WHERE r.batch_id = b.id AND r.state = 'READY' ORDER BY r.due_at LIMIT ${LOOKED_AT}) AS i
-        WHERE NOT ${IS_BLOCKED} AND ${WITHIN_CANARY}) AS due
+        WHERE NOT ${IS_BLOCKED} AND ${WITHIN_CANARY} AND ${clockAgrees('@clock_ms')}) AS due
       FROM batch b JOIN account a ON a.id = b.account_id
       WHERE b.id IN (SELECT batch_id FROM tally WHERE state = 'READY' AND count > 0) AND ${MAY_SEND} AND b.needs_file = 0) AS f
     WHERE f.due IS NOT NULL GROUP BY 1`
