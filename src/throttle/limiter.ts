@@ -91,7 +91,7 @@ export function createLimiter({ inFlightMax, ratePerSecond, clock }: LimiterOpti
   }
 
   return {
-    clockWatch: createClockWatch(),
+    clockWatch: createClockWatch(clock),
     inFlightMax,
     inFlight: permits.inFlight,
     openMost,

@@ -230,6 +230,18 @@ describe('what was seen becomes where the row stands', () => {
     expect(await run(batchId)).toBe(2)
   })
 
+  test('an answer of another time holds them again where another host has told the ledger otherwise', async () => {
+    withGate(createLimiter({ inFlightMax: 1, ratePerSecond: null, clock }))
+    const rows = ['A', 'B', 'C'].map((reference) => refund(reference, { executeAtMs: NOW - 1 }))
+    const batchId = await submit(ledger, accountId, rows)
+    gateway.reply = (instruction) => answered(200, refundAnswer(instruction), { gatewayAtMs: NOW - 600_000 })
+    expect(await run(batchId)).toBe(1)
+    await ledger.recordClock(accountId, 0, NOW)
+    clock.jump(1_000)
+    expect(await run(batchId)).toBe(1)
+    expect(await run(batchId)).toBe(0)
+  })
+
   test('the first answer with another currency pauses the batch before the next row', async () => {
     const batchId = await batchOf('A', 'B', 'C')
     gateway.reply = (i) => approved(i, { TRANS_CUR: 'USD' })

@@ -2,7 +2,7 @@
 
 import type { GatewayHealth } from '../../../domain/window.ts'
 import type { WorkLedger } from '../../../ports/ledger/work.ts'
-import { judgeClock } from '../../rules/clocks.ts'
+import { type ClockKept, judgeClock } from '../../rules/clocks.ts'
 import { type Engine, FAULTING, KEPT } from '../engine.ts'
 import { recordAct } from '../record/acts.ts'
 import { all, change, one } from '../script.ts'
@@ -26,7 +26,7 @@ const GO_ON = `
       AND NOT EXISTS (SELECT 1 FROM instruction i WHERE i.state = 'SENDING' AND i.account_id = a.id)
     RETURNING id`
 
-const MEANT = 'SELECT clock_meant AS "meantMs" FROM account WHERE id = :accountId'
+const CLOCK = 'SELECT clock_ahead AS "aheadMs", clock_meant AS "meantMs" FROM account WHERE id = :accountId'
 const KEEP_CLOCK = `
     UPDATE account SET clock_ahead = :aheadMs, clock_ahead_at = :atMs, clock_meant = :meantMs WHERE id = :accountId`
 
@@ -49,8 +49,10 @@ export function keepingAccountsOn(
 
     recordClock: (accountId, aheadMs, nowMs) =>
       engine.write(function* () {
-        const { meantMs } = (yield* one<{ meantMs: number | null }>(MEANT, { accountId }))!
-        const kept = judgeClock({ aheadMs, meantMs })
+        const before = (yield* one<ClockKept>(CLOCK, { accountId }))!
+        const kept = judgeClock({ aheadMs, meantMs: before.meantMs })
+        // Told again and again, and believed all along: nothing to write.
+        if (kept.aheadMs === null && before.aheadMs === null && kept.meantMs === before.meantMs) return
         yield* change(KEEP_CLOCK, { ...kept, accountId, atMs: kept.aheadMs === null ? null : nowMs })
       }, KEPT),
 
