@@ -106,7 +106,10 @@ function addSteering(program: Command, what: keyof typeof STEERING, act: Act): v
     .command(what === 'pause' ? 'pause <batch>' : `${what} [batch]`)
     .description(STEERING[what])
     .requiredOption('--reason <text>', 'why; kept in the history')
-  if (what === 'resume') command.option('--merchant <name>', 'instead of a batch: let a stopped merchant continue')
+  if (what === 'resume')
+    command
+      .option('--merchant <name>', 'instead of a batch: let a stopped merchant continue')
+      .option('--clock-is-right', "with --merchant: send rows with an execute_at though the gateway's clock differs")
   if (what === 'cancel')
     command
       .option('--reference <reference>', 'instead of a batch: cancel this one instruction')

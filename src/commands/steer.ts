@@ -5,13 +5,15 @@ import { workerNow } from '../app/locks.ts'
 import { assertSteerable, type Steering, waitingUnder } from '../app/steering.ts'
 import type { App } from '../app.ts'
 import type { BatchView } from '../domain/batch.ts'
-import { countIn, leftOpenIn, waitsForApproval } from '../domain/batch-status.ts'
+import { countIn, isClockOff, leftOpenIn, waitsForApproval } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
+import { spell } from '../domain/words.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { approvalsText } from '../present/approval.ts'
+import { commandLine } from '../present/command-line.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import { foundLines } from '../present/found.ts'
-import { leftOpenLines } from '../present/standing.ts'
+import { clockWords, leftOpenLines } from '../present/standing.ts'
 import { plural } from '../present/text.ts'
 import { confirm } from './confirm.ts'
 import { findBatch } from './status.ts'
@@ -21,6 +23,8 @@ export interface SteerArguments {
   readonly reason: string
   readonly merchant?: string
   readonly yes?: boolean
+  /** The account's rows with an `execute_at` need not wait until the gateway's clock agrees. */
+  readonly clockIsRight?: boolean
   /** In place of a batch: one instruction. */
   readonly reference?: string
 }
@@ -39,10 +43,12 @@ export async function steer(
       'usage',
       `Name a batch or a merchant, not both: tranche resume ${id} --reason TEXT lets the batch go on, tranche resume --merchant ${given.merchant} --reason TEXT a merchant that was stopped. Nothing was changed.`,
     )
+  if (given.clockIsRight === true && given.merchant === undefined)
+    throw new Fault('usage', '--clock-is-right is said of a merchant: add --merchant NAME. Nothing was changed.')
   const ledger = await openLedger(app)
   try {
     if (what === 'resume' && given.merchant !== undefined)
-      return await resumeMerchant(app, ledger, given.merchant, given.reason, terminal)
+      return await resumeMerchant(app, ledger, given.merchant, given, terminal)
     if (given.reference !== undefined) return await cancelOne(app, ledger, given.reference, { id, ...given }, terminal)
     if (id === undefined)
       throw new Fault('usage', `Name the batch: tranche ${what} BATCH --reason TEXT. Nothing was changed.`)
@@ -63,6 +69,9 @@ export async function steer(
       countIn(after, 'CANCELLED') - countIn(before, 'CANCELLED'),
       terminal,
     )
+    const { clockHold, merchant } = after
+    if (what === 'resume' && clockHold !== null && isClockOff(clockHold, app.clock.nowMs()))
+      terminal.say(spell(clockWords({ merchant, ...clockHold }), commandLine))
     if (what === 'resume' && before.accountHeld !== null) terminal.say(await releasedText(ledger, after))
     if (what === 'resume' && after.accountStopped !== null) {
       terminal.say(
@@ -171,16 +180,24 @@ async function resumeMerchant(
   app: App,
   ledger: Ledger,
   name: string,
-  reason: string,
+  { reason, clockIsRight = false }: SteerArguments,
   terminal: Terminal,
 ): Promise<number> {
   const account = (await ledger.accounts()).find((known) => known.name === name)
   if (account === undefined) throw new Fault('usage', `This ledger knows no merchant "${name}". Nothing was changed.`)
-  await ledger.resumeAccount(account.accountId, reason, app.actor, app.clock.nowMs())
-  const { stopped, held } = account
+  const nowMs = app.clock.nowMs()
+  await ledger.resumeAccount(account.accountId, reason, app.actor, nowMs, clockIsRight)
+  const { stopped, held, clockAheadMs, clockAheadAtMs } = account
   if (stopped !== null) terminal.say(`Merchant ${name} goes on. It was stopped because: ${stopped}`)
   if (held !== null) terminal.say(await releasedText(ledger, { accountId: account.accountId, merchant: name }))
-  if (stopped === null && held === null) terminal.say(`Merchant ${name} was not stopped; any back-off is over now.`)
+  if (stopped === null && held === null && !clockIsRight)
+    terminal.say(`Merchant ${name} was not stopped; any back-off is over now.`)
+  if (clockAheadMs !== null && isClockOff({ atMs: clockAheadAtMs ?? 0 }, nowMs))
+    terminal.say(
+      clockIsRight
+        ? `Rows of merchant ${name} with an execute_at go on by the clock of this machine.`
+        : spell(clockWords({ merchant: name, aheadMs: clockAheadMs }), commandLine),
+    )
   terminal.object({ merchant: name, stopped: false })
   return EXIT.approved
 }

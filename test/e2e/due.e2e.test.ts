@@ -1,5 +1,6 @@
 // Rows with a time of their own, and the rate at which rows leave.
 
+import { DatabaseSync } from 'node:sqlite'
 import { afterEach, expect, test } from 'vitest'
 import { booksOf, compareBooks, countsIn, recordedIn } from '../fixtures/books.ts'
 import { type Office, openOffice, until } from '../fixtures/cli.ts'
@@ -45,6 +46,26 @@ test('what came due without a worker is sent by the next one', async () => {
   await office.tranche('results', batch as string, '--out', out)
   expect(countsIn(out)).toEqual({ APPROVED: 1 })
   expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
+})
+
+test('what waits for the clock ends a worker and is sent once a person says that the clock is right, not before', async () => {
+  office = await openOffice()
+  const dueMs = Date.now() + 2_000
+  const rows = [refundRow(1, { execute_at: new Date(dueMs).toISOString() })]
+  office.sandbox.prepare(preparationFor(rows))
+  await office.tranche('submit', await office.put('in.csv', toCsv(rows)))
+  const ledger = new DatabaseSync(office.ledgerPath)
+  ledger.exec('UPDATE account SET clock_ahead = 3600000, clock_ahead_at = 1')
+  ledger.close()
+  await until('its time has passed', () => Date.now() > dueMs)
+  const resume = (...also: string[]) => office.tranche('resume', '--reason', 'looked', ...also)
+  expect((await resume('--merchant', 'default')).stderr).toContain('60 min ahead of the gateway')
+  const worked = await office.tranche('worker', '--until-idle')
+  expect([worked.code, worked.stderr]).toEqual([6, expect.stringContaining('--clock-is-right')])
+  expect((await resume('--clock-is-right')).code).toBe(2)
+  expect((await resume('--merchant', 'default', '--clock-is-right')).stderr).toContain('go on by the clock')
+  expect([recordedIn(office)[0]?.state, (await office.tranche('worker', '--until-idle')).code]).toEqual(['READY', 0])
+  expect(recordedIn(office)).toMatchObject([{ state: 'APPROVED' }])
 })
 
 test('no second holds more requests than the rate allows', async () => {

@@ -28,7 +28,14 @@ export interface ControlLedger {
   cancel(batchId: BatchId, reason: string, actor: Actor, nowMs: number): Promise<void>
   /** The one row, where it is READY; a fault where it is not. */
   cancelRow(at: RowPlace, reason: string, actor: Actor, nowMs: number): Promise<void>
-  resumeAccount(accountId: AccountId, reason: string, actor: Actor, nowMs: number): Promise<void>
+  /** `clockIsRight`: a person says so, however far it is from the gateway's; else rows that wait for the clock still do. */
+  resumeAccount(
+    accountId: AccountId,
+    reason: string,
+    actor: Actor,
+    nowMs: number,
+    clockIsRight?: boolean,
+  ): Promise<void>
   /** The account of that name has another address or user from now on. While no worker sends. */
   adoptAccount(name: string, url: string, username: string, reason: string, actor: Actor, nowMs: number): Promise<void>
   /**

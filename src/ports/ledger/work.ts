@@ -190,7 +190,7 @@ export interface WorkLedger {
   takeShare(asked: ShareAsked): Promise<void>
   /**
    * By how far the clock is ahead of the account's gateway. Where they are far apart, rows with an `execute_at` are not claimed, and rows that
-   * look alike are asked about whatever their age, until an answer agrees or `resumeAccount`.
+   * look alike are asked about whatever their age, until an answer agrees or a person says that the clock is right.
    */
   recordClock(accountId: AccountId, aheadMs: number, nowMs: number): Promise<void>
   /** Nothing of the account is claimed until `resumeAccount`. `refused`: the digest of the credentials that the gateway refused; null: it refused others. */

@@ -190,7 +190,9 @@ export function describeClaim(): void {
       test('does not wait where a person says that the clock is right, until it agrees and differs again', async () => {
         const batchId = await scheduled()
         await ledger.recordClock(accountId, DAY_MS, NOW)
-        await ledger.resumeAccount(accountId, 'their clock is wrong', CLERK, NOW)
+        await ledger.resumeAccount(accountId, 'the password is right again', CLERK, NOW)
+        expect(await due(batchId)).toEqual(['B'])
+        await ledger.resumeAccount(accountId, 'their clock is wrong', CLERK, NOW, true)
         await ledger.recordClock(accountId, DAY_MS + MINUTE_MS, NOW)
         expect(await due(batchId)).toEqual(['A', 'B'])
         for (const aheadMs of [0, DAY_MS]) await ledger.recordClock(accountId, aheadMs, NOW)

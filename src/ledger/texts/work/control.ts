@@ -52,11 +52,13 @@ export function controlOn(engine: Engine, { assertNewest, whyUnsure, whyAtWork }
       }, FAULTING)
       if (fault !== null) throw fault
     },
-    resumeAccount: (accountId, reason, actor, nowMs) =>
+    resumeAccount: (accountId, reason, actor, nowMs, clockIsRight = false) =>
       engine.write(function* () {
         yield* change(GO_ON, { accountId })
+        if (clockIsRight) yield* change(TRUST_CLOCK, { accountId })
         yield* restartAccount(accountId)
-        yield* recordAct({ what: 'resume-account', atMs: nowMs, actor, accountId, reason })
+        const told = clockIsRight ? `the clock is right: ${reason}` : reason
+        yield* recordAct({ what: 'resume-account', atMs: nowMs, actor, accountId, reason: told })
       }, FAULTING),
     setRate: (accountId, ratePerSecond, actor, nowMs, why) =>
       engine.write(function* () {
@@ -78,10 +80,11 @@ export function controlOn(engine: Engine, { assertNewest, whyUnsure, whyAtWork }
   }
 }
 
-/** A person has looked, at the clock as well where it differed. */
-const GO_ON = `
-    UPDATE account SET stopped_reason = NULL, tried_credentials = NULL, clock_meant = coalesce(clock_ahead, clock_meant), clock_ahead = NULL
-    WHERE id = :accountId`
+const GO_ON = 'UPDATE account SET stopped_reason = NULL, tried_credentials = NULL WHERE id = :accountId'
+
+/** Whoever mends a password has not looked at the clock: this is asked for by a word of its own. */
+const TRUST_CLOCK = `
+    UPDATE account SET clock_meant = coalesce(clock_ahead, clock_meant), clock_ahead = NULL, clock_ahead_at = NULL WHERE id = :accountId`
 
 const CONTROLS = `
     SELECT name, resumes, rate AS "ratePerSecond", CASE WHEN stopped_reason IS NOT NULL THEN tried_credentials END AS "triedCredentials"
