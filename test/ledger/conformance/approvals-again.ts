@@ -184,6 +184,42 @@ export function describeApprovalsAgain(): void {
       }
     })
 
+    test.each(['day', { name: 'year' }] as const)(
+      'holds no message that needs no approval, also where the policy came later: %j',
+      async (into) => {
+        const first = await hand(refund('A', { amountMinor: 600n }), { into })
+        expect(await hand(refund('B', { amountMinor: 100n }), { into })).toBe(first)
+        await ledger.adoptPolicy(policyOf({ rowOver: { EUR: '5.00' } }), 'test', CLERK, NOW)
+        const { digest } = await sheetOf(first)
+        const free = await hand(refund('C', { amountMinor: 100n }), { into })
+        expect([await needs(first), await needs(free)]).toEqual([1, 0])
+        expect(await hand(refund('D', { amountMinor: 100n }), { into })).toBe(free)
+        const large = await hand(refund('E', { amountMinor: 601n }), { into })
+        expect(new Set([first, free, large]).size).toBe(3)
+        expect((await sheetOf(first)).digest).toBe(digest)
+        await ledger.reject({ batchId: large, reason: 'no', actor: ANN, nowMs: NOW })
+        expect(await hand(refund('F', { amountMinor: 100n }), { into })).toBe(free)
+        await approve(first)
+        expect(await hand(refund('G', { amountMinor: 100n }), { into })).toBe(free)
+        const workable = await ledger.workable(NOW + 1, 10)
+        expect(new Map(workable.map(({ batchId, due }) => [batchId, due]))).toEqual(
+          new Map([
+            [first, 2],
+            [free, 4],
+          ]),
+        )
+      },
+    )
+
+    test('does not keep the messages of a day once it is rejected', async () => {
+      const first = await hand(refund('A', { amountMinor: 600n }))
+      await ledger.adoptPolicy(policyOf({ rowOver: { EUR: '5.00' } }), 'test', CLERK, NOW)
+      const free = await hand(refund('C', { amountMinor: 100n }))
+      await ledger.reject({ batchId: first, reason: 'no', actor: ANN, nowMs: NOW })
+      expect(await ledger.batch(free)).toMatchObject({ hold: 'none', rows: 1 })
+      expect((await ledger.workable(NOW, 10)).map(({ batchId }) => batchId)).toEqual([free])
+    })
+
     test('tells how many look-alikes were allowed', async () => {
       await ledger.adoptPolicy(FOUR_EYES, 'test', CLERK, NOW)
       const first = await hand(refund('A', { orderId: '7' }))

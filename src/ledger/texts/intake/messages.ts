@@ -328,7 +328,7 @@ export function* namedBatch(accountId: AccountId, name: string): Script<NamedBat
   return { batchId, rows, contentSha256, recordedAtMs }
 }
 
-/** The batch of the day, of the hour or of the name; or one beside it, where the policy wants somebody to approve what the message asks for. */
+/** The batch of the day, of the hour or of the name; or one beside it. What waits for an approval never holds a message that needs none. */
 function* batchFor(message: IntakeMessage, row: InstructionColumns, newBatchId: NewBatchId): Script<BatchId> {
   const { accountId, nowMs, into } = message
   const asked = askedBy(row)
@@ -336,22 +336,37 @@ function* batchFor(message: IntakeMessage, row: InstructionColumns, newBatchId: 
   const asking = { batchId: '', accountId, submitter: BY_MESSAGES, nowMs }
   const { needed, untilMs } = yield* neededFor({ ...asking, sums: [own] })
   const source = sourceOf(into, nowMs)
-  const name = typeof into === 'object' ? into.name : null
-  if (untilMs === null)
-    return (yield* openBatchOf(accountId, source)) ?? (yield* makeBatch({ accountId, source, name, nowMs }, newBatchId))
-  const beside = `${source}#`
-  const waiting = yield* one<{ id: BatchId }>(WAITING_BATCH, { accountId, beside, nowMs })
+  const batch = { accountId, source, name: typeof into === 'object' ? into.name : null, nowMs }
+  if (untilMs === null) return yield* freeBatch(batch, newBatchId)
+  const waiting = yield* one<{ id: BatchId }>(WAITING_BATCH, { accountId, beside: besideOf(source), nowMs })
   if (waiting !== undefined) {
     // Of all that waits there: a band of one currency and a large row of another add up.
     const sums = [own, ...(yield* kindsBeside(waiting.id))]
     yield* joinWaiting(waiting.id, accountId, yield* neededFor({ ...asking, sums }), nowMs)
     return waiting.id
   }
-  const { n } = (yield* one<{ n: number }>(NEXT_BESIDE, { accountId, beside }))!
-  const batchId = yield* makeBatch({ accountId, source: `${beside}${n}`, name, nowMs }, newBatchId)
+  const batchId = yield* makeBeside(batch, newBatchId)
   yield* change(WAITS, { batchId, needed, untilMs })
   yield* noteWaiting({ batchId, accountId, needed, nowMs })
   return batchId
+}
+
+/** One that needs no approval. A policy that was adopted later may ask for approvals of the batch of the day itself. */
+function* freeBatch(batch: NewBatch, newBatchId: NewBatchId): Script<BatchId> {
+  const { accountId, source } = batch
+  const open = yield* one<{ id: BatchId; needed: number }>(OPEN_BATCH, { accountId, source })
+  if (open === undefined) return yield* makeBatch(batch, newBatchId)
+  if (open.needed === 0) return open.id
+  const beside = yield* one<{ id: BatchId }>(FREE_BESIDE, { accountId, beside: besideOf(source) })
+  return beside?.id ?? (yield* makeBeside(batch, newBatchId))
+}
+
+const besideOf = (source: string) => `${source}#`
+
+function* makeBeside(batch: NewBatch, newBatchId: NewBatchId): Script<BatchId> {
+  const beside = besideOf(batch.source)
+  const { n } = (yield* one<{ n: number }>(NEXT_BESIDE, { accountId: batch.accountId, beside }))!
+  return yield* makeBatch({ ...batch, source: `${beside}${n}` }, newBatchId)
 }
 
 function* joinWaiting(
@@ -366,11 +381,11 @@ function* joinWaiting(
 }
 
 const OPEN_BATCH = `
-    SELECT id FROM batch WHERE account_id = :accountId AND source = 'queue' AND source_day = :source AND hold <> 'cancelled'`
-
-function* openBatchOf(accountId: AccountId, source: string): Script<BatchId | null> {
-  return (yield* one<{ id: BatchId }>(OPEN_BATCH, { accountId, source }))?.id ?? null
-}
+    SELECT id, approvals_needed AS needed FROM batch
+    WHERE account_id = :accountId AND source = 'queue' AND source_day = :source AND hold <> 'cancelled'`
+const FREE_BESIDE = `
+    SELECT id FROM batch WHERE account_id = :accountId AND source = 'queue' AND substr(source_day, 1, length(:beside)) = :beside
+      AND hold <> 'cancelled' AND approvals_needed = 0 LIMIT 1`
 
 /** What somebody has approved already takes no more rows, and neither does what expires, or is paused so that somebody can look at it. */
 const WAITING_BATCH = `
