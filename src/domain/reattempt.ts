@@ -72,6 +72,8 @@ export interface CardEvent {
   readonly kind: 'declined' | 'replaced'
   readonly atMs: number
   readonly reason: string | null
+  /** A person found a row in doubt declined, in words of their own: 0 or 1. */
+  readonly byPerson: number
 }
 
 /** Why a declined charge is not asked for once more. */
@@ -99,7 +101,7 @@ export function whyNotAsked(card: CardToAsk, { categories, reasonRules }: Reatte
     parseReasonCategory(reason) ?? categoryOfReason(reason ?? '', reasonRules)
   const category = declined === null || declined.atMs < replacedAtMs ? null : categoryOf(declined.reason)
   if (category !== null && !categories.some((asked) => asked === category)) return category
-  if (declines.some(({ reason }) => categoryOf(reason) === 'fraud')) return 'fraud'
+  if (declines.some(({ reason, byPerson }) => byPerson === 0 && categoryOf(reason) === 'fraud')) return 'fraud'
   const isOver = NETWORK_RULES.some(
     (rule) => declines.filter(({ atMs }) => atMs > nowMs - rule.days * DAY_MS).length + tries >= rule.declines,
   )
@@ -107,9 +109,13 @@ export function whyNotAsked(card: CardToAsk, { categories, reasonRules }: Reatte
 }
 
 /** The same for a charge by whatever door it came: why none of this card is sent now, in words; null: it may be. */
-export function whyForbidden(events: readonly CardEvent[], nowMs: number): string | null {
+export function whyForbidden(
+  events: readonly CardEvent[],
+  reasonRules: readonly ReasonRule[],
+  nowMs: number,
+): string | null {
   const card = { nowMs, declined: null, events, tries: 0 }
-  switch (whyNotAsked(card, { categories: PASSING, reasonRules: [] })) {
+  switch (whyNotAsked(card, { categories: PASSING, reasonRules })) {
     case null:
       return null
     case 'limit':

@@ -114,7 +114,7 @@ function notSentLines(batch: BatchView, ending: Ending): string[] {
 function cancelledLines(rows: number): string[] {
   if (rows === 0) return []
   return [
-    `${plural(rows, 'row was', 'rows were')} cancelled and not sent. To send ${rows === 1 ? 'it' : 'them'} after all, hand these results in with --retry cancelled.`,
+    `${plural(rows, 'row was', 'rows were')} cancelled and not sent. To send ${rows === 1 ? 'it' : 'them'} after all, hand these results in with --retry cancelled; where result_reason says what must change first, such as the card, change that before.`,
   ]
 }
 

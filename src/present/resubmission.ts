@@ -47,7 +47,8 @@ const REMEDIES: Readonly<Partial<Record<State, string>>> = {
   DECLINED:
     '; a charge of a stored card: --retry declined --category funds,technical asks once more; anything else: a new reference, in a new file',
   FAILED: '; to run it again: --retry failed, with the results file',
-  CANCELLED: '; to run it again: --retry cancelled, with the results file',
+  CANCELLED:
+    '; to run it again: change what its reason names, if anything, then --retry cancelled, with the results file',
   INVALID: '; to run it: correct its cells in the results file, then --retry invalid',
 }
 

@@ -172,6 +172,7 @@ async function claimAndSend(
     sharesOrder: row.sharesOrder,
     expiresAtMs,
     limited,
+    reasonRules: lane.reasonRules,
     nowMs,
     sendByMs: sendDeadline.sendByMs,
     answerByMs: sendDeadline.sendByMs + lane.timeoutMs + ANSWER_MARGIN_MS,

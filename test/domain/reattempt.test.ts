@@ -17,7 +17,7 @@ const NOW = Date.UTC(2026, 10, 20)
 const ASKED = { categories: ['funds', 'technical'] as const, reasonRules: [] }
 
 const declines = (count: number, atMs: number, reason = 'Insufficient funds'): CardEvent[] =>
-  Array.from({ length: count }, () => ({ kind: 'declined', atMs, reason }))
+  Array.from({ length: count }, () => ({ kind: 'declined', atMs, reason, byPerson: 0 }))
 const why = (reason: string | null, events: readonly CardEvent[] = [], tries = 0) =>
   whyNotAsked({ nowMs: NOW, declined: reason === null ? null : { atMs: NOW - DAY_MS, reason }, events, tries }, ASKED)
 
@@ -50,11 +50,18 @@ describe('a declined charge', () => {
   )
 
   test('has none of the declines of the card that was in its place', () => {
-    const replaced: CardEvent = { kind: 'replaced', atMs: NOW - 3_600_000, reason: null }
+    const replaced: CardEvent = { kind: 'replaced', atMs: NOW - 3_600_000, reason: null, byPerson: 0 }
     const before = [...declines(40, NOW - DAY_MS), ...declines(1, NOW - DAY_MS, 'Stolen card')]
     expect(why('Stolen card', [...before, replaced])).toBeNull()
     expect(why('Stolen card', [...before, replaced, ...declines(1, NOW - 60_000, 'Stolen card')])).toBe('fraud')
     expect(why(null)).toBeNull()
+  })
+
+  test('is not read for fraud in the words of a person, and counts all the same', () => {
+    const found = (count: number) => declines(count, NOW - 1, 'reported lost').map((one) => ({ ...one, byPerson: 1 }))
+    expect(why(null, declines(1, NOW - 1, 'reported lost'))).toBe('fraud')
+    expect(why(null, found(9))).toBeNull()
+    expect(why(null, found(10))).toBe('limit')
   })
 
   test('is never asked for because of a reason that was not named or does not pass', () => {

@@ -23,6 +23,7 @@ import {
   NOW,
   openAccount,
   refund,
+  sale,
   settle,
   submit,
 } from '../fixtures/ledgers.ts'
@@ -125,7 +126,7 @@ function withGate(newGate: AccountLimiter): void {
     timeoutMs: 60_000,
     notExecutedStatus: [503],
     deleteAnswer: 'status',
-    reasonRules: [],
+    reasonRules: [{ match: 'pick up', category: 'funds' }],
     dailyLimits: null,
 
     configured: { ratePerSecond: null, inFlightMax: 8 },
@@ -201,6 +202,17 @@ describe('what was seen becomes where the row stands', () => {
     expect(await run(batchId)).toBe(0)
     expect([await countsOf(batchId), gateway.sent]).toEqual([{ CANCELLED: 1 }, []])
     expect(parts.inFlight.size).toBe(0)
+  })
+
+  test('a card is charged after a decline that only the rules of its merchant call harmless', async () => {
+    const charge = (reference: string, amountMinor: bigint) =>
+      sale(reference, '8', { money: refund('', { amountMinor }).money })
+    const batchId = await submit(ledger, accountId, [charge('A', 1n), charge('B', 2n)])
+    await settle(ledger, await claimed(ledger, await dueRow(ledger, batchId, 'A')), 'DECLINED', {
+      reason: 'Pick up card',
+    })
+    expect(await run(batchId)).toBe(1)
+    expect(gateway.sent).toMatchObject([{ reference: 'B' }])
   })
 
   test('a decline of a row that was ever in doubt is in doubt again', async () => {

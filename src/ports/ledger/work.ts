@@ -5,7 +5,7 @@ import type { DailyLimits, LimitedAmount } from '../../domain/daily-limit.ts'
 import type { AccountId, BatchId, RowId } from '../../domain/ids.ts'
 import type { Instruction } from '../../domain/instruction.ts'
 import type { Part } from '../../domain/part.ts'
-import type { ReasonCategory } from '../../domain/reason-categories.ts'
+import type { ReasonCategory, ReasonRule } from '../../domain/reason-categories.ts'
 import type { Share } from '../../domain/share.ts'
 import type { Cause, State } from '../../domain/states.ts'
 import type { AnswerFacts } from '../../domain/verdict.ts'
@@ -39,6 +39,8 @@ export interface Claim {
   readonly expiresAtMs: number | null
   /** What it counts towards the limit of a day. Where it does not fit, its row waits for the next day. null: nothing limits it. */
   readonly limited: LimitedAmount | null
+  /** The merchant's own, by which earlier declines of its card are read. */
+  readonly reasonRules: readonly ReasonRule[]
   readonly nowMs: number
   readonly sendByMs: number
   readonly answerByMs: number

@@ -13,6 +13,7 @@ import {
   DAY_MS,
   dueIn,
   dueRow,
+  findingOn,
   NOW,
   openAccount,
   refund,
@@ -67,6 +68,33 @@ export function describeClaim(): void {
       const update = sale('update', '8', { operation: 'VAULT_UPDATE', money: null, xtlOrderId: null })
       await work(ledger, await submit(ledger, accountId, [update]), 'update', 'APPROVED', { atMs: NOW + 400 })
       expect((await claimNamed(ledger, batchId, 'C-8-3')).attempt).toBe(1)
+    })
+  })
+
+  describe('claim: a decline for fraud', () => {
+    const LOST = 'Pick up card'
+
+    test('is what the rules of the merchant call so, and nothing else', async () => {
+      const batchId = await submit(ledger, accountId, [...charges('8', 2), ...charges('9', 2)])
+      await work(ledger, batchId, 'C-8-1', 'DECLINED', { reason: LOST })
+      await work(ledger, batchId, 'C-9-1', 'DECLINED', { reason: 'Code 41' })
+      const claimBy = async (reference: string, match: string, category: 'funds' | 'fraud') =>
+        (await claim(ledger, { ...(await dueRow(ledger, batchId, reference)), reasonRules: [{ match, category }] }))
+          .kind
+      expect(await claimBy('C-8-2', LOST, 'funds')).toBe('claimed')
+      expect(await claimBy('C-9-2', 'code 41', 'fraud')).toBe('not-free')
+    })
+
+    test('is none in the words of a person who resolved a doubt', async () => {
+      const batchId = await submit(ledger, accountId, charges('8', 3))
+      await work(ledger, batchId, 'C-8-1', 'IN_DOUBT')
+      await ledger.resolve(
+        findingOn('C-8-1', { finding: 'declined', reason: 'the mail was lost: lost card' }),
+        CLERK,
+        NOW + DAY_MS,
+      )
+      expect(await rowIn(ledger, batchId, 'C-8-1')).toMatchObject({ state: 'DECLINED' })
+      expect((await claimNamed(ledger, batchId, 'C-8-2', NOW + 2 * DAY_MS)).attempt).toBe(1)
     })
   })
 

@@ -141,10 +141,13 @@ function* whyNot(
 /** What an engine indexes by account and `ltrim(vault_id, '0')`: a change of it is a change of the schema. */
 export const IS_CARD_EVENT = "vault_id IS NOT NULL AND (state = 'DECLINED' OR operation = 'VAULT_UPDATE')"
 
+const LAST_CAUSE = '(SELECT m.cause FROM move m WHERE m.row_id = i.id ORDER BY m.id DESC LIMIT 1)'
+
 /** Of the vault id `:vaultId`, which is without zeros in front. */
 export const CARD_EVENTS = `
-  SELECT CASE WHEN state = 'DECLINED' THEN 'declined' ELSE 'replaced' END AS kind, completed_at AS "atMs", reason
-  FROM instruction WHERE account_id = :account AND ltrim(vault_id, '0') = :vaultId AND ${IS_CARD_EVENT}
+  SELECT CASE WHEN state = 'DECLINED' THEN 'declined' ELSE 'replaced' END AS kind, completed_at AS "atMs", reason,
+    CASE WHEN ever_in_doubt = 1 AND ${LAST_CAUSE} = 'resolve' THEN 1 ELSE 0 END AS "byPerson"
+  FROM instruction i WHERE account_id = :account AND ltrim(vault_id, '0') = :vaultId AND ${IS_CARD_EVENT}
     AND state IN ('DECLINED', 'APPROVED') AND operation IN ('CAPTURE', 'AUTH', 'VAULT_UPDATE')
     AND NOT (operation = 'VAULT_UPDATE' AND state = 'DECLINED')`
 

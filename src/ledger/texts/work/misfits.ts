@@ -15,7 +15,7 @@ import { all, change, one, oneExact, type Script } from '../script.ts'
 import { OPEN_ROW, type OpenRow, type SettlingRow } from './open-rows.ts'
 import { endCanary } from './pausing.ts'
 
-type Waiting = Pick<Claim, 'rowId' | 'attempt' | 'nowMs'>
+type Waiting = Pick<Claim, 'rowId' | 'attempt' | 'reasonRules' | 'nowMs'>
 
 type WaitingRow = OpenRow &
   Pick<SettlingRow, 'canary'> & {
@@ -55,13 +55,18 @@ export function* cancelMisfit(book: Book, waiting: Waiting): Script<boolean> {
 }
 
 /** By the tolerance with which it was handed in. null: it fits, or waits no more. */
-export function* findMisfit({ rowId, attempt, nowMs }: Waiting): Script<{ row: WaitingRow; reason: string } | null> {
+export function* findMisfit({
+  rowId,
+  attempt,
+  reasonRules,
+  nowMs,
+}: Waiting): Script<{ row: WaitingRow; reason: string } | null> {
   const row = yield* one<WaitingRow>(WAITING, { rowId, attempt })
   if (row === undefined) return null
   const { orderKey, amountMinor, vaultId } = (yield* oneExact<Asked>(ASKED, { rowId }))!
   if (orderKey === null) {
     const events = yield* all<CardEvent>(CARD_EVENTS, { account: row.account_id, vaultId })
-    const reason = whyForbidden(events, nowMs)
+    const reason = whyForbidden(events, reasonRules, nowMs)
     return reason === null ? null : { row, reason }
   }
   const asked = { operation: row.operation as Operation, orderKey, amountMinor, currency: row.currency }

@@ -54,7 +54,7 @@ async function entriesOf(settling: readonly RowId[], claiming: readonly RowId[],
   })
   const claims = claiming.map((rowId, i): Work => {
     const times = { nowMs: NOW, reachedMs: NOW, passedMs, sendByMs: NOW + 15_000, answerByMs: NOW + 80_000 }
-    const limits = { expiresAtMs: null, limited: null, mayExceed: false }
+    const limits = { expiresAtMs: null, limited: null, reasonRules: [], mayExceed: false }
     return { kind: 'claim', asked: { rowId, attempt: 0, sharesOrder: true, ...limits, claimNo: 9_000 + i, ...times } }
   })
   const entries = [...settlements, ...claims].map((work): Entry<Work> & { result: unknown } => ({
