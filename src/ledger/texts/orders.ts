@@ -6,7 +6,7 @@ export const MAY_SEND = `(b.stage = 'open' AND b.hold = 'none' AND b.approvals_n
 
 /** Whether the clock of account `a` is not to be believed. A clock that was set back since, by more than a minute, is another one. */
 export const clockIsOff = (a: string, nowMs = ':nowMs') =>
-  `(${a}.clock_ahead IS NOT NULL AND ${a}.clock_ahead_at <= ${nowMs} + 60000)`
+  `(${a}.clock_ahead IS NOT NULL AND ${a}.clock_ahead_at - 60000 <= ${nowMs})`
 
 /** Whether the clock may be believed that row `i` of account `a` is due. */
 export const clockAgrees = (nowMs = ':nowMs') => `(i.execute_at IS NULL OR NOT ${clockIsOff('a', nowMs)})`

@@ -10,6 +10,7 @@ import {
   lookalikeWindow,
 } from '../../rules/lookalikes.ts'
 import { listOf } from '../conditions.ts'
+import { clockIsOff } from '../orders.ts'
 import { one, type Script } from '../script.ts'
 
 /** The states in which a row moved money or may. */
@@ -36,7 +37,7 @@ const FIRST_SENT_AT = `coalesce((SELECT f.sent_at FROM instruction f WHERE i.rea
 export const STILL_COUNTS = `b.stage = 'open' AND CASE
       WHEN i.state IN (${listOf(COUNTS_ALWAYS)}) THEN TRUE
       WHEN ${MOVED_NOTHING} THEN FALSE
-      WHEN EXISTS (SELECT 1 FROM account k WHERE k.id = i.account_id AND k.clock_ahead IS NOT NULL) THEN TRUE
+      WHEN EXISTS (SELECT 1 FROM account k WHERE k.id = i.account_id AND ${clockIsOff('k')}) THEN TRUE
       WHEN ${OTHER_RUN_KEY} THEN ${FIRST_SENT_AT} >= :otherRunKeySince
       WHEN i.state = 'IN_DOUBT' OR i.order_key IS NOT NULL THEN TRUE
       ELSE ${SENT_AT} >= :approvedSince END`
@@ -95,7 +96,7 @@ export interface LookalikeSince {
 
 export function lookalikeSince({ accountId, nowMs, lookalikeDays }: LookalikeSince) {
   const { approvedSinceMs, otherRunKeySinceMs } = lookalikeWindow(nowMs, lookalikeDays)
-  return { account: accountId, approvedSince: approvedSinceMs, otherRunKeySince: otherRunKeySinceMs }
+  return { account: accountId, nowMs, approvedSince: approvedSinceMs, otherRunKeySince: otherRunKeySinceMs }
 }
 
 /** What is compared of a single message. */
