@@ -67,6 +67,22 @@ export function describeMessages(): void {
       expect(await under('2026-11', '11')).toMatchObject({ kind: 'accepted' })
     })
 
+    test('under the name of a month that was used a year ago leaves that month of this year to its own key', async () => {
+      const charge = (runKey: string, vaultId: string, nowMs: number) =>
+        ledger.recordMessage(messageOf(accountId, sale(`${runKey}/${vaultId}`, vaultId), { runKey, nowMs }))
+      const [june, next] = [Date.UTC(2026, 5, 3), Date.UTC(2027, 5, 3)]
+      expect(await charge('june', '7', june)).toMatchObject({ kind: 'accepted' })
+      expect(await charge('2026-06', '8', june)).toMatchObject({
+        reason: expect.stringContaining('another spelling of june'),
+      })
+      expect(await charge('june', '7', next)).toMatchObject({ kind: 'duplicate' })
+      expect(await charge('june', '9', next)).toMatchObject({ kind: 'accepted' })
+      expect(await charge('2027-06', '10', next)).toMatchObject({ kind: 'accepted' })
+      expect(await charge('6-2027', '11', next)).toMatchObject({
+        reason: expect.stringContaining('another spelling of 2027-06'),
+      })
+    })
+
     test('with a recorded reference and other content is refused', async () => {
       await submit(ledger, accountId, [refund('file')])
       await ledger.recordMessage(messageOf(accountId, refund('message')))

@@ -4,7 +4,7 @@ import { Fault } from '../../../domain/fault.ts'
 import type { AccountId } from '../../../domain/ids.ts'
 import { runKeyForm } from '../../../domain/run-key.ts'
 import { words } from '../../../domain/words.ts'
-import { change, one, type Script } from '../script.ts'
+import { change, exists, one, type Script } from '../script.ts'
 
 interface Keyed {
   readonly accountId: AccountId
@@ -13,14 +13,12 @@ interface Keyed {
   readonly nowMs: number
 }
 
+const OF_FORM = 'SELECT spelling FROM run_key WHERE account_id = :accountId AND form = :form'
+
 /** The known spelling of that key; null: it is new, or spelled so. */
 export function* knownSpelling({ accountId, runKey, nowMs }: Keyed): Script<string | null> {
   if (runKey === null) return null
-  const form = runKeyForm(runKey, nowMs)
-  const known = yield* one<{ spelling: string }>(
-    'SELECT spelling FROM run_key WHERE account_id = :accountId AND form = :form',
-    { accountId, form },
-  )
+  const known = yield* one<{ spelling: string }>(OF_FORM, { accountId, form: runKeyForm(runKey, nowMs) })
   return known === undefined || known.spelling === runKey ? null : known.spelling
 }
 
@@ -33,10 +31,14 @@ export function* refuseOtherSpelling(keyed: Keyed): Script<void> {
   )
 }
 
+/** `june` is the month that it was first used for: in another year it is a mistake, and must not take the name of that June. */
+const KEEP = `
+    INSERT INTO run_key (account_id, form, spelling) SELECT CAST(:accountId AS BIGINT), CAST(:form AS TEXT), CAST(:runKey AS TEXT)
+    WHERE NOT EXISTS (SELECT 1 FROM run_key k WHERE k.account_id = :accountId AND k.spelling = :runKey) ON CONFLICT DO NOTHING`
+
 export function* keepSpelling({ accountId, runKey, nowMs }: Keyed): Script<void> {
   if (runKey === null) return
-  yield* change(
-    'INSERT INTO run_key (account_id, form, spelling) VALUES (:accountId, :form, :runKey) ON CONFLICT DO NOTHING',
-    { accountId, form: runKeyForm(runKey, nowMs), runKey },
-  )
+  const form = runKeyForm(runKey, nowMs)
+  // Most are known, and their form has an index.
+  if (!(yield* exists(OF_FORM, { accountId, form }))) yield* change(KEEP, { accountId, form, runKey })
 }
