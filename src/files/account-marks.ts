@@ -2,7 +2,7 @@
 // mark may take it away, and a machine without a place for them has none.
 
 import { constants } from 'node:fs'
-import { chmod, lstat, mkdir, open, readdir } from 'node:fs/promises'
+import { chmod, type FileHandle, lstat, mkdir, open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
 export interface AccountMark {
@@ -21,11 +21,17 @@ const TO_READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 export async function markAccount(dir: string, account: string, ledgerId: string, where: string): Promise<void> {
   try {
     await makeShared(dir)
-    const file = await open(join(dir, `${account}.${ledgerId}`), 'wx', 0o644)
-    await file.writeFile(where.slice(0, WHERE_BYTES_MOST)).finally(() => file.close())
+    const file = await open(join(dir, `${account}.${ledgerId}`), 'wx')
+    await writeForAll(file, where.slice(0, WHERE_BYTES_MOST)).finally(() => file.close())
   } catch {
     // There already, or no place for it.
   }
+}
+
+/** The process lets nobody else read what it makes. */
+async function writeForAll(file: FileHandle, text: string): Promise<void> {
+  await file.chmod(0o644)
+  await file.writeFile(text)
 }
 
 /** Those of other ledgers than this one. */
