@@ -71,6 +71,37 @@ export function describeCorrections(): void {
       expect(reason).toBe(`the same instruction is row 2 of batch ${batchId}: PENDING; not sent again`)
     })
 
+    describe('leaves out a row that was cancelled by its reference', () => {
+      const reason = (batchId: BatchId) =>
+        `the same instruction is row 2 of batch ${batchId}: CANCELLED (cancelled: do not refund); not sent again`
+      const cancelled = async (orders: readonly string[]) => {
+        const batchId = await submit(ledger, accountId, refunds(FIRST, orders))
+        await ledger.cancelRow({ batchId, rowNo: 2 }, 'do not refund', CLERK, NOW)
+        return batchId
+      }
+
+      test('where only new rows are wanted, also after its batch was cancelled', async () => {
+        const batchId = await cancelled(['71', '72', '73'])
+        const mended = await submit(ledger, accountId, refunds(MENDED, ['71', '72', '73', '74']), onlyNew)
+        expect(await statesIn(ledger, mended)).toEqual(['DUPLICATE', 'DUPLICATE', 'DUPLICATE', 'READY'])
+        expect((await rowIn(ledger, mended, made(MENDED, 2))).reason).toBe(reason(batchId))
+        await ledger.cancel(batchId, 'wrong file', CLERK, NOW)
+        const { review: reviewed } = await check(refunds('0f1e2d3c4b5a6978', ['71', '72', '73']), onlyNew)
+        expect(reviewed).toMatchObject({ accepted: 2, duplicate: 1, cancelledBefore: [{ batchId, rows: 2 }] })
+      })
+
+      test('and knows the file by it', async () => {
+        await cancelled(['71', '72'])
+        expect((await check(refunds(MENDED, ['71', '72', '74']))).review).toMatchObject({ accepted: 1, duplicate: 2 })
+      })
+
+      test('though the row has a reference of its own now', async () => {
+        await cancelled(['71', '72'])
+        const own = [refund('INV-72', { orderId: '72' })]
+        expect((await check(own, onlyNew)).review).toMatchObject({ accepted: 0, duplicate: 1 })
+      })
+    })
+
     describe('gives references of its own to rows that were recorded without', () => {
       const own = (amountMinor = 1_000n) =>
         ['71', '72', '73'].map((orderId) => refund(`INV-${orderId}`, { orderId, amountMinor }))

@@ -127,6 +127,7 @@ type ReadValues = readonly [
   nowBatch: string | null,
   nowRow: number | null,
   nowState: State | null,
+  nowCancelled: string | null,
   nowIsEarlier: number,
   nowWarned: number,
   ...outcome: OutcomeValues,
@@ -143,7 +144,7 @@ const PURGED = 'its cells and texts were purged from the record'
 
 const page = (which: string) => `
     SELECT i.row_no, i.line, i.cells, ${DOUBT_BEFORE}, CASE WHEN i.row_no <= b.purged_to THEN 1 ELSE 0 END,
-      o.batch_id, o.row_no, o.state, CASE WHEN o.id < i.id THEN 1 ELSE 0 END,
+      o.batch_id, o.row_no, o.state, CASE WHEN o.state = 'CANCELLED' THEN o.reason END, CASE WHEN o.id < i.id THEN 1 ELSE 0 END,
       CASE WHEN coalesce(p.warning, o.warning) IS NULL THEN 0 ELSE 1 END, ${outcomeColumns('i')}
     FROM instruction i JOIN batch b ON b.id = i.batch_id ${originalOf('i', 'LEFT JOIN')}
     WHERE i.batch_id = :batchId AND i.row_no > :after AND ${which} ORDER BY i.row_no LIMIT :most`
@@ -167,15 +168,19 @@ interface Now {
   readonly batchId: string
   readonly rowNo: number
   readonly state: State
+  /** Why it was cancelled. null: it was not, or a purge took the text. */
+  readonly cancelled: string | null
   readonly isEarlier: boolean
   readonly warned: boolean
 }
 
 function toReconciliationRow(values: ReadValues): ReconciliationRow {
-  const [rowNo, line, cells, waitsFor, isPurged, nowBatch, nowRow, nowState, isEarlier, warned, ...outcome] = values
+  const [rowNo, line, cells, waitsFor, isPurged, nowBatch, nowRow, nowState, cancelled, isEarlier, warned, ...outcome] =
+    values
   const row = toOutcome(outcome)
   const found = { batchId: nowBatch as string, rowNo: nowRow as number }
-  const now = nowState === null ? null : { ...found, state: nowState, isEarlier: isEarlier === 1, warned: warned === 1 }
+  const flags = { isEarlier: isEarlier === 1, warned: warned === 1 }
+  const now = nowState === null ? null : { ...found, state: nowState, cancelled, ...flags }
   const isDuplicate = row.state === 'DUPLICATE'
   const repeats = isDuplicate ? now : null
   const again = isDuplicate ? null : now
@@ -207,6 +212,7 @@ function warningOf(now: Now, warning: string | null): string {
   return [`${where} ${standsNow(now)}`, ...(warning === null ? [] : [warning])].join('; ')
 }
 
-function standsNow({ batchId, rowNo, state }: Now): string {
-  return `row ${rowNo} of batch ${batchId}: ${resultStatusOf(state)}`
+function standsNow({ batchId, rowNo, state, cancelled }: Now): string {
+  const why = cancelled === null ? '' : ` (${cancelled})`
+  return `row ${rowNo} of batch ${batchId}: ${resultStatusOf(state)}${why}`
 }

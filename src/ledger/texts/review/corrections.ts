@@ -46,8 +46,15 @@ function isToldSo({ onlyNew, retry, reattempt = null }: DraftHeader): boolean {
 }
 
 /** Whether row `i` was cancelled and no request of it can have left, nor of any other row under its reference. */
-export const NEVER_SENT = `i.state = 'CANCELLED' AND i.ever_in_doubt = 0 AND i.reattempt_of IS NULL AND i.made = 1
+const UNSENT = `i.state = 'CANCELLED' AND i.ever_in_doubt = 0 AND i.reattempt_of IS NULL AND i.made = 1
   AND NOT EXISTS (SELECT 1 FROM instruction e WHERE ${EXECUTED})`
+
+/** Whether a person cancelled row `i` by its reference: they meant that one instruction, and no later file undoes it. */
+const CANCELLED_ALONE = `EXISTS (
+  SELECT 1 FROM act s WHERE s.batch_id = i.batch_id AND s.what = 'cancel-row' AND s.details = ('{"row":' || i.row_no || '}'))`
+
+/** Whether row `i` was cancelled unsent together with its batch: in a corrected file it is sent. */
+export const NEVER_SENT = `${UNSENT} AND NOT ${CANCELLED_ALONE}`
 
 /**
  * A row that was cancelled before it was sent runs as that row, under its reference: so it cannot be retried from its first results
@@ -107,7 +114,7 @@ function* matchEarlier(header: DraftHeader, row: string, earlier: string): Scrip
 
 /** Whether row `i` shows that its file is meant: the file is recent, or has the same run key, which names one month however long ago. */
 const IS_MEANT = `(${STILL_COUNTS} OR (CAST(:runKey AS TEXT) IS NOT NULL AND NOT (${MOVED_NOTHING}))
-  OR (b.created_at >= :approvedSince AND ${NEVER_SENT}))`
+  OR (b.created_at >= :approvedSince AND ${UNSENT}))`
 
 const WAS_SENT = `NOT (${MOVED_NOTHING})`
 
