@@ -5,12 +5,14 @@ import { unquoted } from '../csv/quotes.ts'
 import { Lines } from '../fields/direction.ts'
 import { squeezedWord, wordsOf } from './names.ts'
 import { type Found, rowByRow, type Statement } from './statement.ts'
+import { isOfSale } from './way.ts'
 import {
   ANSWERS,
   CARDS,
   DECISION_NAMES,
   DECISION_STEMS,
   DECISIONS,
+  EXTENTS,
   METHOD_NAMES,
   OTHER_METHODS,
   OTHER_THINGS,
@@ -76,7 +78,10 @@ export class May {
     const others = otherMerchants(filled, this.#merchants)
     if (others !== null) return tell('names other merchants than the one that the file is for', others)
     const sides = sidesIn(found, filled, name)
-    if (sides !== null) return tell('decides which rows are meant', sides)
+    if (sides !== null) {
+      const says = isOfSale(name) ? 'some rows are not refundable' : 'some rows may not'
+      return rowByRow(says, 'decides which rows are meant', sides, name, place)
+    }
     const ways = waysIn(filled, name)
     if (ways !== null) return tell('says by which way the money of a row is to go', ways)
     if (notToSend?.first == null || notToSend.count === this.#rows) return null
@@ -112,6 +117,7 @@ function waysIn(filled: readonly Found[], name: string): readonly Found[] | null
   if (
     ways.size < 2 ||
     ways.size > METHODS_MOST ||
+    filled.every(({ value }) => EXTENTS.has(value)) ||
     (!isNamed && !filled.every((one) => isOfCard(one) || OTHER_METHODS.has(one.value)))
   )
     return null

@@ -10,6 +10,7 @@ import {
   DONE,
   DONE_NAMES,
   IDS,
+  METHOD_NAMES,
   MOMENTS,
   NOT_DONE,
   NOUNS,
@@ -27,9 +28,10 @@ import {
 
 /**
  * By name. `status`: its words; `state`: the same where its words are of progress; `flag`: yes and no, or anything and nothing; `paid`:
- * such a flag of the payment; `trace`: a moment or an id that a row has once it is done; `any`: the name says nothing.
+ * such a flag of the payment; `trace`: a moment or an id that a row has once it is done; `payment`: the same of the payment, or how it
+ * was made; `any`: the name says nothing.
  */
-type Kind = 'status' | 'state' | 'flag' | 'paid' | 'trace' | 'any'
+type Kind = 'status' | 'state' | 'flag' | 'paid' | 'trace' | 'payment' | 'any'
 
 /** null: it speaks of the progress of another thing, or of a quantity. */
 function kindOf(name: string): Kind | null {
@@ -42,6 +44,10 @@ function kindOf(name: string): Kind | null {
   if (found.some((word) => OTHER_THINGS.some((beginning) => word.startsWith(beginning)))) return null
   if (isStatus) return has(MOMENTS) || QUANTITIES.has(found.at(-1) ?? '') ? null : 'status'
   if (has(QUANTITIES)) return null
+  if (isPaid && !isDone && !has(UNDOINGS)) {
+    const isTrace = has(MOMENTS) || has(IDS) || METHOD_NAMES.test(found.join(' '))
+    return isTrace ? 'payment' : 'paid'
+  }
   if (has(MOMENTS) || has(IDS)) return 'trace'
   if (isDone) return 'flag'
   if (isPaid) return 'paid'
@@ -51,6 +57,8 @@ function kindOf(name: string): Kind | null {
 const CHARACTERS_MOST = 40
 const DAY = /\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}/
 const SEEN_MOST = 100
+/** Who cancelled a booking is no progress of its refund. */
+const CANCELLED_BY = /(?<=^cancell?ed)by.*/
 
 interface Column {
   readonly kind: Kind
@@ -107,15 +115,17 @@ export class Progress {
         if (cell !== '' && !isTick) column.isTicked = false
         if (!isKnown && !isTick && cell !== '') this.#columns.delete(place)
       }
-      const compared = column.kind === 'status' || column.kind === 'state' ? value : flagOf(value, column.kind)
+      const isWord = column.kind === 'status' || column.kind === 'state'
+      const compared = isWord ? value.replace(CANCELLED_BY, '') : flagOf(value, column.kind)
       column.first ??= { line, cell, value: compared }
       if (compared !== column.first.value) column.other ??= { line, cell, value: compared }
     }
   }
 
-  statements(): readonly Statement[] {
+  /** `isOfPaid`: what is paid already is what is to be refunded or voided. */
+  statements({ isOfPaid }: { readonly isOfPaid: boolean }): readonly Statement[] {
     return [...this.#columns].flatMap(([place, column]) =>
-      statementOf(column, (this.#written[place] ?? '').trim(), place),
+      isOfPaid && column.kind === 'payment' ? [] : statementOf(column, (this.#written[place] ?? '').trim(), place),
     )
   }
 }
@@ -136,7 +146,7 @@ function weighWords(column: Column, found: Found): boolean {
 
 /** Moments, ids and amounts differ from row to row: what counts is that there is one. */
 function flagOf(value: string, kind: Kind): string {
-  if (kind === 'trace') return value === '' ? '' : '#'
+  if (kind === 'trace' || kind === 'payment') return value === '' ? '' : '#'
   if (/^0+$/.test(value) || value === '1' || !/\d/.test(value)) return value
   return '#'
 }
@@ -166,7 +176,7 @@ function statementOf(column: Column, name: string, place: number): readonly Stat
   if (other !== null) return [halfDone('some rows are done', [first, other], name, place)]
   const isWord = DONE.has(first.value) || DONE.has(first.value.replace(NOUNS, ''))
   const isDay = DAY.test(first.cell) && !wordsOf(name).some((word) => IDS.has(word))
-  const isFlag = kind === 'flag' || kind === 'trace'
+  const isFlag = kind === 'flag' || kind === 'trace' || kind === 'payment'
   const isDone = isFlag ? isDay || (kind === 'flag' && (YES.has(first.value) || isWord)) : isNamed && isWord
   return isDone ? [allDone(first, name)] : []
 }

@@ -15,6 +15,9 @@ type Effect = 'refusal' | 'note' | 'nothing'
 
 const always = (): Effect => 'refusal'
 const alwaysTold = (): Effect => 'note'
+/** Those that take money, or hold it. */
+export const hasSales = (found: ReadonlySet<Operation>): boolean =>
+  found.has('CAPTURE') || found.has('AUTH') || found.has('CAUTH')
 /** Where it has a row of such an operation. */
 const ofSales = (found: ReadonlySet<Operation>): Effect =>
   found.has('CAPTURE') || found.has('AUTH') ? 'refusal' : 'nothing'
@@ -30,8 +33,11 @@ const EFFECTS = {
   'some rows are not done': always,
   'every row is done': (found) => (found.has('REFUND') || found.has('CANCEL') ? 'refusal' : 'note'),
   'some rows may not': always,
+  'some rows are not refundable': (found) => (found.has('REFUND') ? 'refusal' : 'nothing'),
   refunds: (found) => ([...found].some((operation) => operation !== 'REFUND') ? 'refusal' : 'nothing'),
-  'not yet due': always,
+  /** Beside refunds it is that of the invoice. */
+  'not yet due': (found) => (hasSales(found) ? 'refusal' : 'nothing'),
+  'for later': always,
   'not yet begun': ofSales,
   ended: ofSales,
   'some rows have a moment': always,

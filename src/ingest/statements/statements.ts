@@ -11,7 +11,7 @@ import { CodeColumns } from './currency.ts'
 import { May } from './may.ts'
 import { Progress } from './progress.ts'
 import { type Scale, scaleStatement, wholeStatement } from './scale.ts'
-import { effectOf, noteOf, Operations, refusalOf } from './statement.ts'
+import { effectOf, hasSales, noteOf, Operations, refusalOf } from './statement.ts'
 import { wayStatement } from './way.ts'
 import { When } from './when.ts'
 
@@ -91,7 +91,7 @@ export class Statements {
     const { scale } = this.#said
     const amount = written[fields.amount ?? -1]
     const currencies = [this.#namesNone ? used : null, ...this.#currencies.values()].filter((one) => one != null)
-    const progress = this.#progress.statements()
+    const progress = this.#progress.statements({ isOfPaid: !hasSales(this.#operations.found) })
     const statements = [
       amount === undefined ? null : scaleStatement(amount, scale, this.#line),
       ...this.#codes.statements(used, fields.request_currency !== undefined),

@@ -12,7 +12,7 @@ function speaksOfRefunds(column: string): boolean {
 }
 
 /** What was refunded of a sale, or may be, is told of the sale. */
-function isOfSale(column: string): boolean {
+export function isOfSale(column: string): boolean {
   return wordsOf(column).some((word) => REFUND_STATES.has(word))
 }
 

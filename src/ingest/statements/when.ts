@@ -10,10 +10,11 @@ import { saidPlaces } from '../said-columns.ts'
 import { wordsOf } from './names.ts'
 import { type Found, rowByRow, type Statement } from './statement.ts'
 import type { Said } from './statements.ts'
-import { BEGIN_NAMES, DUE_NAMES, END_NAMES, ENDED_NAMES } from './words.ts'
+import { BEGIN_NAMES, DUE_NAMES, END_NAMES, ENDED_NAMES, LATER_NAMES } from './words.ts'
 
 const KINDS = [
   { says: 'not yet due', names: DUE_NAMES },
+  { says: 'for later', names: LATER_NAMES },
   { says: 'not yet begun', names: BEGIN_NAMES },
   { says: 'ended', names: ENDED_NAMES },
   { says: 'ended', names: END_NAMES },

@@ -117,6 +117,7 @@ export const OTHER_THINGS = [
   ...['addr', 'adress', 'indirizzo', 'direccion', 'dispute', 'payout', 'auszahlung', 'fulfil', 'ship', 'deliver'],
   ...['versand', 'liefer', 'livraison', 'envio', 'entrega', 'spedizione', 'consegna', 'cvc', 'cvv', 'avs', 'zip'],
   ...['marketing', 'marital', 'member', 'subscri', 'employ', 'familien', 'inventory', 'stock', 'kyc', 'http'],
+  'newsletter',
 ]
 /** In a name: what was done to a row. */
 export const DONE_NAMES = setOf(
@@ -234,6 +235,10 @@ export const METHOD_NAMES = nameOf(
   'zahlungs?(?:art|methode|weg|mittel|anbieter)|erstattung (?:an|auf|uber)|erstattungsart|(?:mode|moyen|methode) de (?:paiement|remboursement)',
   '(?:metodo|forma|medio) (?:de|di) (?:pago|pagamento|reembolso|rimborso)|betaal(?:methode|wijze)|metoda płatnosci|支払方法|支付方式',
 )
+/** Of a refund: how much of the sale it is, and no way. */
+export const EXTENTS = setOf(
+  'full partial fullrefund partialrefund complete total parcial partielle totale parziale vollstandig teilweise',
+)
 /** A whole cell, or its first word. */
 export const CARDS = setOf(
   'card cards creditcard debitcard credit debit visa mastercard master amex americanexpress discover diners dinersclub jcb maestro unionpay cb cartebancaire',
@@ -274,12 +279,17 @@ export const REASONS = setOf('reason reasons grund grunde raison motif motivo re
 
 // ───────────────────────────────────────────────────────────── Days
 
-/** The words of a name, side by side: when the money of a row is to move. */
+/** The words of a name, side by side: when the money of a sale is due. */
 export const DUE_NAMES = nameOf(
-  '(?:payment |invoice )?due(?: (?:date|on|at|day|by))?|(?:charge|payment|pay|debit|collection|execution|send|sending|process|processing|release|scheduled|refund) (?:date|on|from|at|after)',
-  'scheduled(?: for)?|not before|fallig(?:keit|keitsdatum|keitstag)?(?: (?:am|ab|zum))?|(?:zahlbar|einzug|abbuchung|ausfuhrung|zahlung) (?:am|ab|zum)|(?:einzugs|abbuchungs|zahlungs|ausfuhrungs|lastschrift)(?:datum|termin|tag)',
-  'echeance|date d echeance|date (?:de|du) (?:paiement|prelevement)|vencimiento|fecha de (?:vencimiento|pago|cobro)|scadenza|data (?:di )?(?:scadenza|pagamento|addebito)',
-  'vervaldatum|incassodatum|betaaldatum|termin płatnosci|data płatnosci|期日|支払日|到期日',
+  '(?:payment |invoice )?due(?: (?:date|on|at|day|by))?|fallig(?:keit|keitsdatum|keitstag)?(?: (?:am|ab|zum))?',
+  'echeance|date d echeance|fecha de vencimiento|vencimiento|(?:data (?:di )?)?scadenza|vervaldatum|期日|到期日',
+)
+/** When the money of a row is to move. */
+export const LATER_NAMES = nameOf(
+  '(?:charge|payment|pay|debit|collection|execution|send|sending|process|processing|release|scheduled|refund) (?:date|on|from|at|after)',
+  'scheduled(?: for)?|not before|(?:zahlbar|einzug|abbuchung|ausfuhrung|zahlung) (?:am|ab|zum)|(?:einzugs|abbuchungs|zahlungs|ausfuhrungs|lastschrift)(?:datum|termin|tag)',
+  'date (?:de|du) (?:paiement|prelevement)|fecha de (?:pago|cobro)|data (?:di )?(?:pagamento|addebito)',
+  'incassodatum|betaaldatum|termin płatnosci|data płatnosci|支払日',
 )
 /** When it begins that a row is charged for. */
 export const BEGIN_NAMES = nameOf(

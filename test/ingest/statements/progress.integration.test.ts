@@ -57,6 +57,9 @@ describe('a column that says how far a row has come', () => {
     ['Result', ['Denied', '', '']],
     ['Outcome', ['', 'Refunded']],
     ['Kontrolle', ['✓', '', 'ok']],
+    ['Refund paid on', ['2026-11-01', '']],
+    ['Refunded via', ['PayPal', '']],
+    ['Booking status', ['Cancelled by guest', 'Confirmed']],
   ])('%s with %j refuses the file until it is ignored', async (name, cells) => {
     const fault = await refusalOf(fileOf(name, ...cells), REFUND)
     expect(fault.problem).toMatch(/says how far a row has come \(.* and it is not read: every row would be sent/)
@@ -92,8 +95,28 @@ describe('a column that says how far a row has come', () => {
     ['Grade', ['x', 'xx']],
     ['Grade', ['x', '', 'y']],
     ['VIP', ['x', 'x']],
+    ['Paid on', ['2026-11-01', '2026-11-02']],
+    ['paid_at', ['2026-11-01', '']],
+    ['Paid with', ['Visa', 'Amex']],
+    ['Booking status', ['Cancelled by guest', 'Cancelled by venue']],
   ])('%s with %j is carried through', async (name, cells) => {
     expect((await readWhole(fileOf(name, ...cells), REFUND)).rows).toHaveLength(cells.length)
+  })
+
+  test('of the payment, when it was made is told of sales and of no voids, and how it was made of none', async () => {
+    const paid = fileOf('Paid on', '2026-11-01', '2026-11-02')
+    const { survey } = await readWhole(paid.replace('order_id', 'vault_id'), { operation: 'CAPTURE' })
+    expect(survey.warnings).toEqual([expect.stringContaining('as if the file was carried out already')])
+    for (const operation of ['CAPTURE', 'CAUTH'] as const) {
+      const half = fileOf('Paid on', '2026-11-01', '').replace(
+        'order_id',
+        operation === 'CAUTH' ? 'order_id' : 'vault_id',
+      )
+      expect((await refusalOf(half, { operation })).problem).toContain('says how far a row has come')
+    }
+    expect((await readWhole('order_id;Paid on\n100;2026-11-01\n', { operation: 'CANCEL' })).rows).toHaveLength(1)
+    const how = fileOf('Paid with', 'Visa', 'Amex').replace('order_id', 'vault_id')
+    expect((await readWhole(how, { operation: 'CAPTURE' })).survey.warnings).toEqual([])
   })
 
   test('says nothing where only rows without an amount are not done', async () => {
@@ -184,6 +207,9 @@ describe('a column that decides row by row', () => {
     ['include_in_refund', ['1', '0']],
     ['Payment method', ['card', 'PayPal']],
     ['Refund to', ['card', 'voucher', 'store credit']],
+    ['Refund type', ['full', 'voucher']],
+    ['Paid with', ['Visa', 'PayPal']],
+    ['Refundable', ['yes', 'no']],
     ['gateway', ['Alpha', 'Beta']],
     ['Zahlungsart', ['Kreditkarte', 'Überweisung']],
     ['How', ['Visa 4242', 'bank transfer']],
@@ -206,6 +232,8 @@ describe('a column that decides row by row', () => {
   test.each([
     ['Accepts Marketing', ['yes', 'no']],
     ['Newsletter', ['ja', 'nein']],
+    ['Newsletter OK', ['yes', 'no']],
+    ['Refund type', ['full', 'Partial']],
     ['Approved', ['yes', 'yes']],
     ['Decision', ['reject', 'reject']],
     ['Approved by', ['Ann', 'Bob']],
@@ -222,6 +250,13 @@ describe('a column that decides row by row', () => {
   ])('%s with %j is carried through', async (name, cells) => {
     const options = { ...REFUND, merchants: ['shop', 'hotel'] }
     expect((await readWhole(fileOf(name, ...cells), options)).rows).toHaveLength(cells.length)
+  })
+
+  test('whether a sale may be refunded is asked about refunds alone', async () => {
+    for (const operation of ['CAPTURE', 'CAUTH'] as const) {
+      const file = operation === 'CAUTH' ? fileOf('Refundable', 'yes', 'no') : salesOf('Refundable', 'yes', 'no')
+      expect((await readWhole(file, { operation })).rows).toHaveLength(2)
+    }
   })
 
   test('names the lines whose notes say no', async () => {
@@ -294,15 +329,25 @@ describe('a column that says when', () => {
     expect((await readWhole(salesOf(name, ...cells), SALE)).rows).toHaveLength(cells.length)
   })
 
+  test.each(['CAUTH', 'REFUND', 'CANCEL'] as const)(
+    'is asked about as %s where it is due itself',
+    async (operation) => {
+      const later = { operation, ...NOW }
+      const due = fileOf('Due date', '2027-02-01')
+      if (operation === 'CAUTH') expect((await refusalOf(due, later)).problem).toContain('"2027-02-01" in line 2')
+      else expect((await readWhole(due, later)).rows).toHaveLength(1)
+      for (const name of ['Send on', 'scheduled for'])
+        expect((await refusalOf(fileOf(name, '2027-02-01'), later)).problem).toContain('"2027-02-01" in line 2')
+    },
+  )
+
   test('is no matter of refunds where it is about the sale, of a file with moments of its own, or without a clock', async () => {
     for (const [name, cell] of [
       ['Cancelled on', '2026-11-01'],
       ['Next billing date', '2027-02-01'],
     ] as const)
       expect((await readWhole(fileOf(name, cell), { ...REFUND, ...NOW })).rows).toHaveLength(1)
-    const file = fileOf('Due date', '2027-02-01')
-    expect((await refusalOf(file, { ...REFUND, ...NOW })).problem).toContain('"2027-02-01" in line 2')
-    expect((await readWhole(file, REFUND)).rows).toHaveLength(1)
+    expect((await readWhole(salesOf('Due date', '2027-02-01'), { operation: 'CAPTURE' })).rows).toHaveLength(1)
     const own = 'amount;currency;order_id;due;execute_at\n5.00;EUR;100;2027-02-01;2027-02-01T09:00:00Z\n'
     expect((await readWhole(own, { ...REFUND, ...NOW })).rows).toHaveLength(1)
   })
