@@ -19,14 +19,19 @@ test('a worker that cannot be mended by starting it again is not, and each failu
     expect([unit, textOf(unit)]).toEqual([unit, expect.stringMatching(/^OnFailure=tranche-failure@%n\.service$/m)])
 })
 
-test('declined rows and doubts are results of a run from a timer or cron, and what cannot go on is a failure', () => {
-  expect(textOf('tranche-monthly.service')).toMatch(/^SuccessExitStatus=3 5$/m)
-  const [line = ''] = readFileSync('examples/crontab', 'utf8').match(/^\*\/30 .*$/m) ?? []
-  const inCron = line.replace(/^(\S+\s+){5}/, '').replaceAll('\\%', '%')
-  const told = (code: number) => {
-    const script = `cd() { :; }; tranche() { return ${code}; }; tail() { :; }; ${inCron.replace('>> charge.log', '> /dev/null')}`
+test('doubts are left to the status, and whatever else is not well is reported, a 3 under cron once a day', () => {
+  expect(textOf('tranche-monthly.service')).toMatch(/^SuccessExitStatus=5$/m)
+  const [daily, weekly] = readFileSync('examples/crontab', 'utf8').match(/^.* tranche run .*$/gm) ?? []
+  // `test`: whether there are results of this day.
+  const told = (line: string | undefined, code: number, { known = false, cd = 0 } = {}) => {
+    const inCron = line?.replace(/^(\S+\s+){5}/, '').replaceAll('\\%', '%')
+    const stubs = `cd() { return ${cd}; }; tranche() { return ${code}; }; tail() { :; }; test() { return ${known ? 0 : 1}; }`
+    const script = `${stubs}; ${inCron?.replace('>> charge.log', '> /dev/null')}`
     return spawnSync('/bin/sh', ['-c', script], { encoding: 'utf8' }).stdout
   }
-  expect([0, 3, 5].map(told)).toEqual(['', '', ''])
-  expect([1, 2, 6, 7].map(told)).toEqual([1, 2, 6, 7].map((code) => `tranche run ended with ${code}\n`))
+  const all = [0, 5, 3, 1, 2, 6, 7, 75]
+  const reported = all.map((code) => (code === 0 || code === 5 ? '' : `tranche run ended with ${code}\n`))
+  for (const line of [daily, weekly]) expect(all.map((code) => told(line, code))).toEqual(reported)
+  expect(all.map((code) => told(daily, code, { known: true }))).toEqual(reported.with(2, ''))
+  expect(told(daily, 0, { cd: 2 })).toBe('tranche run ended with 2\n')
 })
