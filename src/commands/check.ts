@@ -19,7 +19,7 @@ import { EXIT } from '../present/exit-codes.ts'
 import {
   allErrorsOf,
   columnLines,
-  heldByDoubtLines,
+  heldLines,
   lateLines,
   noteLines,
   refusalLines,
@@ -97,7 +97,7 @@ export async function check(
     await rejects.write(opened, reviewed)
     await details.write(opened, reviewed)
     terminal.data(...environmentLines(request.merchant), ...reviewLines(reviewed.review))
-    terminal.say(...heldByDoubtLines(reviewed.review), ...lateLines(reviewed.review))
+    terminal.say(...heldLines(reviewed.review), ...lateLines(reviewed.review))
     terminal.data(...refusalLines(reviewed, allErrorsOf(path)))
     terminal.object({
       file: maskCardData(path),
@@ -109,6 +109,7 @@ export async function check(
       numbers_passed: opened.numbersPassed,
       ...toJsonReview(reviewed.review),
       held_by_doubt: reviewed.review.heldByDoubt,
+      declined_cards: reviewed.review.declinedCards,
       ...toJsonDetails(reviewed.review),
       causes: reviewed.first.causes.map(toJsonCause),
       ...toJsonRefusals(reviewed),

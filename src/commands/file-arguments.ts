@@ -137,6 +137,7 @@ export function requestFor(app: App, merchant: Merchant, given: FileArguments, c
     refundDays: merchant.refundDays,
     expiresAfterMs: given.expiresAfter === undefined ? null : parseExpiresAfterMs(given.expiresAfter),
     dailyLimits: merchant.dailyLimits,
+    reasonRules: merchant.reasonRules,
     allowAboveLimit:
       parseOption(given.allowAboveLimit, '--allow-above-limit', 'the number that check shows', parseWhole) ?? 0,
     ...parseRetry(given, merchant),

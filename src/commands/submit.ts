@@ -21,7 +21,7 @@ import { EXIT } from '../present/exit-codes.ts'
 import {
   allErrorsOf,
   columnLines,
-  heldByDoubtLines,
+  heldLines,
   lateLines,
   noteLines,
   refusalLines,
@@ -75,7 +75,7 @@ export async function submit(app: App, path: string, given: FileArguments, termi
         return await refuse(submitted.reviewed, path, rejects, terminal)
       case 'recorded': {
         const { review } = submitted
-        terminal.say(...reviewLines(review), ...heldByDoubtLines(review), ...lateLines(review))
+        terminal.say(...reviewLines(review), ...heldLines(review), ...lateLines(review))
         terminal.object({
           batch: submitted.batchId,
           file_sha256: sha256,

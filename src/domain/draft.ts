@@ -9,6 +9,7 @@ import type { Instruction, Operation } from './instruction.ts'
 import type { Fingerprint } from './interpretation.ts'
 import type { Currency, Money } from './money.ts'
 import type { Pages } from './pages.ts'
+import type { ReasonRule } from './reason-categories.ts'
 import type { NotAsked, Reattempt } from './reattempt.ts'
 import type { State } from './states.ts'
 import { words } from './words.ts'
@@ -89,6 +90,8 @@ export interface DraftHeader {
   readonly expiresAfterMs?: number | null
   /** Absent or null: no day is limited. */
   readonly dailyLimits?: DailyLimits | null
+  /** The merchant's own, by which earlier declines are read. Absent: none. */
+  readonly reasonRules?: readonly ReasonRule[]
   readonly nowMs: number
   /** The draft will not be recorded: it waits for no other submit and touches nothing in the ledger. */
   readonly lookOnly?: boolean
@@ -143,6 +146,8 @@ export interface DraftReview {
   readonly lookalikes: number
   /** Accepted rows whose order has a recorded row in doubt: they wait until a person has resolved it. */
   readonly heldByDoubt: number
+  /** Accepted charges, due at once, of cards that were declined for fraud or too often: they would be cancelled. */
+  readonly declinedCards: number
   /** Bad rows of results fed back that match no recorded row. */
   readonly unidentified: number
   readonly again: Again

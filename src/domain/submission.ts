@@ -18,6 +18,7 @@ import type { AccountId, BatchId } from './ids.ts'
 import type { ToldToSend } from './ingest.ts'
 import { type Fingerprint, parseFingerprint } from './interpretation.ts'
 import { type Currency, formatAmount, type Money } from './money.ts'
+import type { ReasonRule } from './reason-categories.ts'
 import type { ReattemptAsked } from './reattempt.ts'
 
 /** A batch of the same bytes, account and run key that is not over. */
@@ -79,6 +80,8 @@ export interface SubmitRequest {
   /** How many rows are meant although their `execute_at` is far from now. Absent: none. */
   readonly allowExecuteAt?: number
   readonly dailyLimits: DailyLimits | null
+  /** See `DraftHeader`. */
+  readonly reasonRules?: readonly ReasonRule[]
   readonly allowLookalikes: number
   readonly allowAboveLimit: number
   readonly skipInvalid: boolean

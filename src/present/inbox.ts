@@ -11,7 +11,7 @@ import { errorText } from './command-line.ts'
 import { EXIT, exitCodeOf, exitCodeOfError } from './exit-codes.ts'
 import {
   type HowRead,
-  heldByDoubtLines,
+  heldLines,
   howReadLines,
   lateLines,
   refusalLines,
@@ -35,7 +35,7 @@ export function recordedReport(
   const { batchId } = batch
   const what =
     submitted.kind === 'recorded'
-      ? [...reviewLines(submitted.review), ...heldByDoubtLines(submitted.review), ...lateLines(submitted.review)]
+      ? [...reviewLines(submitted.review), ...heldLines(submitted.review), ...lateLines(submitted.review)]
       : [
           'The same file was this batch already: nothing was recorded again, and nothing of it is sent twice.',
           ...totalLines(batch),
@@ -68,7 +68,7 @@ export function refusedReport(
     `${nameText(name)} is refused. ${NOTHING} ${MEND}`,
     ...howReadLines(opened),
     ...reviewLines(reviewed.review),
-    ...heldByDoubtLines(reviewed.review),
+    ...heldLines(reviewed.review),
     ...refusalLines({ ...reviewed, refusals }, 'all of them are in the rejects file'),
   ]
   if (rejects !== null)

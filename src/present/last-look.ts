@@ -5,7 +5,7 @@ import type { DraftReview } from '../domain/draft.ts'
 import type { Merchant } from '../domain/merchant.ts'
 import { shortUsername } from '../domain/username.ts'
 import { recordedBeforeLines } from './correction.ts'
-import { heldByDoubtLines, lateLines, totalLines } from './review.ts'
+import { heldLines, lateLines, totalLines } from './review.ts'
 import { amountText, durationText, environmentText, plural, toTable } from './text.ts'
 
 export interface Destination extends Pick<Merchant, 'name' | 'url' | 'username' | 'environment'> {
@@ -21,7 +21,7 @@ export function newLines(review: DraftReview, destination: Destination): string[
     ...(invalid === 0 ? [] : [`Left out: ${plural(invalid, 'bad row')}, reported as INVALID.`]),
     'To be sent:',
     ...totalLines(review),
-    ...heldByDoubtLines(review),
+    ...heldLines(review),
     ...lateLines(review),
     destinationText(accepted, destination),
   ]

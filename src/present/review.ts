@@ -101,11 +101,19 @@ export function reviewLines(review: DraftReview): string[] {
   ]
 }
 
-/** Rows that wait for a person, whatever else is done with the file. */
-export function heldByDoubtLines({ heldByDoubt }: DraftReview): string[] {
-  if (heldByDoubt === 0) return []
+/** Rows that are not sent until a person has done something, whatever else is done with the file. */
+export function heldLines({ heldByDoubt, declinedCards }: DraftReview): string[] {
   return [
-    `${plural(heldByDoubt, 'row names', 'rows name')} an order with another row in doubt: ${heldByDoubt === 1 ? 'it waits' : 'they wait'} until that one is resolved (tranche in-doubt list).`,
+    ...(heldByDoubt === 0
+      ? []
+      : [
+          `${plural(heldByDoubt, 'row names', 'rows name')} an order with another row in doubt: ${heldByDoubt === 1 ? 'it waits' : 'they wait'} until that one is resolved (tranche in-doubt list).`,
+        ]),
+    ...(declinedCards === 0
+      ? []
+      : [
+          `${plural(declinedCards, 'row charges', 'rows charge')} a card that was declined for fraud, or as often as the card networks allow: as things are, ${declinedCards === 1 ? 'it is' : 'they are'} cancelled and not sent. It takes another card or a vault update.`,
+        ]),
   ]
 }
 

@@ -65,6 +65,7 @@ export async function reviewFile(
     authorizationDays: request.authorizationDays ?? null,
     refundDays: request.refundDays ?? null,
     dailyLimits: request.dailyLimits,
+    reasonRules: request.reasonRules ?? [],
     aboveLimitAllowed: request.allowAboveLimit,
     lookalikesAllowed: request.allowLookalikes,
     nowMs: request.nowMs,

@@ -30,6 +30,7 @@ const REVIEW: DraftReview = {
     lookalikes: 0,
     aboveLimit: [],
     heldByDoubt: 0,
+    declinedCards: 0,
     amountsUnread: 0,
     faults: 0,
   },

@@ -101,6 +101,7 @@ function reviewIn(found: Readonly<Record<string, unknown>>): object {
     'lookalikes',
     'above_limit',
     'held_by_doubt',
+    'declined_cards',
     'late_captures',
     'old_refunds',
     'faults_total',

@@ -2,9 +2,11 @@
 
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
+import type { DraftHeader } from '../../../src/domain/draft.ts'
 import type { BatchId, RowId } from '../../../src/domain/ids.ts'
 import { WHOLE } from '../../../src/domain/part.ts'
 import type { Ledger } from '../../../src/ports/ledger/ledger.ts'
+import { heldLines } from '../../../src/present/review.ts'
 import {
   CLERK,
   claim,
@@ -27,6 +29,7 @@ import {
   work,
 } from '../../fixtures/ledgers.ts'
 import { accountId, ledger, place } from '../../fixtures/use-ledger.ts'
+import { check } from './given.ts'
 
 const NOT_FREE = { kind: 'not-free' }
 
@@ -83,6 +86,21 @@ export function describeClaim(): void {
           .kind
       expect(await claimBy('C-8-2', LOST, 'funds')).toBe('claimed')
       expect(await claimBy('C-9-2', 'code 41', 'fraud')).toBe('not-free')
+    })
+
+    test('is told in the review of a file, with how many charges it keeps back', async () => {
+      const batchId = await submit(ledger, accountId, [...charges('8', 1), ...charges('9', 1)])
+      await work(ledger, batchId, 'C-8-1', 'DECLINED', { reason: LOST })
+      await work(ledger, batchId, 'C-9-1', 'DECLINED', { reason: 'Do not honor' })
+      const later = { nowMs: NOW + 40 * DAY_MS }
+      const rows = [...charges('008', 2, 2), ...charges('9', 1, 2), ...charges('7', 1, 2)]
+      const declinedCards = async (over: Partial<DraftHeader> = {}) =>
+        (await check(rows, { ...later, ...over })).review.declinedCards
+      expect(await declinedCards()).toBe(2)
+      expect(await declinedCards({ reasonRules: [{ match: LOST, category: 'funds' }] })).toBe(0)
+      expect(heldLines((await check(rows, later)).review)).toEqual([
+        expect.stringContaining('2 rows charge a card that was declined for fraud'),
+      ])
     })
 
     test('is none in the words of a person who resolved a doubt', async () => {

@@ -3,8 +3,15 @@
 
 import type { DraftHeader } from '../../../domain/draft.ts'
 import type { AccountId } from '../../../domain/ids.ts'
-import { type CardEvent, type NotAsked, nextReference, type Reattempt, whyNotAsked } from '../../../domain/reattempt.ts'
-import { EXECUTED, IS_VISIBLE } from '../conditions.ts'
+import {
+  type CardEvent,
+  type NotAsked,
+  nextReference,
+  type Reattempt,
+  whyForbidden,
+  whyNotAsked,
+} from '../../../domain/reattempt.ts'
+import { EXECUTED, IS_VISIBLE, isAnyRecorded } from '../conditions.ts'
 import { all, change, exists, type Script } from '../script.ts'
 
 /**
@@ -150,6 +157,34 @@ export const CARD_EVENTS = `
   FROM instruction i WHERE account_id = :account AND ltrim(vault_id, '0') = :vaultId AND ${IS_CARD_EVENT}
     AND state IN ('DECLINED', 'APPROVED') AND operation IN ('CAPTURE', 'AUTH', 'VAULT_UPDATE')
     AND NOT (operation = 'VAULT_UPDATE' AND state = 'DECLINED')`
+
+const OF_DECLINED_CARDS = `
+  SELECT d.row_no AS "rowNo", ltrim(d.vault_id, '0') AS "vaultId" FROM draft_row d
+  WHERE d.row_no > :last AND d.state = 'READY' AND d.operation IN ('CAPTURE', 'AUTH') AND d.order_key IS NULL AND d.vault_id IS NOT NULL
+    AND coalesce(d.execute_at, 0) <= :nowMs AND EXISTS (
+      SELECT 1 FROM instruction c WHERE c.account_id = :account AND ltrim(c.vault_id, '0') = ltrim(d.vault_id, '0')
+        AND ${IS_CARD_EVENT} AND c.state = 'DECLINED')
+  ORDER BY d.row_no LIMIT :most`
+
+/** Rows that the claim would cancel for their card, as it stands now. */
+export function* countDeclinedCards({ accountId: account, nowMs, reasonRules = [] }: DraftHeader): Script<number> {
+  if (!(yield* isAnyRecorded(account))) return 0
+  const forbidden = new Map<string, boolean>()
+  let found = 0
+  for (let last = 0; ; ) {
+    const page = { account, nowMs, last, most: ROWS_AT_ONCE }
+    const rows = yield* all<{ rowNo: number; vaultId: string }>(OF_DECLINED_CARDS, page)
+    for (const { vaultId } of rows) {
+      if (!forbidden.has(vaultId)) {
+        const events = yield* all<CardEvent>(CARD_EVENTS, { account, vaultId })
+        forbidden.set(vaultId, whyForbidden(events, reasonRules, nowMs) !== null)
+      }
+      if (forbidden.get(vaultId) === true) found += 1
+    }
+    if (rows.length < ROWS_AT_ONCE) return found
+    last = rows.at(-1)!.rowNo
+  }
+}
 
 /** Whether what was declined when a row was to be asked for once more is no longer, or is no longer certain. */
 export const NO_LONGER_DECLINED = `

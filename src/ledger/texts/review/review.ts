@@ -25,7 +25,7 @@ import { nameAsGiven } from './given-references.ts'
 import { FORMER_ROW, LOST_LOOKALIKE, lookalikeSince, RECORDED_LOOKALIKE } from './lookalikes.ts'
 import { markQuestions, meetOrders, ROUGH_SUM } from './order-book.ts'
 import { noteOtherCells } from './other-cells.ts'
-import { nameLastAttempts, reattempt } from './reattempts.ts'
+import { countDeclinedCards, nameLastAttempts, reattempt } from './reattempts.ts'
 import { sumUp } from './sums.ts'
 import { markTargets, meetTargets } from './targets.ts'
 import { refuseXtlRepeats, refuseXtlTaken } from './xtl-order-ids.ts'
@@ -38,6 +38,7 @@ export function* review(header: DraftHeader, odd: readonly OddNeighbour[]): Scri
     ...(yield* sumUp()),
     lookalikes,
     heldByDoubt: yield* countHeldByDoubt(header),
+    declinedCards: yield* countDeclinedCards(header),
     unidentified: yield* countUnidentified(header),
     again: yield* countAgain(header),
     correction: yield* correctionOf(header),
