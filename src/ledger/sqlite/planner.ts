@@ -20,7 +20,7 @@ const SIZES: readonly (readonly [table: string, index: string, sizes: string])[]
   ['instruction', 'instruction_reattempt', '10000000 10000000 1'],
   ['instruction', 'instruction_stored', '10000000 10000000 1'],
   ['instruction', 'instruction_card_event', '10000000 10000000 5'],
-  ['instruction', 'instruction_due', '100000 100 50 1'],
+  ['instruction', 'instruction_due', '100000 100 50 1 1'],
   ['instruction', 'instruction_open_order', '100000 100000 2 1 1'],
   ['instruction', 'instruction_submitted_again', '10000 100'],
   ['instruction', 'instruction_sending', '100 1'],

@@ -179,7 +179,8 @@ export const SCHEMA = `
     given TEXT, -- the reference in its file, where it names an instruction that is recorded under another one
     UNIQUE (batch_id, row_no)
   ) STRICT;
-  CREATE INDEX instruction_due ON instruction (batch_id, due_at, row_no) WHERE state = 'READY';
+  -- With execute_at, so that rows which wait for the clock are passed over without being read.
+  CREATE INDEX instruction_due ON instruction (batch_id, due_at, row_no, execute_at) WHERE state = 'READY';
   CREATE INDEX instruction_expiry ON instruction (expires_at) WHERE state = 'READY' AND expires_at IS NOT NULL;
   CREATE INDEX instruction_sending ON instruction (id) WHERE state = 'SENDING';
   CREATE INDEX instruction_doubt ON instruction (id) WHERE state = 'IN_DOUBT';

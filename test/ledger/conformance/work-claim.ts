@@ -219,6 +219,16 @@ export function describeClaim(): void {
         expect(await hold()).toBeNull()
       })
 
+      test('of the first few rows waits as well, and what has no execute_at goes', async () => {
+        const rows = [refund('A', { executeAtMs: NOW - 1 }), refund('B'), refund('C')]
+        const batchId = await submit(ledger, accountId, rows, { canaryRows: 2 })
+        await ledger.recordClock(accountId, DAY_MS, NOW)
+        expect(await due(batchId)).toEqual(['B'])
+        expect(await ledger.workable(NOW, 10)).toMatchObject([{ due: 2 }])
+        await ledger.recordClock(accountId, 0, NOW)
+        expect(await due(batchId)).toEqual(['A', 'B'])
+      })
+
       test('does not count as due', async () => {
         await submit(ledger, accountId, [refund('A', { executeAtMs: NOW - 1 })])
         const dueSinceMs = async () => (await ledger.figures()).accounts[0]?.dueSinceMs

@@ -5,10 +5,10 @@ import { isIn, type Part } from '../../../domain/part.ts'
 import type { Claim, ClaimAnswer, DueRow, WorkableBatch, WorkLedger } from '../../../ports/ledger/work.ts'
 import type { Engine } from '../engine.ts'
 import { fromColumns, INSTRUCTION_COLUMNS, type InstructionColumns } from '../instruction-columns.ts'
-import { CLOCK_AGREES, MAY_SEND, ORDER_IS_FREE, WITHIN_CANARY } from '../orders.ts'
+import { CLOCK_AGREES, clockIsOff, MAY_SEND, ORDER_IS_FREE, WITHIN_CANARY } from '../orders.ts'
 import type { Book } from '../record/book.ts'
 import type { Counted } from '../record/tally.ts'
-import { all, exists, one, type Script } from '../script.ts'
+import { all, one, type Script } from '../script.ts'
 import { countClaim, holdAboveLimit } from './daily-limit.ts'
 import { cancelIfExpired, IS_IN_TIME } from './expiring.ts'
 import { cancelMisfit, IS_JUDGED_FIRST } from './misfits.ts'
@@ -40,10 +40,15 @@ export function* claim(book: Book, asked: Claim): Script<ClaimAnswer> {
   return { kind: 'claimed', attempt }
 }
 
-const WORKABLE = `
-    SELECT b.id AS "batchId", b.account_id AS "accountId", (
+/** Rows that wait for the clock are passed over within the index of what waits: there may be very many of them. */
+const BESIDE_CLOCK = 'AND i.execute_at IS NULL'
+
+const dueOf = (also: string) => `(
       SELECT count(*) FROM (
-        SELECT 1 FROM instruction i WHERE i.batch_id = b.id AND i.state = 'READY' AND i.due_at <= :nowMs AND ${CLOCK_AGREES} LIMIT :countTo) AS d) AS due
+        SELECT 1 FROM instruction i WHERE i.batch_id = b.id AND i.state = 'READY' AND i.due_at <= :nowMs ${also} LIMIT :countTo) AS d)`
+
+const WORKABLE = `
+    SELECT b.id AS "batchId", b.account_id AS "accountId", CASE WHEN ${clockIsOff('a')} THEN ${dueOf(BESIDE_CLOCK)} ELSE ${dueOf('')} END AS due
     FROM batch b JOIN account a ON a.id = b.account_id
     WHERE b.id IN (SELECT batch_id FROM tally WHERE state = 'READY' AND count > 0)
       AND ${MAY_SEND} AND coalesce(a.wait_until, 0) <= :nowMs AND CASE WHEN :only = '' THEN b.needs_file = 0 ELSE b.id = :only END
@@ -53,12 +58,29 @@ const WORKABLE = `
 const dueIds = (from: string, also: string) => `
     SELECT i.id, i.due_at AS "dueAtMs", i.row_no AS "rowNo" FROM ${from}
     WHERE i.batch_id = :batchId AND i.state = 'READY' AND i.due_at <= :nowMs AND i.id % :of = :n AND ${ORDER_IS_FREE} ${also}
-      AND (i.execute_at IS NULL OR EXISTS (SELECT 1 FROM account a WHERE a.id = i.account_id AND ${CLOCK_AGREES}))
     ORDER BY i.due_at, i.row_no LIMIT :most`
 const FROM_THERE = 'AND (i.due_at, i.row_no) >= (:dueAtMs, :rowNo)'
 const DUE = dueIds('instruction i', '')
 const DUE_FROM_THERE = dueIds('instruction i', FROM_THERE)
-const DUE_OF_CANARY = dueIds('instruction i JOIN batch b ON b.id = i.batch_id', `AND ${WITHIN_CANARY}`)
+const CANARY = 'instruction i JOIN batch b ON b.id = i.batch_id'
+const DUE_OF_CANARY = dueIds(CANARY, `AND ${WITHIN_CANARY}`)
+const DUE_BESIDE_CLOCK = dueIds('instruction i', BESIDE_CLOCK)
+const DUE_OF_CANARY_BESIDE_CLOCK = dueIds(CANARY, `AND ${WITHIN_CANARY} ${BESIDE_CLOCK}`)
+
+const HOLDS = `
+    SELECT CASE WHEN b.canary_rows IS NULL THEN 0 ELSE 1 END AS "hasCanary", CASE WHEN ${clockIsOff('a')} THEN 1 ELSE 0 END AS "clockIsOff"
+    FROM batch b JOIN account a ON a.id = b.account_id WHERE b.id = :batchId`
+
+interface Holds {
+  readonly hasCanary: 0 | 1
+  readonly clockIsOff: 0 | 1
+}
+
+function dueText({ hasCanary, clockIsOff: isOff }: Holds, there: DuePosition | null): string {
+  if (hasCanary === 1) return isOff === 1 ? DUE_OF_CANARY_BESIDE_CLOCK : DUE_OF_CANARY
+  if (isOff === 1) return DUE_BESIDE_CLOCK
+  return there === null ? DUE : DUE_FROM_THERE
+}
 
 /** Where a row stands among those of its batch that are due. */
 export interface DuePosition {
@@ -107,8 +129,7 @@ function* dueRows(
   part: Part,
   there: DuePosition | null,
 ): Script<{ readonly rows: readonly DueRow[]; readonly first: DuePosition | null }> {
-  const hasCanary = yield* exists('SELECT 1 FROM batch WHERE id = :batchId AND canary_rows IS NOT NULL', { batchId })
-  const due = hasCanary ? DUE_OF_CANARY : there === null ? DUE : DUE_FROM_THERE
+  const due = dueText((yield* one<Holds>(HOLDS, { batchId, nowMs }))!, there)
   const leftOut = [...except].filter((id) => isIn(part, id)).length
   const asked = { batchId, nowMs, n: part.n, of: part.of, most: limit + leftOut, ...there }
   const ids = yield* all<DuePosition & { readonly id: RowId }>(due, asked)
