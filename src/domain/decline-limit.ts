@@ -26,21 +26,31 @@ function declinedIn(recent: RecentAnswers): number {
 
 // ───────────────────────────────────────────────────────────── Refunds of more than their order has left
 
-/** Which of the refunds that a batch had answered were declined so, by their number, oldest first. Only what may still count is kept. */
-export type ShortRefunds = readonly number[]
+/** What is kept of the refunds of a batch that were declined so. */
+export interface ShortRefunds {
+  /** How many refunds had been answered when a person last looked. */
+  readonly since: number
+  /** Their numbers among those answered since, oldest first. Only what may still count is kept. */
+  readonly at: readonly number[]
+}
 
 const SHORT_OF_FIRST = { most: 3, first: 20 } as const
 const SHORT_OF_LAST = { most: 10, last: 100 } as const
 
-export function noteShortRefund(before: ShortRefunds, answered: number): ShortRefunds {
-  return [...before, answered].slice(-SHORT_OF_LAST.most)
+/** `answered`: of all refunds of the batch, this one included. */
+export function noteShortRefund({ since, at }: ShortRefunds, answered: number): ShortRefunds {
+  return { since, at: [...at, answered - since].slice(-SHORT_OF_LAST.most) }
 }
 
 /** Three of the first twenty, or a tenth of the last hundred: no card is at fault then, but the list. In words; null: too few. */
-export function whyTooShort(short: ShortRefunds, answered: number): string | null {
-  const first = short.filter((number) => number <= SHORT_OF_FIRST.first).length
-  if (answered <= SHORT_OF_FIRST.first && first >= SHORT_OF_FIRST.most)
-    return `${first} of the first ${answered} refunds`
-  const last = short.filter((number) => number > answered - SHORT_OF_LAST.last).length
-  return last >= SHORT_OF_LAST.most ? `${last} of the last ${Math.min(answered, SHORT_OF_LAST.last)} refunds` : null
+export function whyTooShort({ since, at }: ShortRefunds, answered: number): string | null {
+  const number = answered - since
+  const lately = since === 0 ? '' : ' since it was resumed'
+  const first = at.filter((one) => one <= SHORT_OF_FIRST.first).length
+  if (number <= SHORT_OF_FIRST.first && first >= SHORT_OF_FIRST.most)
+    return `${first} of the first ${number} refunds${lately}`
+  const last = at.filter((one) => one > number - SHORT_OF_LAST.last).length
+  return last >= SHORT_OF_LAST.most
+    ? `${last} of the last ${Math.min(number, SHORT_OF_LAST.last)} refunds${lately}`
+    : null
 }

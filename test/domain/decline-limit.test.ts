@@ -30,7 +30,8 @@ test('a limit of nothing is passed by the first decline, and by no approval', ()
   expect(isOverLimit(after(['approved', 'declined']), 0)).toBe(true)
 })
 
-const shortAt = (...numbers: readonly number[]) => numbers.reduce<ShortRefunds>(noteShortRefund, [])
+const shortAt = (since: number, ...numbers: readonly number[]) =>
+  numbers.reduce<ShortRefunds>(noteShortRefund, { since, at: [] })
 
 test.each([
   [[1, 2], 2, null],
@@ -41,5 +42,7 @@ test.each([
   [[1, 12, 23, 34, 45, 56, 67, 78, 89, 101], 101, null],
   [[21, 22, 23, 24, 25, 26, 27, 28, 29, 30], 30, '10 of the last 30 refunds'],
 ] as const)('refunds %j of the first %i that were declined for their balance: %s', (numbers, answered, why) => {
-  expect(whyTooShort(shortAt(...numbers), answered)).toBe(why)
+  expect(whyTooShort(shortAt(0, ...numbers), answered)).toBe(why)
+  const later = numbers.map((number) => number + 30)
+  expect(whyTooShort(shortAt(30, ...later), answered + 30)).toBe(why === null ? null : `${why} since it was resumed`)
 })

@@ -92,7 +92,7 @@ const TABLES = `
     expires_after BIGINT,
     max_declined BIGINT,
     recent_answers TEXT NOT NULL DEFAULT '',
-    short_refunds TEXT NOT NULL DEFAULT '[]',
+    short_refunds TEXT NOT NULL DEFAULT '{"since":0,"at":[]}',
     late_answers BIGINT NOT NULL DEFAULT 0,
     results_move BIGINT,
     actor_id BIGINT,

@@ -118,5 +118,8 @@ export function steeringStep(
 }
 
 /** What counts towards a pause, of a batch and of its account, after a person has resumed either. */
-export const BATCH_RESTARTED = { recentAnswers: '', shortRefunds: '[]', lateAnswers: 0, moneyWarned: 0 } as const
+export function batchRestarted(refundsAnswered: number) {
+  const shortRefunds: ShortRefunds = { since: refundsAnswered, at: [] }
+  return { recentAnswers: '', shortRefunds: JSON.stringify(shortRefunds), lateAnswers: 0, moneyWarned: 0 }
+}
 export const ACCOUNT_RESTARTED = { newDoubts: 0, heldReason: null, waitUntilMs: null } as const

@@ -86,7 +86,7 @@ export const SCHEMA = `
     expires_after INTEGER, -- rows that name no expires_at expire so many milliseconds after they were handed in or may be sent; null: they do not
     max_declined INTEGER, -- per cent of the last 100 answered rows; null: no limit
     recent_answers TEXT NOT NULL DEFAULT '', -- of those, oldest first: A or D
-    short_refunds TEXT NOT NULL DEFAULT '[]', -- JSON: which of its answered refunds were declined because their orders had too little left
+    short_refunds TEXT NOT NULL DEFAULT '{"since":0,"at":[]}', -- JSON: which of its answered refunds were declined because their orders had too little left
     late_answers INTEGER NOT NULL DEFAULT 0, -- that no person has looked at yet
     results_move INTEGER, -- the newest move when the results were written
     actor_id INTEGER REFERENCES actor (id),

@@ -3,7 +3,7 @@ import { Fault } from '../../../src/domain/fault.ts'
 import { words } from '../../../src/domain/words.ts'
 import {
   ACCOUNT_RESTARTED,
-  BATCH_RESTARTED,
+  batchRestarted,
   countedAnswer,
   holdForDoubts,
   holdReasonAfterPause,
@@ -108,7 +108,8 @@ describe('a batch', () => {
   })
 
   test('that a person resumes counts declines, late answers and warnings from nothing', () => {
-    expect(BATCH_RESTARTED).toEqual({ recentAnswers: '', shortRefunds: '[]', lateAnswers: 0, moneyWarned: 0 })
+    const shortRefunds = '{"since":7,"at":[]}'
+    expect(batchRestarted(7)).toEqual({ recentAnswers: '', shortRefunds, lateAnswers: 0, moneyWarned: 0 })
   })
 })
 

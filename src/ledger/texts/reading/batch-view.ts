@@ -2,6 +2,7 @@
 
 import type { Approval } from '../../../domain/approval.ts'
 import type { BatchTotal, BatchView, ClockHold, Hold, OpenOriginals } from '../../../domain/batch.ts'
+import type { ShortRefunds } from '../../../domain/decline-limit.ts'
 import type { AccountId, BatchId } from '../../../domain/ids.ts'
 import type { Environment } from '../../../domain/merchant.ts'
 import type { State } from '../../../domain/states.ts'
@@ -90,7 +91,7 @@ export function* viewOf(batchId: BatchId): Script<BatchView> {
     counts,
     totals,
     badRows: counts.INVALID === undefined || batch.source !== 'file' ? 0 : yield* badRowsIn(batchId, batch),
-    shortRefunds: (JSON.parse(batch.short_refunds) as unknown[]).length,
+    shortRefunds: (JSON.parse(batch.short_refunds) as ShortRefunds).at.length,
     moneyWarnings: yield* count(MONEY_WARNINGS, { batchId }),
     duplicateMoneyWarnings: hasDuplicates ? yield* count(DUPLICATE_MONEY_WARNINGS, { batchId }) : 0,
     ...(hasDuplicates ? yield* duplicatesOf(batchId) : NO_DUPLICATES),

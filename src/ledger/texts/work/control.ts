@@ -9,8 +9,8 @@ import type { AccountControls, ControlLedger } from '../../../ports/ledger/contr
 import { accountToAdopt, addressText, judgeLabel, type KnownLabel, whyNotRelabelled } from '../../rules/accounts.ts'
 import {
   ACCOUNT_RESTARTED,
-  BATCH_RESTARTED,
   type BatchHold,
+  batchRestarted,
   holdReasonAfterPause,
   steeringStep,
 } from '../../rules/pausing.ts'
@@ -21,6 +21,7 @@ import { recordAct } from '../record/acts.ts'
 import { change, exists, one, type Script } from '../script.ts'
 import { cancelRow, cancelRows } from './cancelling.ts'
 import type { Looks } from './looks.ts'
+import { refundsAnsweredIn } from './pausing.ts'
 
 /** "Cancelled" says that nothing was sent, and of an older state that was put back nobody knows: before it, the ledger is looked at. */
 export function controlOn(engine: Engine, { assertNewest, whyUnsure, whyAtWork }: Looks): ControlLedger {
@@ -127,7 +128,7 @@ function* steer(batchId: BatchId, to: Hold, reason: string, actor: Actor, nowMs:
     })
   if (step.restarts) {
     yield* restartAccount(accountId)
-    yield* change(RESTART_BATCH, { ...BATCH_RESTARTED, batchId })
+    yield* change(RESTART_BATCH, { ...batchRestarted(yield* refundsAnsweredIn(batchId)), batchId })
   }
   yield* recordAct({ what: step.act, atMs: nowMs, actor, batchId, accountId, reason })
   return null

@@ -8,6 +8,7 @@ import {
   type RecentAnswers,
   type ShortRefunds,
 } from '../../../domain/decline-limit.ts'
+import type { BatchId } from '../../../domain/ids.ts'
 import type { Settlement } from '../../../ports/ledger/work.ts'
 import {
   type AccountDoubts,
@@ -35,7 +36,9 @@ export function* pauseAfter(row: SettlingRow, step: MakeMove, settlement: Settle
     step.newDoubt ? yield* countDoubt(row.account_id, atMs, null) : null,
     step.moneyWarning ? yield* pauseForItsMoney(row, settlement) : null,
     yield* pauseForItsDeclines(row, countedAnswer(step.to), atMs),
-    settlement.category === 'balance' && row.operation === 'REFUND' ? yield* pauseForShortRefund(row, atMs) : null,
+    settlement.category === 'balance' && row.operation === 'REFUND' && countedAnswer(step.to) === 'declined'
+      ? yield* pauseForShortRefund(row, atMs)
+      : null,
     yield* endCanary(row, atMs),
   ].filter((reason) => reason !== null)
   return reasons.length === 0 ? null : reasons.join('; ')
@@ -74,6 +77,10 @@ const ANSWERED = `
     SELECT b.short_refunds AS short, (SELECT coalesce(sum(t.count), 0) FROM tally t
       WHERE t.batch_id = b.id AND t.operation = 'REFUND' AND t.state IN ('APPROVED', 'DECLINED', 'FAILED', 'IN_DOUBT')) AS answered
     FROM batch b WHERE b.id = :batchId`
+
+export function* refundsAnsweredIn(batchId: BatchId): Script<number> {
+  return Number((yield* one<{ answered: number }>(ANSWERED, { batchId }))!.answered)
+}
 
 function* pauseForShortRefund(row: SettlingRow, atMs: number): Script<string | null> {
   const { batch_id: batchId, hold } = row
