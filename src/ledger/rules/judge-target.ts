@@ -232,7 +232,8 @@ function stillCounts(authorization: EqualAuthorization, rules: TargetRules): boo
 
 /** The gateway takes no amount for a void: it releases all of it. */
 function voidsMore({ operation, orderKey, ...row }: TargetRow, { sales }: TargetFacts): TargetQuestion | null {
-  if (operation !== 'CANCEL' || row.amountMinor === null) return null
+  if (operation !== 'CANCEL') return null
+  if (row.amountMinor === null) return voidsCaptured(orderKey, sales)
   const money = sales.filter((sale) => sale.operation !== 'AUTH')
   const known = money.length > 0 ? money : sales
   const [first] = known
@@ -243,6 +244,14 @@ function voidsMore({ operation, orderKey, ...row }: TargetRow, { sales }: Target
   const { currency } = first
   const problem = `voids all of order ${orderKey}, ${sumText({ amountMinor, currency })}, and asks for ${amountText(row.amountMinor, currency)}`
   return { kind: 'asked', why: 'part-void', at: first.at, problem }
+}
+
+/** Whoever gives no amount may mean to release the authorization: what was captured of it is taken back. */
+function voidsCaptured(orderKey: string | null, sales: readonly KnownSale[]): TargetQuestion | null {
+  const captured = sales.find(({ operation }) => operation === 'CAUTH')
+  if (captured === undefined) return null
+  const problem = `voids all of order ${orderKey}, of which money was captured, and gives no amount`
+  return { kind: 'asked', why: 'part-void', at: captured.at, problem }
 }
 
 /** Every customer stays under their reference from one run of a roster to the next: ids that have moved have slipped. */

@@ -195,6 +195,27 @@ export function describeTargets(): void {
     })
   })
 
+  describe('a void without an amount', () => {
+    const cancel = (orderId: string) => refund('V', { operation: 'CANCEL', orderId, money: null })
+
+    test('is asked about where the order was captured, and is not where it is only authorized or its capture was declined', async () => {
+      await approved(sale('A', '5', { operation: 'AUTH' }))
+      const captures = [refund('C', { operation: 'CAUTH', orderId: '777', amountMinor: 750n })]
+      const declined = await submit(ledger, accountId, [refund('D', { operation: 'CAUTH', orderId: '777' })])
+      await work(ledger, declined, 'D', 'DECLINED')
+      expect((await check([cancel('777')])).lookalikes).toEqual([])
+      const batchId = await submit(ledger, accountId, captures)
+      const { draft } = await review(ledger, headerOf(accountId), [cancel('777')])
+      await work(ledger, batchId, 'C', 'APPROVED', { facts: factsWith('42', { orderId: '777' }) })
+      await expect(draft.record(CLERK)).rejects.toMatchObject({ code: 'refused' })
+      const { questions, refused } = await judged(cancel('777'))
+      expect(questions).toEqual(['part-void'])
+      expect(refused).toContain(
+        'voids all of order 777, of which money was captured, and gives no amount (C, row 1 of batch',
+      )
+    })
+  })
+
   describe('a roster', () => {
     /** The price is another one in each month: else what waits would look alike. */
     const roster = (runKey: string, ids: readonly string[]) =>

@@ -103,7 +103,7 @@ const SALE = (operations: string) => `
 
 const OF_SALE: Kind<FoundSale> = {
   operations: OF_AN_ORDER,
-  rows: `${OF_ORDER} AND (d.beside IS NOT NULL OR (d.operation = 'CANCEL' AND d.amount_minor IS NOT NULL AND ${IS_NEW}))`,
+  rows: `${OF_ORDER} AND (d.beside IS NOT NULL OR (d.operation = 'CANCEL' AND ${IS_NEW}))`,
   text: `${SALE(OF_SALES)} UNION ALL ${SALE("= 'AUTH'")} ORDER BY 1, id`,
   toFacts: (found) => ({ sales: found.map(toSale) }),
 }
