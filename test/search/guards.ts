@@ -946,7 +946,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a sale is asked about for which there is an authorization',
     file: 'src/ledger/rules/judge-target.ts',
-    guard: '    equalsAuthorization(row, facts, rules) ??\n',
+    guard: '    isAuthorized(row, facts, rules) ??\n',
     without: '',
     tests: ['test/ledger/sqlite/ledger/intake.integration.test.ts'],
   },

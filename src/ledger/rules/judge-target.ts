@@ -39,9 +39,13 @@ export interface KnownSale {
   readonly currency: string
 }
 
-/** An approved authorization with the card, amount and currency of a sale, or with its xtl_order_id. */
-export interface EqualAuthorization {
+/** An approved authorization with the card and currency of a sale and its amount or more, or with its xtl_order_id. */
+export interface KnownAuthorization {
   readonly at: At
+  /** The amount too, or the xtl_order_id, is that of the sale. */
+  readonly isEqual: boolean
+  readonly amountMinor: bigint
+  readonly currency: string
   readonly orderId: string | null
   readonly sentAtMs: number
   readonly isVoided: boolean
@@ -57,7 +61,7 @@ export interface TargetFacts {
   readonly transaction: { readonly orderId: string; readonly at: At } | null
   /** The authorization of another order that has the xtl_order_id of a capture. */
   readonly otherOrder: { readonly orderId: string; readonly xtlOrderId: string; readonly at: At } | null
-  readonly authorizations: readonly EqualAuthorization[]
+  readonly authorizations: readonly KnownAuthorization[]
   /** In the run before: whose vault id this was, and which one the reference had. */
   readonly lastRun: { readonly at: At; readonly ownVaultId: string } | null
   /** The largest sale of the vault id that was ever approved. */
@@ -131,7 +135,7 @@ export function judgeTarget(row: TargetRow, facts: TargetFacts, rules: TargetRul
     contradicts(row, facts) ??
     ofOtherOrder(row, facts) ??
     inOtherAccount(row, facts) ??
-    equalsAuthorization(row, facts, rules) ??
+    isAuthorized(row, facts, rules) ??
     voidsMore(row, facts) ??
     underOtherReference(row, facts) ??
     muchLarger(row, facts) ??
@@ -207,7 +211,7 @@ function inOtherAccount({ orderKey }: TargetRow, { elsewhere }: TargetFacts): Ta
 }
 
 /** A sale makes an order of its own: the customer is charged, and the authorization is held or captured besides. */
-function equalsAuthorization(
+function isAuthorized(
   { operation }: TargetRow,
   { authorizations }: TargetFacts,
   rules: TargetRules,
@@ -215,17 +219,17 @@ function equalsAuthorization(
   if (operation !== 'CAPTURE') return null
   const found = authorizations.find((authorization) => stillCounts(authorization, rules))
   if (found === undefined) return null
-  const { at, orderId, isCaptured } = found
+  const { at, orderId, isCaptured, isEqual } = found
   const order = orderId === null ? 'an order' : `order ${plainId(orderId)}`
   const problem = isCaptured
     ? `is a sale, and ${order} was authorized and captured for the same`
-    : `is a sale of its own, and ${order} is authorized for the same: is its capture meant (CAUTH)?`
+    : `is a sale of its own, and ${order} is authorized for ${isEqual ? 'the same' : sumText(found)}: is its capture meant (CAUTH)?`
   return { kind: 'asked', why: 'authorized', at, problem }
 }
 
-function stillCounts(authorization: EqualAuthorization, rules: TargetRules): boolean {
-  const { isVoided, isCaptured, isOfOtherRun, sentAtMs } = authorization
-  if (isVoided) return false
+function stillCounts(authorization: KnownAuthorization, rules: TargetRules): boolean {
+  const { isVoided, isCaptured, isEqual, isOfOtherRun, sentAtMs } = authorization
+  if (isVoided || (isCaptured && !isEqual)) return false
   const days = isOfOtherRun ? rules.lookalikeDays : isCaptured ? rules.saleDays : rules.authorizationDays
   return sentAtMs >= rules.nowMs - days * DAY_MS
 }

@@ -150,7 +150,25 @@ export function describeTargets(): void {
     test('of another card, amount or currency is not', async () => {
       await authorized()
       expect(await judged(charge({ vaultId: '6' }))).toEqual(FITS)
-      expect(await judged(sale('T', '5', { money: euros(999n) }))).toEqual(FITS)
+      expect(await judged(sale('T', '5', { money: euros(1_001n) }))).toEqual(FITS)
+      const dollars = { amountMinor: 999n, currency: parseCurrency('USD') as Currency }
+      expect(await judged(sale('U', '5', { money: dollars }))).toEqual(FITS)
+    })
+
+    test('of the same vault id and a smaller amount is asked about for as long as nothing is captured or voided', async () => {
+      await authorized()
+      const part = charge({ money: euros(900n) })
+      const { questions, refused } = await judged(part)
+      expect(questions).toEqual(['authorized'])
+      expect(refused).toContain(
+        'it is a sale of its own, and order 777 is authorized for 10.00 EUR: is its capture meant (CAUTH)? (A, row 1 of batch',
+      )
+      expect((await check([part], inDays(8))).lookalikes).toEqual([])
+      await submit(ledger, accountId, [refund('C', { operation: 'CAUTH', orderId: '777', amountMinor: 100n })])
+      expect(await judged(part)).toEqual(FITS)
+      await approved(sale('B', '8', { operation: 'AUTH' }), '778')
+      await submit(ledger, accountId, [refund('V', { operation: 'CANCEL', orderId: '778', money: null })])
+      expect(await judged(sale('T', '8', { money: euros(900n) }))).toEqual(FITS)
     })
 
     test('that was captured is asked about like a second sale, and that was voided is not', async () => {
@@ -168,12 +186,15 @@ export function describeTargets(): void {
       expect(await recordMeant(ledger, messageOf(accountId, charge()))).toMatchObject({ kind: 'accepted' })
     })
 
-    test('that was approved after the review is not recorded', async () => {
-      const batchId = await submit(ledger, accountId, [sale('A', '5', { operation: 'AUTH' })])
-      const { draft } = await review(ledger, headerOf(accountId), [charge()])
-      await work(ledger, batchId, 'A', 'APPROVED', { facts: factsWith('41', { orderId: '777' }) })
-      await expect(draft.record(CLERK)).rejects.toMatchObject({ code: 'refused' })
-    })
+    test.each([1_000n, 999n])(
+      'that was approved after the review of a sale of %s is not recorded',
+      async (amountMinor) => {
+        const batchId = await submit(ledger, accountId, [sale('A', '5', { operation: 'AUTH' })])
+        const { draft } = await review(ledger, headerOf(accountId), [charge({ money: euros(amountMinor) })])
+        await work(ledger, batchId, 'A', 'APPROVED', { facts: factsWith('41', { orderId: '777' }) })
+        await expect(draft.record(CLERK)).rejects.toMatchObject({ code: 'refused' })
+      },
+    )
   })
 
   describe('a void', () => {

@@ -89,11 +89,16 @@ const CHANGED = `${NEWCOMERS}
       AND i.reference <> d.reference AND d.state = 'READY' AND NOT ${isInFile('i')}
       AND d.changed_row IS NULL LIMIT 1`
 
-/** An authorization that was approved may be the one of which a sale of the draft is a second. */
+/** An authorization that was approved may be the one of which a sale of the draft is a second, or takes a part. */
 const AUTHORIZED = `
-    SELECT 1 FROM move m CROSS JOIN instruction i CROSS JOIN draft_row d
-    WHERE m.id > :move AND m.to_state = 'APPROVED' AND i.id = m.row_id AND i.account_id = :account AND i.operation = 'AUTH'
-      AND d.lookalike = ${AUTHORIZES_SAME('i')} AND d.state = 'READY' LIMIT 1`
+    WITH authorized AS MATERIALIZED (
+      SELECT ${AUTHORIZES_SAME('i')} AS sale, ${targetOf('i')} AS target, i.currency, i.amount_minor FROM move m CROSS JOIN instruction i
+      WHERE m.id > :move AND m.to_state = 'APPROVED' AND i.id = m.row_id AND i.account_id = :account AND i.operation = 'AUTH')
+    SELECT 1 FROM authorized a CROSS JOIN draft_row d WHERE d.lookalike = a.sale AND d.state = 'READY'
+    UNION ALL
+    SELECT 1 FROM draft_row d CROSS JOIN authorized a
+    WHERE EXISTS (SELECT 1 FROM authorized) AND a.target = ${targetOf('d')} AND d.operation = 'CAPTURE' AND d.vault_id IS NOT NULL
+      AND a.currency = d.currency AND a.amount_minor > d.amount_minor AND d.state = 'READY' LIMIT 1`
 
 const IS_OF_ORDERS = `(i.order_key IN (SELECT order_key FROM draft_order)
         OR ltrim(i.answered_order_id, '0') IN (SELECT order_key FROM draft_order))`

@@ -160,6 +160,9 @@ const DONE_TO = (operation: 'CAUTH' | 'CANCEL') => `CASE WHEN EXISTS (
 interface FoundAuthorization extends FoundRow, FoundAt {
   readonly orderId: string | null
   readonly sentAtMs: number
+  readonly isEqual: number
+  readonly heldMinor: number
+  readonly heldCurrency: string
   readonly isVoided: number
   readonly isCaptured: number
   readonly isOfOtherRun: number
@@ -167,6 +170,10 @@ interface FoundAuthorization extends FoundRow, FoundAt {
 
 /** An authorization looks like a sale of the same, but for the word in front. */
 export const AUTHORIZES_SAME = (authorization: string) => `('CAPTURE' || substr(${authorization}.lookalike, 5))`
+const AUTHORIZED_LIKE = "('AUTH' || substr(d.lookalike, 8))"
+
+const OF_VAULT_ID = (row: 'c' | 'r') =>
+  `${row}.account_id = :account AND ${targetOf(row)} = (' ' || ltrim(d.vault_id, '0') || ' ') AND ${row}.order_key IS NULL AND ${row}.lookalike IS NOT NULL`
 
 const OF_AUTHORIZATION: Kind<FoundAuthorization> = {
   operations: ['CAPTURE'],
@@ -174,22 +181,24 @@ const OF_AUTHORIZATION: Kind<FoundAuthorization> = {
   gate: ANY_AUTHORIZED,
   text: `
     SELECT ${ROW}, ${AT}, i.answered_order_id AS "orderId", coalesce(i.sent_at, i.completed_at, 0) AS "sentAtMs",
+      i.amount_minor AS "heldMinor", i.currency AS "heldCurrency",
+      CASE WHEN i.lookalike = ${AUTHORIZED_LIKE} OR ltrim(i.xtl_order_id, '0') = ltrim(d.xtl_order_id, '0') THEN 1 ELSE 0 END AS "isEqual",
       ${DONE_TO('CANCEL')} AS "isVoided", ${DONE_TO('CAUTH')} AS "isCaptured", CASE WHEN ${OTHER_RUN_KEY} THEN 1 ELSE 0 END AS "isOfOtherRun"
     FROM @rows d JOIN instruction i ON i.id IN (
-        SELECT l.id FROM instruction l WHERE l.account_id = :account AND l.lookalike = ('AUTH' || substr(d.lookalike, 8)) AND l.lookalike IS NOT NULL
+        SELECT l.id FROM instruction l WHERE l.account_id = :account AND l.lookalike = ${AUTHORIZED_LIKE} AND l.lookalike IS NOT NULL
         UNION ALL
-        SELECT x.id FROM instruction x WHERE ${SAME_XTL('x')})
-    WHERE i.operation = 'AUTH' AND i.state = 'APPROVED' ORDER BY 1, i.id`,
+        SELECT x.id FROM instruction x WHERE ${SAME_XTL('x')}
+        UNION ALL
+        SELECT c.id FROM instruction c WHERE ${OF_VAULT_ID('c')} AND c.operation = 'AUTH' AND c.currency = d.currency AND c.amount_minor > d.amount_minor)
+    WHERE i.operation = 'AUTH' AND i.state = 'APPROVED' ORDER BY 1, "isEqual" DESC, i.id`,
   toFacts: (found) => ({
     authorizations: found.map((row) => ({
-      ...{ at: atOf(row), orderId: row.orderId, sentAtMs: row.sentAtMs },
+      ...{ at: atOf(row), orderId: row.orderId, sentAtMs: row.sentAtMs, isEqual: row.isEqual === 1 },
+      ...{ amountMinor: BigInt(row.heldMinor), currency: row.heldCurrency },
       ...{ isVoided: row.isVoided === 1, isCaptured: row.isCaptured === 1, isOfOtherRun: row.isOfOtherRun === 1 },
     })),
   }),
 }
-
-const OF_VAULT_ID = (row: 'c' | 'r') =>
-  `${row}.account_id = :account AND ${targetOf(row)} = (' ' || ltrim(d.vault_id, '0') || ' ') AND ${row}.order_key IS NULL AND ${row}.lookalike IS NOT NULL`
 
 const ANY_OTHER_RUN = `SELECT 1 FROM batch WHERE account_id = :account AND stage = 'open' AND run_key IS NOT NULL LIMIT 1`
 
