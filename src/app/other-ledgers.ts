@@ -3,7 +3,7 @@
 import type { App } from '../app.ts'
 import type { Merchant } from '../domain/merchant.ts'
 import { shown } from '../domain/problem.ts'
-import { markAccount, otherMarks } from '../files/account-marks.ts'
+import { type AccountMark, markAccount, otherMarks } from '../files/account-marks.ts'
 import { accountKeyOf } from './accounts.ts'
 
 export interface OtherLedger {
@@ -19,15 +19,19 @@ export async function otherLedgers(
   { keeps, of = [...app.config.merchants.values()] }: { keeps: boolean; of?: readonly Merchant[] },
 ): Promise<readonly OtherLedger[]> {
   const merchants = of.filter(isElsewhere).map((merchant) => ({ name: merchant.name, account: accountKeyOf(merchant) }))
-  const { accountMarksDir: dir } = app.config
   const found: OtherLedger[] = []
   const known = new Set<string>()
-  for (const { name, account } of dir === null ? [] : merchants) {
-    if (keeps && ledgerId !== null) await markAccount(dir as string, account, ledgerId, app.paths.ledger)
-    for (const mark of await otherMarks(dir as string, account, ledgerId)) {
-      known.add(mark.ledgerId)
-      const where = mark.where === '' ? mark.ledgerId : shown(mark.where)
-      found.push({ merchant: name, says: `${where}; if it is gone, remove ${mark.path}` })
+  for (const { name, account } of merchants) {
+    const marks: AccountMark[] = []
+    for (const dir of app.config.accountMarksDirs) {
+      if (keeps && ledgerId !== null) await markAccount(dir, account, ledgerId, app.paths.ledger)
+      marks.push(...(await otherMarks(dir, account, ledgerId)))
+    }
+    for (const [id, same] of Map.groupBy(marks, (mark) => mark.ledgerId)) {
+      known.add(id)
+      const where = same.find((mark) => mark.where !== '')?.where
+      const paths = same.map(({ path }) => path).join(' and ')
+      found.push({ merchant: name, says: `${where === undefined ? id : shown(where)}; if it is gone, remove ${paths}` })
     }
   }
   const inRedis = await askRedis(app, ledgerId, keeps, merchants)

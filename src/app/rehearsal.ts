@@ -62,7 +62,7 @@ export async function openRehearsal(
     redisUrl: null,
     witnessDirs: [],
     witnessNamed: false,
-    accountMarksDir: null,
+    accountMarksDirs: [],
     merchants: new Map([[merchant.name, merchant]]),
     approvals: null, // no money moves
     // Its own people come in beside those of the company.

@@ -11,7 +11,7 @@ import { SETTING_NAMES } from '../domain/settings.ts'
 import { didYouMean } from '../domain/similar.ts'
 import { byName } from './accounts.ts'
 import { redisPrefixFrom, redisUrlFrom } from './address.ts'
-import { accountMarksDirFrom, dataDirFrom, witnessDirsFrom } from './directories.ts'
+import { accountMarksDirsFrom, dataDirFrom, witnessDirsFrom } from './directories.ts'
 import { type LedgerServer, ledgerServerFrom } from './ledger-server.ts'
 import { type ListenAddress, metricsAddressFrom } from './listening.ts'
 import { type ListedSettings, NOTHING_LISTED, readConfigFile } from './merchants-file.ts'
@@ -32,7 +32,7 @@ export interface Config {
   readonly witnessDirs: readonly string[]
   readonly witnessNamed: boolean
   /** Where all users of the machine see which ledgers are used for which gateway account; null: nowhere. */
-  readonly accountMarksDir: string | null
+  readonly accountMarksDirs: readonly string[]
   /** null: the ledger is a file of the data directory. */
   readonly ledgerServer: LedgerServer | null
   readonly redisUrl: Secret | null
@@ -75,7 +75,7 @@ export async function loadConfig(env: NodeJS.ProcessEnv, homeDir: string, reads 
     dataDir,
     witnessDirs: witnessDirsFrom(settings, env, homeDir, dataDir),
     witnessNamed: settings.has('TRANCHE_WITNESS_DIR'),
-    accountMarksDir: accountMarksDirFrom(settings),
+    accountMarksDirs: accountMarksDirsFrom(settings, env),
     ledgerServer: ledgerServerFrom(settings),
     redisUrl: redisUrlFrom(settings),
     redisPrefix: redisPrefixFrom(settings),

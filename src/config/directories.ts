@@ -40,11 +40,17 @@ export function witnessDirsFrom(
   return places.filter((place) => !isWithin(dataDir, place))
 }
 
-/** For all users of the machine. Who names a place for what is remembered has it there as well; null: nowhere. */
-export function accountMarksDirFrom(settings: Settings): string | null {
+/**
+ * For all users of the machine, and beside the witness where a person names its place: a service may have a private /var/tmp. A witness
+ * in a temporary directory is that of a trial, which leaves nothing elsewhere.
+ */
+export function accountMarksDirsFrom(settings: Settings, env: NodeJS.ProcessEnv): string[] {
   const given = settings.text('TRANCHE_WITNESS_DIR')
-  if (given === 'none') return null
-  return given === undefined ? '/var/tmp/tranche-accounts' : join(resolve(given), 'accounts')
+  if (given === 'none') return []
+  const ofMachine = '/var/tmp/tranche-accounts'
+  if (given === undefined) return [ofMachine]
+  const own = join(resolve(given), 'accounts')
+  return isWithin(env.TMPDIR || '/tmp', given) ? [own] : [own, ofMachine]
 }
 
 function isWithin(dir: string, path: string): boolean {

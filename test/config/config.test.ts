@@ -64,7 +64,7 @@ describe('the environment', () => {
       mistakes: [],
       witnessDirs: ['/home/clerk/.cache/tranche', `/var/tmp/tranche-${process.getuid?.()}`],
       witnessNamed: false,
-      accountMarksDir: '/var/tmp/tranche-accounts',
+      accountMarksDirs: ['/var/tmp/tranche-accounts'],
       exposed: [],
       unknown: [],
       ledgerServer: null,
@@ -254,6 +254,15 @@ describe('the environment', () => {
     expect(await loadConfig({ XDG_STATE_HOME: '' }, HOME)).toMatchObject({
       dataDir: '/home/clerk/.local/state/tranche',
     })
+  })
+
+  test('marks of accounts are for the whole machine and beside a named witness, of trials only there', async () => {
+    const dirsOf = async (dir: string, env: NodeJS.ProcessEnv = {}) =>
+      (await loadConfig({ ...env, TRANCHE_WITNESS_DIR: dir }, HOME)).accountMarksDirs
+    expect(await dirsOf('/srv/witness')).toEqual(['/srv/witness/accounts', '/var/tmp/tranche-accounts'])
+    expect(await dirsOf('/tmp/w')).toEqual(['/tmp/w/accounts'])
+    expect(await dirsOf('/srv/trial/w', { TMPDIR: '/srv/trial' })).toEqual(['/srv/trial/w/accounts'])
+    expect(await dirsOf('none')).toEqual([])
   })
 
   test('the witness is kept among the caches or where a person says, never in the data directory', async () => {

@@ -1,0 +1,48 @@
+// Which other ledgers of an account are seen, and from where.
+
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { otherLedgers } from '../../src/app/other-ledgers.ts'
+import type { App } from '../../src/app.ts'
+import { loadConfig } from '../../src/config/config.ts'
+
+let dir: string
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'marks-'))
+})
+afterAll(() => rm(dir, { recursive: true }))
+
+const ACCOUNT = {
+  TRANCHE_GATEWAY_URL: 'https://gateway.example',
+  TRANCHE_GATEWAY_USERNAME: 'shop',
+  TRANCHE_GATEWAY_PASSWORD: 'open sesame',
+}
+
+async function appOf(ledger: string, ...places: readonly string[]): Promise<App> {
+  const config = await loadConfig(ACCOUNT, dir)
+  const accountMarksDirs = places.map((place) => join(dir, place))
+  return { config: { ...config, accountMarksDirs }, paths: { ledger } } as unknown as App
+}
+
+test('a ledger with a named witness and one without see each other, once and with every mark', async () => {
+  const service = await appOf('/srv/service.db', 'witness', 'machine')
+  const clerk = await appOf('/home/clerk.db', 'machine')
+  expect(await otherLedgers(service, 'aa', { keeps: true })).toEqual([])
+  expect(await otherLedgers(clerk, 'bb', { keeps: true })).toEqual([
+    {
+      merchant: 'default',
+      says: expect.stringMatching(/^\/srv\/service\.db; if it is gone, remove \S+machine\/\w+\.aa$/),
+    },
+  ])
+  expect(await otherLedgers(service, 'aa', { keeps: false })).toEqual([
+    { merchant: 'default', says: expect.stringMatching(/^\/home\/clerk\.db; /) },
+  ])
+  const neighbour = await appOf('/srv/neighbour.db', 'witness', 'machine')
+  const seen = await otherLedgers(neighbour, null, { keeps: false })
+  expect(seen.map(({ says }) => says)).toEqual([
+    expect.stringMatching(/^\/srv\/service\.db; if it is gone, remove \S+witness\/\w+\.aa and \S+machine\/\w+\.aa$/),
+    expect.stringMatching(/^\/home\/clerk\.db; if it is gone, remove \S+machine\/\w+\.bb$/),
+  ])
+})
