@@ -43,7 +43,7 @@ export function refusalText({
     case 'correction':
       return `${known} of its rows were handed in with earlier files: it is one of them, mended. ${fresh === 0 ? 'None of the others is new: there is nothing left to send.' : `Check it again with “Only rows that no earlier file holds” to send the ${fresh} new ones and nothing else.`}`
     case 'lookalikes':
-      return `${plural(Number(found), 'row looks', 'rows look')} like another one, and would be executed beside it. What was entered twice is executed twice: look at ${found === 1 ? 'it' : 'each of them'}.`
+      return `${plural(Number(found), 'row looks', 'rows look')} like another one, and would be executed beside it. What was entered twice would be executed twice: look at ${found === 1 ? 'it' : 'each of them'}.`
     case 'execute-at':
       return `${plural(Number(found), 'row has', 'rows have')} an execute_at more than a day ago, which would be sent at once, or more than 400 days ahead. Look whether the year is right.`
     case 'above-limit':

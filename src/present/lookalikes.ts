@@ -38,7 +38,10 @@ function likeText(lookalike: Lookalike, where: string, changed: string | null): 
       : `${lookalike.operation === 'CAUTH' ? 'captures' : 'refunds'} an order that ${like.reference} (${where}) voids`
   if (refundedBefore === null && like.state === 'IN_DOUBT' && lookalike.money?.amountMinor !== like.money?.amountMinor)
     return `is of an order with ${like.reference} (${where}), which may have been executed`
-  if (refundedBefore === null) return `has the same operation, amount and target as ${like.reference} (${where})`
+  if (refundedBefore === null) {
+    const same = lookalike.operation === 'VAULT_CREATE' ? 'card and name' : 'operation, amount and target'
+    return `has the same ${same} as ${like.reference} (${where})`
+  }
   const { amountMinor, currency } = refundedBefore
   const refunded = like.batchId === null ? 'already refunded' : 'refunded before'
   const before =
@@ -75,12 +78,12 @@ function lookalikesRemedy(refusal: LookalikesRefused): string {
   const takeOut =
     questions === found
       ? 'Correct what is wrong, or take it out of the file.'
-      : 'What was entered twice or has run already is executed twice: take it out of the file.'
+      : 'What was entered twice or has run already would be executed twice: take it out of the file.'
   if (recorded < 2 || recorded * 2 < accepted)
     return `${takeOut} Only if ${found === 1 ? 'it is' : 'every one of them is'} meant, add --allow-lookalikes ${found}.`
   const ofLongAgo = [...longAgo.values()].reduce((sum, { rows }) => sum + rows, 0)
   if (ofLongAgo * 2 >= accepted) return `${takeOut} ${longAgoText(refusal)}`
-  return `${takeOut} ${recorded} of the ${plural(accepted, 'row')} to be sent are recorded under other references, or with other amounts: this may be an earlier file again, or one with changes. If it is not, tranche run --help tells how look-alikes are let through.`
+  return `${takeOut} ${recorded} of the ${plural(accepted, 'row')} to be sent are recorded under other references, or with other amounts: this may be an earlier file again, or one with changes. If it is not, add --allow-lookalikes N, where N is the number of look-alikes.`
 }
 
 /** The batch that most rows are like, and the three ways on. */

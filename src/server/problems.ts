@@ -85,11 +85,23 @@ export function notFound(what: string): ProblemError {
   return new ProblemError('not_found', `${what} Nothing was changed.`)
 }
 
+/** Whether what is refused beside a recorded row asks for something else. Of a refusal only the texts are kept, so they tell it. */
+export function asksForOther(errors: readonly ProblemPart[]): boolean {
+  return errors.some(({ code, detail }) => code === 'lookalike' && !MAY_BE_DONE.test(detail))
+}
+
+const MAY_BE_DONE = /^it looks like |may have been executed|was authorized and captured for the same/
+
 export function problemBody(problem: ProblemError, requestId: string): object {
   const { code, status, message, errors, looksLike } = problem
   return {
     type: `urn:tranche:problem:${code}`,
-    title: looksLike === null ? (STATUS_CODES[status] ?? 'Error') : 'It may be done already',
+    title:
+      looksLike === null
+        ? (STATUS_CODES[status] ?? 'Error')
+        : asksForOther(errors)
+          ? 'It does not fit what is recorded'
+          : 'It may be done already',
     status,
     detail: message,
     code,

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
+import type { Lookalike } from '../../src/domain/draft.ts'
 import type { LookalikesRefused } from '../../src/domain/submission.ts'
-import { lookalikesRefusal } from '../../src/present/lookalikes.ts'
+import { lookalikeLine, lookalikesRefusal } from '../../src/present/lookalikes.ts'
 
 const HANDED_IN = Date.parse('2026-10-27T09:00:00Z')
 const refused = (over: Partial<LookalikesRefused>): LookalikesRefused => ({
@@ -15,7 +16,7 @@ test('a file that asks for what one of another month asked for names that one an
     ['261027-bbbbb', { rows: 10, handedInMs: HANDED_IN }],
   ])
   expect(lookalikesRefusal(refused({ longAgo }))).toBe(
-    '11 rows look like one that is in this file or recorded already. What was entered twice or has run already is executed twice: take it out of the file. ' +
+    '11 rows look like one that is in this file or recorded already. What was entered twice or has run already would be executed twice: take it out of the file. ' +
       '10 of the 12 rows to be sent ask for what batch 261027-bbbbb of 2026-10-27 asked for (others what 1 other batch did): this may be that file again. ' +
       "To send only what no earlier file holds, add --only-new. If it is another month's, give it a run key, such as its month: --run-key YYYY-MM. " +
       'Only if all of it is to be executed once more, add --allow-lookalikes 11.',
@@ -32,5 +33,18 @@ test('a way on that was taken already is not named again', () => {
 test('where most of a file was sent lately, the number that lets it through is not for copying', () => {
   const text = lookalikesRefusal(refused({}))
   expect(text).toContain('this may be an earlier file again')
-  expect(text).not.toContain('--allow-lookalikes')
+  expect(text).toContain('add --allow-lookalikes N,')
+  expect(text).not.toMatch(/--allow-lookalikes \d/)
+})
+
+test('a card that is to be stored has no amount, and is told by itself and its name', () => {
+  const lookalike = {
+    ...{ line: 3, reference: 'B', changedFrom: null, refundedBefore: null, question: null, lost: false },
+    ...{ besideVoid: false, moneyWarning: null, money: null, operation: 'VAULT_CREATE' },
+    like: { batchId: null, rowNo: 1, reference: 'A', state: null, money: null },
+  } as unknown as Lookalike
+  expect(lookalikeLine(lookalike)).toBe('line 3: B has the same card and name as A (row 1 of this file)')
+  expect(lookalikeLine({ ...lookalike, operation: 'REFUND' })).toContain(
+    'has the same operation, amount and target as A',
+  )
 })

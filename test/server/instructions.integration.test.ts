@@ -110,7 +110,20 @@ test('what contradicts the record has a code, and a look-alike is let through by
     { code: 'lookalike', detail: expect.stringContaining('set allow_lookalike_of to "B"') },
   ])
   const other = await post(alike('A', { amount: '2.00' }), 'five')
-  expect(other.said).toMatchObject({ errors: [{ field: 'reference' }], looks_like: { reference: 'A' } })
+  expect(other.said).toMatchObject({
+    ...{ title: 'It may be done already', errors: [{ field: 'reference' }], looks_like: { reference: 'A' } },
+  })
+})
+
+test('what only does not fit the record is not said to be done', async () => {
+  const ofOrder = (reference: string, over: object = {}) => refund(reference, { request_ref_po_id: '78', ...over })
+  expect((await post(ofOrder('R'), 'one')).statusCode).toBe(201)
+  expect((await post(ofOrder('V', { amount: '2.00' }), 'two')).said).toMatchObject({
+    title: 'It does not fit what is recorded',
+    detail: expect.stringContaining('It does not fit what is recorded: look at the row in looks_like'),
+    errors: [{ code: 'lookalike' }],
+    looks_like: { reference: 'R' },
+  })
 })
 
 test.each([

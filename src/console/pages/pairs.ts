@@ -46,7 +46,7 @@ export function pairsForm(pairs: readonly FoundLookalike[], typed: Fields): Html
   if (pairs.length === 0) return NOTHING
   const tick = (pair: FoundLookalike, i: number) =>
     html`<p class="choice"><label><input type="checkbox" name="${nameOf(i)}" value="${pair.pair}" required${typed[nameOf(i)] === pair.pair ? html` checked` : NOTHING}> Two different ${nounsOf(pair.operation)}: both are meant</label></p>`
-  return html`<h3 id="alike">${plural(pairs.length, 'look-alike')}</h3><p>Tick a pair only if you mean both rows. A row entered twice is executed twice: remove it from the file and hand in the corrected file.</p>${pairs.map((pair, i) => pairShown(pair, i + 1, pairs.length, tick(pair, i)))}`
+  return html`<h3 id="alike">${plural(pairs.length, 'look-alike')}</h3><p>Tick a pair only if you mean both rows. A row entered twice would be executed twice: remove it from the file and hand in the corrected file.</p>${pairs.map((pair, i) => pairShown(pair, i + 1, pairs.length, tick(pair, i)))}`
 }
 
 /** A page of them, to be looked at only. */

@@ -7,7 +7,7 @@ import { type Text, words } from '../../domain/words.ts'
 import type { CsvRecord } from '../csv/records.ts'
 import type { Field } from '../field-names.ts'
 import type { Header } from '../header.ts'
-import { type CardKind, canBe } from './columns.ts'
+import { type CardKind, canBe, saysExpiry } from './columns.ts'
 import { holdsOtherPan } from './evidence.ts'
 
 /** `passed`: forms of numbers that the whole file has shown to be no card numbers; null: that is not known yet. */
@@ -53,7 +53,13 @@ type CardColumn = Header['cards'][number]
 function inOtherColumn({ vocabulary, written }: Header, { place, kinds }: CardColumn): Problem<Text> {
   if (vocabulary.card === null) return NOT_TAKEN
   const field = meantBy(kinds, vocabulary.card)
-  const column = shown(written[place] ?? '').trim()
+  const name = written[place] ?? ''
+  if (field === null && saysExpiry(name))
+    return {
+      problem: 'has expiry dates of cards and is not read as a part of a card',
+      remedy: 'take the column out of the file',
+    }
+  const column = shown(name).trim()
   return {
     problem: 'holds card data and is not read as a part of a card',
     remedy:

@@ -16,7 +16,7 @@ import { statusWords } from '../../present/rows.ts'
 import { callerOf, type Door, type Server } from '../door.ts'
 import { answerOnce, type Subject } from '../once.ts'
 import { answerPage, pageOf } from '../pages.ts'
-import { notFound, ProblemError, type ProblemPart } from '../problems.ts'
+import { asksForOther, notFound, ProblemError, type ProblemPart } from '../problems.ts'
 import { addRoute } from '../route.ts'
 import { stateNow } from '../row-now.ts'
 import { INSTRUCTION, MOVE, REASONED, TAKEN } from '../schemas.ts'
@@ -61,14 +61,17 @@ async function assertNewest({ ledger, app }: Door): Promise<void> {
 function subjectOf(taken: TakenMessage, reference: string): Subject {
   if (taken.kind !== 'refused') return { kind: taken.kind, batch: taken.batchId, row: taken.rowNo }
   const { looksLike, reasons } = taken
+  const errors = reasons.map(partOf)
   const then =
     looksLike === undefined
       ? 'Mend it and hand it in again.'
-      : 'What it asks for may be done already: look at the row in looks_like before you hand it in again.'
+      : asksForOther(errors)
+        ? 'It does not fit what is recorded: look at the row in looks_like before you hand it in again.'
+        : 'What it asks for may be done already: look at the row in looks_like before you hand it in again.'
   throw new ProblemError(
     'instruction_refused',
     `This request for the instruction ${JSON.stringify(visibleStart(reference))} was refused: nothing of it was recorded, and nothing will be sent for it. ${then}`,
-    { errors: reasons.map(partOf), looksLike },
+    { errors, looksLike },
   )
 }
 

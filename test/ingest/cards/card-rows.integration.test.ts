@@ -286,6 +286,14 @@ describe('what is refused in a file of cards', () => {
     expect(found.remedy.includes('--map')).toBe(/number/.test(column))
   })
 
+  test('an expiry of a card that is read as nothing', async () => {
+    const found = await refusalOf(csvOf([...PAYMENTS, 'Card expires'], [{ ...SALE, 'Card expires': '12/28' }]), TAKEN)
+    expect([found.problem, found.remedy]).toEqual([
+      'has expiry dates of cards and is not read as a part of a card',
+      'take the column out of the file',
+    ])
+  })
+
   test('parts of a card without its number', async () => {
     const found = await refusalOf(csvOf(PAYMENTS.toSpliced(6, 1), [SALE]), TAKEN)
     expect(found).toMatchObject({ code: 'card-data', column: 'pmt_key' })
