@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { stringify } from 'csv-stringify/sync'
 import { afterEach, expect, test } from 'vitest'
-import { booksOf, compareBooks, countsIn, readCsv } from '../fixtures/books.ts'
+import { booksOf, compareBooks, countsIn, query, readCsv } from '../fixtures/books.ts'
 import { type Office, openOffice } from '../fixtures/cli.ts'
 import { orderOf, preparationFor, refunds, saleRow, toCsv } from '../fixtures/files.ts'
 
@@ -223,4 +223,20 @@ test('a roster with one subscriber more charges that one, though card and price 
     'recorded with other content (vault id); not sent',
   )
   expect(office.sandbox.received()).toBe(4)
+})
+
+test('a row that was cancelled by its reference is not paid by the list of the next day', async () => {
+  office = await openOffice()
+  office.sandbox.prepare(preparationFor(ORDERS))
+  const list = (rows: number) => toCsv(ORDERS.slice(0, rows).map((row) => ({ ...row, reference: '' })))
+  await office.tranche('submit', await office.put('refunds.csv', list(3)))
+  const [row] = query(office, 'SELECT reference FROM instruction WHERE row_no = 2') as { reference: string }[]
+  await office.tranche('cancel', '--reference', row?.reference ?? '', '--reason', 'do not refund')
+  await office.tranche('worker', '--until-idle')
+
+  const out = office.path('again.csv')
+  const again = await office.tranche('run', await office.put('refunds.csv', list(4)), '--only-new', '--out', out)
+  expect([again.code, countsIn(out)], again.stderr).toEqual([3, { APPROVED: 1, DUPLICATE: 3 }])
+  expect(readCsv(out)[1]?.result_reason).toContain('CANCELLED (cancelled: do not refund); not sent again')
+  expect(office.sandbox.received()).toBe(3)
 })
