@@ -142,7 +142,7 @@ test('a roster under a run key charges each stored card once a month, however of
   expect(mistyped.code).toBe(7)
   expect(mistyped.last).toMatchObject({ lookalikes: 3, refusals: [{ kind: 'lookalikes', found: 3 }] })
   expect(mistyped.last.refusals[0].message).toContain('3 of the 3 rows to be sent are recorded under other references')
-  expect(mistyped.stderr + mistyped.last.refusals[0].message).not.toContain('--allow-lookalikes')
+  expect(mistyped.stderr + mistyped.last.refusals[0].message).not.toMatch(/--allow-lookalikes \d/) // a number is for copying
   expect(charged()).toEqual(cards)
   expect((await charge('2027-01', 'january.csv', '--allow-lookalikes', '3')).code).toBe(0)
   expect(charged()).toEqual(cards.flatMap((card) => [card, card]))
