@@ -197,10 +197,10 @@ async function createInboxWork(
   const { merchant } = request
   const accountId = await sendingAccountOf(app, ledger, merchant, terminal.say)
   const toSubmit = () => request.toSubmit(accountId, false)
-  const { fingerprint } = toSubmit()
+  const { fingerprint, lookalikeDays } = toSubmit()
   const submission = await prepareSubmission(ledger)
   return prepareInboxWork<OpenedFile & { readonly kind: 'file' }>(app, ledger, {
-    ...{ folder, accountId, fingerprint, merchant, options: request.options },
+    ...{ folder, accountId, fingerprint, lookalikeDays, merchant, options: request.options },
     open: async (path, name) => {
       const opened = await openInstructionFile(path, merchant, { ...request.options, nowMs: app.clock.nowMs() })
       return opened.kind === 'file' ? { ...opened, file: { ...opened.file, name: nameText(name) } } : opened

@@ -15,7 +15,7 @@ import { prepareSubmission, type Submission } from '../app/submission.ts'
 import { topReasonsOf } from '../app/top-reasons.ts'
 import type { App } from '../app.ts'
 import type { BatchView } from '../domain/batch.ts'
-import { settledIn } from '../domain/batch-status.ts'
+import { isOver } from '../domain/batch-status.ts'
 import { Fault, withoutNothingSent } from '../domain/fault.ts'
 import type { BatchId } from '../domain/ids.ts'
 import type { Merchant } from '../domain/merchant.ts'
@@ -216,7 +216,7 @@ interface Found {
 async function goOn(run: Run, known: BatchId, asked: Asked): Promise<Found> {
   const { app, ledger, signal, terminal } = run
   const batch = await viewOf(ledger, known)
-  run.sends.wasOver = settledIn(batch) === batch.rows
+  run.sends.wasOver = isOver(batch)
   terminal.say(sameText(batch))
   const worker = workerFor(await workersNow(app, ledger), batch)
   // It may take over from another later: who is not asked now is asked no more.

@@ -8,16 +8,17 @@ import { workersNow } from '../app/locks.ts'
 import { prepareSubmission } from '../app/submission.ts'
 import type { App } from '../app.ts'
 import { sayAlarm } from '../domain/alarm.ts'
-import { notSent, waitsForApproval } from '../domain/batch-status.ts'
+import { isOver, notSent, waitsForApproval } from '../domain/batch-status.ts'
 import { maskCardData } from '../domain/card-secrets.ts'
 import type { BatchId } from '../domain/ids.ts'
-import type { Reviewed } from '../domain/submission.ts'
+import { metAgain, type Reviewed } from '../domain/submission.ts'
 import { spell } from '../domain/words.ts'
 import { serviceOf, workerFor } from '../domain/worker.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { approvalsText } from '../present/approval.ts'
 import { commandLine } from '../present/command-line.ts'
 import { EXIT } from '../present/exit-codes.ts'
+import { doneLongAgoLines } from '../present/outcome.ts'
 import {
   allErrorsOf,
   columnLines,
@@ -70,6 +71,7 @@ export async function submit(app: App, path: string, given: FileArguments, termi
       onWait: sayWait(terminal),
     })
     const sha256 = opened.file.sha256
+    let wasOver = false
     switch (submitted.kind) {
       case 'refused':
         return await refuse(submitted.reviewed, path, rejects, terminal)
@@ -88,15 +90,21 @@ export async function submit(app: App, path: string, given: FileArguments, termi
         if (goOnWith(submitted, toSubmit, path, rejects, terminal) === null) return EXIT.refused
         terminal.say(`This file is batch ${submitted.batchId} already. Nothing was recorded again.`)
         await showKnown(ledger, submitted.batchId, sha256, terminal)
+        wasOver = isOver(await viewOf(ledger, submitted.batchId))
     }
     rejects.say(terminal)
     terminal.data(submitted.batchId)
-    if (submitted.kind === 'recorded' && submitted.review.accepted === 0) {
+    const isNothing = submitted.kind === 'recorded' && submitted.review.accepted === 0
+    if (isNothing) {
       terminal.say(
         `Every row is recorded already or bad, so there is nothing to send. Its results: tranche results ${submitted.batchId} --out FILE`,
       )
-      return EXIT.approved
     }
+    const view = await viewOf(ledger, submitted.batchId)
+    const doneLongAgo = doneLongAgoLines(wasOver ? metAgain(view, toSubmit) : view)
+    terminal.say(...doneLongAgo)
+    if (doneLongAgo.length > 0) return EXIT.notAllApproved
+    if (isNothing) return EXIT.approved
     return await sayNext(app, ledger, submitted.batchId, terminal)
   } finally {
     await opened.close()

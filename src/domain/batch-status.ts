@@ -254,6 +254,11 @@ export function settledIn(batch: BatchView): number {
     .reduce((sum, state) => sum + countIn(batch, state), 0)
 }
 
+/** Nothing of it is left to send. */
+export function isOver(batch: BatchView): boolean {
+  return settledIn(batch) === batch.rows
+}
+
 export function isoOf(ms: number): string {
   return new Date(ms).toISOString()
 }

@@ -1,7 +1,7 @@
 // What is said of the files of an inbox: the reports beside them, a line per event, the same as objects, and the exit code.
 
 import type { BatchView } from '../domain/batch.ts'
-import { countIn, isoOf } from '../domain/batch-status.ts'
+import { countIn, isOver, isoOf } from '../domain/batch-status.ts'
 import { maskCardData } from '../domain/card-secrets.ts'
 import { Fault } from '../domain/fault.ts'
 import type { InboxEvent, InboxReport, StaysFor } from '../domain/inbox.ts'
@@ -9,6 +9,7 @@ import type { FileRefusal, InstructionFile, Reviewed, Submitted } from '../domai
 import { visible } from '../domain/visible.ts'
 import { errorText } from './command-line.ts'
 import { EXIT, exitCodeOf, exitCodeOfError } from './exit-codes.ts'
+import { doneLongAgoLines } from './outcome.ts'
 import {
   type HowRead,
   heldLines,
@@ -45,7 +46,10 @@ export function recordedReport(
     `SHA-256 of the file: ${opened.file.sha256}`,
     ...howReadLines(opened),
     ...what,
-    `A worker sends it (tranche worker). Follow it: tranche status ${batchId}. Its results are written to results/ once no row is open.`,
+    ...doneLongAgoLines(batch),
+    isOver(batch)
+      ? `Nothing of it is left to send: tranche status ${batchId}`
+      : `A worker sends it (tranche worker). Follow it: tranche status ${batchId}. Its results are written to results/ once no row is open.`,
   ]
 }
 
@@ -242,8 +246,9 @@ function exitCodeOfEvent(event: InboxEvent): number {
       return exitCodeOf(event.batch, { kind: 'finished' })
     case 'trouble':
       return exitCodeOfError(event.error)
-    case 'claimed':
     case 'recorded':
+      return event.batch.doneLongAgo === null ? EXIT.approved : EXIT.notAllApproved
+    case 'claimed':
     case 'over':
       return EXIT.approved
   }

@@ -157,7 +157,7 @@ function openOriginalsText({ batchId, fileName, state, count }: OpenOriginals): 
 }
 
 /** Nothing was sent, and whoever starts it every month must not take that for this month's. */
-function doneLongAgoLines({ doneLongAgo, counts, totals, runKey, rows }: BatchView): string[] {
+export function doneLongAgoLines({ doneLongAgo, counts, totals, runKey, rows }: BatchView): string[] {
   if (doneLongAgo === null) return []
   const { atMs, days, batchId } = doneLongAgo
   const year = days < 300 ? {} : ({ year: 'numeric' } as const)

@@ -1,8 +1,9 @@
 // A file that was taken, brought to its end: into the archive with its batch, or among the rejected with a report.
 
+import { isOver } from '../domain/batch-status.ts'
 import type { BatchId } from '../domain/ids.ts'
 import type { InboxReport, TakenFile } from '../domain/inbox.ts'
-import type { FileRefusal, InstructionFile, Reviewed } from '../domain/submission.ts'
+import { type FileRefusal, type InstructionFile, metAgain, type Reviewed } from '../domain/submission.ts'
 import type { InboxParts, Taken } from './inbox-parts.ts'
 import { concernsAll, isRefusal, type Troubles } from './inbox-troubles.ts'
 import { leave, lookThrough } from './take-files.ts'
@@ -132,11 +133,12 @@ async function putIntoArchive<F>(
   opened: F & { readonly file: InstructionFile },
   submitted: Taken,
 ): Promise<void> {
-  const { folder, ledger, reports, tell } = parts
+  const { folder, ledger, reports, tell, clock, lookalikeDays } = parts
   const { batchId } = submitted
-  const batch = await ledger.batch(batchId)
-  if (batch === null) throw new Error(`bug: batch ${batchId} is recorded and not there`)
+  const found = await ledger.batch(batchId)
+  if (found === null) throw new Error(`bug: batch ${batchId} is recorded and not there`)
   const known = submitted.kind === 'known'
+  const batch = known && isOver(found) ? metAgain(found, { nowMs: clock.nowMs(), lookalikeDays }) : found
   const report = reports.recorded(file.name, opened, submitted, batch)
   // A program that held it open may have gone on writing. What the archive shows must be what was recorded.
   if ((await folder.sha256Of(file.path)) === opened.file.sha256) {

@@ -50,6 +50,7 @@ export interface InboxParts<F> {
   /** How the bytes of its files are read. */
   readonly fingerprint: Fingerprint
   readonly clock: Clock
+  readonly lookalikeDays: number
   readonly reports: InboxReports<F>
   readonly refusals: InboxRefusals
   findCards(path: string): Promise<CardFinding>

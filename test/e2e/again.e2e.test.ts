@@ -177,7 +177,12 @@ test('a run that sends nothing because all of it was charged a month ago says wh
       /1 row was charged under this key on \d+ \w+, 30 days ago \(batch \S+\)\. If this is another month's run, give it a key of its own\./,
     )
   }
-  expect(office.sandbox.received()).toBe(1)
+  const submitted = await office.tranche('submit', input, '--operation', 'CAPTURE', '--run-key', '2026-12')
+  expect([submitted.code, submitted.stderr]).toEqual([
+    3,
+    expect.stringMatching(/was charged under this key on .*30 days ago/),
+  ])
+  expect(submitted.stderr).not.toContain('Follow it')
 })
 
 test('of rows that only new ones leave out, those with other cells are told apart', async () => {

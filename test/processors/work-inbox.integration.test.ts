@@ -17,13 +17,14 @@ import type { SubmitRequest } from '../../src/domain/submission.ts'
 import { type OpenedInbox, openInbox } from '../../src/inbox/folder.ts'
 import type { Ledger } from '../../src/ports/ledger/ledger.ts'
 import { commandLine } from '../../src/present/command-line.ts'
+import { exitCodeOfEvents } from '../../src/present/inbox.ts'
 import type { InboxParts } from '../../src/processors/inbox-parts.ts'
 import { holdAgainst, submitFile } from '../../src/processors/submit-file.ts'
 import { createInboxWork, type InboxWork } from '../../src/processors/work-inbox.ts'
 import { ManualClock } from '../fixtures/clock.ts'
 import { refunds, toCsv } from '../fixtures/files.ts'
 import { deepFolder, takenIn } from '../fixtures/inboxes.ts'
-import { CLERK, listOf, NOW, purgeAll } from '../fixtures/ledgers.ts'
+import { CLERK, listOf, NOW, purgeAll, work } from '../fixtures/ledgers.ts'
 import { accountId, ledger, place, useSqliteLedger } from '../fixtures/use-ledger.ts'
 
 const PAN = '4111111111111111'
@@ -73,7 +74,7 @@ const line = (text: string) => [text]
 
 function partsWith(over: Partial<InboxParts<object>> = {}): InboxParts<object> {
   return {
-    ...{ folder, ledger, ledgerPath: 'ledger.db', accountId, fingerprint: '', clock },
+    ...{ folder, ledger, ledgerPath: 'ledger.db', accountId, fingerprint: '', clock, lookalikeDays: 30 },
     refusals: {
       otherwise: ({ kind, batchId }) => new Fault('usage', `${kind} ${batchId}`),
       recordedOtherwise: ({ batchId }) => new Fault('usage', `recorded otherwise ${batchId}`),
@@ -280,6 +281,22 @@ describe('one batch for one file', () => {
     await pass(open())
     expect(await ledger.batches()).toHaveLength(2)
     expect(csvIn('archive')).toContain(`second.${second?.batchId}.csv`)
+  })
+
+  test('whose rows were all done a month ago says so, whether its bytes are known or not', async () => {
+    await put('november.csv', toCsv(refunds(1)))
+    await pass(open())
+    const [first] = await ledger.batches()
+    await work(ledger, first!.batchId, 'R-1', 'APPROVED')
+    clock.jump(40 * 86_400_000)
+    for (const text of [toCsv(refunds(1)), `${toCsv(refunds(1))}\n`]) {
+      await put('december.csv', text)
+      told = []
+      await pass(open())
+      const recorded = told.find(({ kind }) => kind === 'recorded')
+      expect(recorded).toMatchObject({ batch: { doneLongAgo: { batchId: first!.batchId } } })
+      expect(exitCodeOfEvents(told)).toBe(3)
+    }
   })
 
   test('interrupted after it was recorded, it does not go to another merchant', async () => {
