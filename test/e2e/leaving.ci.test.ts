@@ -198,7 +198,8 @@ describe('a worker that is to work until idle', () => {
       ...['submit', input, '--merchant', 'second', '--json'],
     )
     expect(elsewhere.code, elsewhere.stderr).toBe(0)
-    const { batch } = (await office.tranche('submit', input, '--json')).last
+    // The same file for another account is asked about.
+    const { batch } = (await office.tranche('submit', input, '--allow-lookalikes', '3', '--json')).last
     const worked = await office.tranche('worker', '--until-idle', '--json')
     expect(worked.code, worked.stderr).toBe(6)
     expect(worked.objects.filter(({ event }) => event === 'batch')).toMatchObject([

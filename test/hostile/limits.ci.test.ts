@@ -24,7 +24,7 @@ test.concurrent.for([
     const disk = office.path('s')
     await mkdir(disk)
     if (!canMountSmallDisk(disk)) skip('a process may not mount a disk of its own here')
-    const rows = refunds(400).map((row) => ({ ...row, note: 'n'.repeat(noteBytes) }))
+    const rows = refunds(400).map((row) => ({ ...row, note: `${row.reference}${'n'.repeat(noteBytes)}` }))
     const { input, out } = await place.file('in', rows)
     const child = startChildOnSmallDisk(disk, 1, 'child-office.ts', [disk], settingsOf(place))
     onTestFinished(() => child.kill())

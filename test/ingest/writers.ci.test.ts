@@ -17,7 +17,7 @@ import { openWorkbook } from '../../src/ingest/workbook/workbook.ts'
 import { MAY_SKIP, OPENING, saveAs } from '../fixtures/libreoffice.ts'
 import { MAY_SKIP_PYTHON, writeWithPython } from '../fixtures/python.ts'
 import { asText, COLUMNS, type Put, type Table, tablesOf } from '../fixtures/tables.ts'
-import { readWhole } from './table.ts'
+import { readWhole, refusalOf } from './table.ts'
 
 const SEED = Number(process.env.WRITERS_SEED ?? 1)
 const TABLES = tablesOf(SEED, 3, 80)
@@ -236,9 +236,10 @@ describe.skipIf(MAY_SKIP_PYTHON).each(['openpyxl', 'XlsxWriter'])('a workbook of
   const put = (value: string): Put => ({ kind: 'text', value, text: value })
   const withNotes = table.map((cells, line) => cells.map((one, place) => (line > 0 && place === NOTE ? put('x') : one)))
 
-  test('has hidden rows and columns that are warned of', async () => {
+  test('has hidden rows that are asked about, and columns that are warned of', async () => {
     const bytes = await pythonBook(writer, table, { hiddenColumns: ['E', 'F'], hiddenRows: [3, 5] })
-    const { survey, rows } = await readWhole(bytes)
+    expect((await refusalOf(bytes)).problem).toContain('2 rows of the sheet are hidden')
+    const { survey, rows } = await readWhole(bytes, { allowHidden: 2 })
     expect(survey.warnings).toEqual([
       '2 of the rows are hidden in the sheet and are read like any other.',
       'The columns "request_ref_po_id" and "note" are hidden in the sheet and are read like any other.',
