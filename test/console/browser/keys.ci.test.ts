@@ -62,8 +62,9 @@ describe.skipIf(MAY_SKIP_BROWSER)('keys', () => {
 
   test('j and k go from row to row, and stop at the ends', async () => {
     const page = await entered()
-    const links = page.locator('main tbody tr')
-    const all = await links.evaluateAll((rows) => rows.map((row) => row.querySelector('a')?.textContent ?? ''))
+    // What needs a person stands above the batches, and its rows count.
+    const links = page.locator('main tbody tr, main .cards > li')
+    const all = await links.evaluateAll((rows) => rows.flatMap((row) => row.querySelector('a')?.textContent ?? []))
     expect(all.length).toBeGreaterThan(1)
     for (const name of all) {
       await keys(page, 'j')
