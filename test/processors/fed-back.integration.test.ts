@@ -231,6 +231,16 @@ test('of a mangled results file, only rows that may run again do, once and as re
     // Of the first file, of that file mended, or of it after the first one's results were fed back.
     of: fc.constantFrom('first', 'mended', 'mended', 'mended and retried'),
   })
+  // In few trials a row of the first file runs again by the results of the mended one: this is one of them.
+  const MENDED_WHOLE: typeof trial extends fc.Arbitrary<infer Trial> ? Trial : never = {
+    fates: [...FATES, ...FATES].slice(0, REFERENCES.length),
+    manglings: [],
+    seed: 1,
+    encoding: 'utf8',
+    delimiter: ',',
+    retry: ['FAILED', 'CANCELLED', 'INVALID'],
+    of: 'mended',
+  }
   let ran = 0
   let ranOfFirst = 0
   let refused = 0
@@ -283,11 +293,10 @@ test('of a mangled results file, only rows that may run again do, once and as re
       if (again !== null) await feed(encode(toCsv(await resultsOf(again), delimiter, '\r\n'), 'utf8'))
       await feed(bytes)
     }),
-    { numRuns: tries(100) },
+    { numRuns: tries(100), examples: [[MENDED_WHOLE]] },
   )
   expect(ran).toBeGreaterThan(3)
-  // Rare: a quarter of the tries may meet none.
-  if (tries(100) === 100) expect(ranOfFirst).toBeGreaterThan(0)
+  expect(ranOfFirst).toBeGreaterThan(0)
   expect(refused).toBeLessThan(100)
 })
 
