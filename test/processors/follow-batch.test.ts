@@ -63,12 +63,12 @@ test('where the gateway only asks to wait, gives up after the limit for that, an
     const ledger = { batch: async () => batch, waitsFor: async () => null }
     return following([], { ledger, giveUpAfter }).followed
   }
-  const limits = { ms: 7_200_000, askedToWaitMs: 600_000 }
+  const limits = { ms: 72_000, askedToWaitMs: 6_000 }
   expect(await ends(true, limits)).toMatchObject({
     batch: { counts: { APPROVED: 2, READY: 1 } },
-    ending: { kind: 'stuck', why: [{ code: 'no-progress', seconds: 600, trouble: health.why }] },
+    ending: { kind: 'stuck', why: [{ code: 'no-progress', seconds: 6, trouble: health.why }] },
   })
-  expect(await ends(false, limits)).toMatchObject({ ending: { why: [{ code: 'no-progress', seconds: 7_200 }] } })
+  expect(await ends(false, limits)).toMatchObject({ ending: { why: [{ code: 'no-progress', seconds: 72 }] } })
 })
 
 test('does not give up while an answer is awaited', async () => {
