@@ -24,18 +24,8 @@ test('two thousand mixed rows: gateway, ledger and reconciliation agree row by r
   expect(ran.last).toMatchObject({ event: 'result', rows: file.rows.length, exit: 3, results: out })
   expect(ran.objects[0]).toMatchObject({ event: 'submitted', batch: ran.last.batch })
   expect(readCsv(out).map((line) => line.result_status)).toEqual(file.statuses)
-  const books = booksOf(office, { input, out })
-  expect(compareBooks(books)).toEqual([])
+  expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
   expect(office.sandbox.received()).toBe(file.rows.length)
-
-  // The judge itself: it must not be able to overlook what it is there for.
-  const first = books.log[0]!
-  expect(compareBooks({ ...books, log: [...books.log, first] })).not.toEqual([])
-  expect(compareBooks({ ...books, log: books.log.slice(1) })).not.toEqual([])
-  expect(compareBooks({ ...books, log: [{ ...first, amountMinor: '1' }, ...books.log.slice(1)] })).not.toEqual([])
-  expect(compareBooks({ ...books, recorded: books.recorded.slice(1) })).not.toEqual([])
-  const [report] = books.reports
-  expect(compareBooks({ ...books, reports: [{ ...report!, lines: report!.lines.slice(1) }] })).not.toEqual([])
 })
 
 test('a file with every row approved ends with 0 and says what became of the money', async () => {
@@ -49,7 +39,17 @@ test('a file with every row approved ends with 0 and says what became of the mon
   expect(ran.stdout).toMatch(/REFUND\s+APPROVED\s+12\s+78\.12\s+EUR/)
   expect(ran.stdout).toContain(`Results: ${out}`)
   expect(countsIn(out)).toEqual({ APPROVED: 12 })
-  expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
+  const books = booksOf(office, { input, out })
+  expect(compareBooks(books)).toEqual([])
+
+  // The judge itself: it must not be able to overlook what it is there for.
+  const first = books.log[0]!
+  expect(compareBooks({ ...books, log: [...books.log, first] })).not.toEqual([])
+  expect(compareBooks({ ...books, log: books.log.slice(1) })).not.toEqual([])
+  expect(compareBooks({ ...books, log: [{ ...first, amountMinor: '1' }, ...books.log.slice(1)] })).not.toEqual([])
+  expect(compareBooks({ ...books, recorded: books.recorded.slice(1) })).not.toEqual([])
+  const [report] = books.reports
+  expect(compareBooks({ ...books, reports: [{ ...report!, lines: report!.lines.slice(1) }] })).not.toEqual([])
 })
 
 test('a file with bad rows is refused whole: each is named, nothing is recorded or sent', async () => {

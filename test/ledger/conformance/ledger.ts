@@ -48,7 +48,7 @@ import { describeSweep } from './work-sweep.ts'
 /** Makes an empty place for each test; every opening of it is another connection to the same record. */
 type NewPlace = () => Promise<LedgerPlace>
 
-// Three parts, so that the files which call them run side by side.
+// Four parts, so that the files which call them run side by side.
 
 export function describeIntake(name: string, newPlace: NewPlace): void {
   describe(name, () => {
@@ -82,8 +82,15 @@ export function describeWork(name: string, newPlace: NewPlace, more = (): void =
     describeLimits()
     describeSettle()
     describeBrakes()
-    describeCards()
     describeSweep()
+  })
+}
+
+/** Which cards are not asked again: texts that both adapters share. */
+export function describeCardLimits(name: string, newPlace: NewPlace): void {
+  describe(name, () => {
+    useLedger(newPlace)
+    describeCards()
   })
 }
 
