@@ -10,6 +10,16 @@ export function membersWritten(text: string): number {
   return count
 }
 
+/** Objects and lists inside of each other: what reads them one inside the other may run out of stack. */
+export function isNestedDeeper(whole: unknown, levels: number): boolean {
+  let level: unknown[] = [whole]
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > levels) return true
+    level = level.flatMap((value) => (typeof value === 'object' && value !== null ? Object.values(value) : []))
+  }
+  return false
+}
+
 /** How many are left when it has been read: of two under one name, one. */
 export function membersIn(whole: unknown): number {
   const left = [whole]

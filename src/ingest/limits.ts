@@ -36,6 +36,8 @@ export const LIMITS = {
   partNameBytes: 1024,
   /** Of a message: as much as a record of a file. Names and values together. */
   messageCharacters: 64 * 1024,
+  /** Of one name or value in a message: every field of an instruction is shorter. What is longer is looked at no further. */
+  messageTextCharacters: 512,
   /** Of a batch that comes as one message: names and values together. What is longer is handed in as a file. */
   batchCharacters: 1024 * 1024,
   batchInstructions: 1000,

@@ -20,7 +20,8 @@ import { LIMITS } from './limits.ts'
 import type { FieldFault } from './row-reading.ts'
 import { NO_CURRENCY_SAID } from './statements/currency.ts'
 
-const text = (description: string) => z.string().describe(description)
+const text = (description: string, most: number = LIMITS.messageTextCharacters) =>
+  z.string().max(most, { abort: true }).describe(description)
 const details = Object.fromEntries(DETAIL_FIELDS.map((field) => [field, z.string().max(255).optional()])) as Record<
   (typeof DETAIL_FIELDS)[number],
   z.ZodOptional<z.ZodString>
@@ -278,6 +279,8 @@ export function searchForCards(message: unknown): Withheld | null {
     if (level > LIMITS.messageLevels) return unsearched(`is nested deeper than ${LIMITS.messageLevels} levels`)
     if (Math.max(names.length, listed) > LIMITS.messageMembers)
       return unsearched(`has an object or list of more than ${LIMITS.messageMembers} members`)
+    if ((isObject ? names : [text]).some(({ length }) => length > LIMITS.messageTextCharacters))
+      return unsearched(`${placeOf(under)}has a name or text of more than ${LIMITS.messageTextCharacters} characters`)
     if (names.some((name) => mayHoldPan(name) || holdsCardSecret(name))) return HOLDS_CARDS
     if (!isObject && (holds(text) || holdsCardSecret(text))) return HOLDS_CARDS
     if (!isObject) continue
@@ -293,6 +296,11 @@ export function searchForCards(message: unknown): Withheld | null {
       })
   }
   return null
+}
+
+/** A name that is not ours may itself be anything. */
+function placeOf(name: string): string {
+  return Object.hasOwn(SCHEMA.shape, name) ? `${name}: ` : ''
 }
 
 interface Part {

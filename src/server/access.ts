@@ -4,30 +4,48 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { findKey, keyActor } from '../app/keys.ts'
 import { type ApiKey, isOfOtherWorld, seesMerchant } from '../domain/api-key.ts'
 import { isWithin, networkList } from '../files/networks.ts'
+import { createAllowance } from './allowance.ts'
 import type { Caller, Door, Server } from './door.ts'
 import { unsupportedMedia } from './faults.ts'
 import { ProblemError } from './problems.ts'
 import { entryOf } from './table.ts'
 
+/** Of one address, which may be a proxy of many callers. */
+const REFUSED_A_MINUTE = 600
 /** A key that is used all the time is noted once in this time. */
 const NOTED_EVERY_MS = 60_000
 /** The type, and nothing but one charset behind it: what comes after it may mean another type to another reader. */
 const JSON_TYPE = /^application\/json(?:\s*;\s*charset="?utf-8"?)?$/i
 
 export function guardAccess(server: Server, door: Door): void {
+  const refusedOf = createAllowance(REFUSED_A_MINUTE, () => door.app.clock.monotonicMs())
   server.decorateRequest('caller', null)
   server.addHook('onRequest', async (request, reply) => {
     assertHost(request, door)
+    assertMayAsk(refusedOf.look(request.ip))
     const name = request.routeOptions.config.entry
     if (name === undefined) return // of no route: it is answered with 404
     const { scope, body } = entryOf(name)
     if (scope !== null) {
-      request.caller = await recognise(request, reply, door)
+      request.caller = await recognise(request, reply, door).catch((error: unknown) => {
+        refusedOf.take(request.ip, 1)
+        throw error
+      })
       if (!request.caller.key.scopes.includes(scope))
         throw new ProblemError('scope_missing', `This key lacks the scope ${scope}. Nothing was changed.`)
     }
     if (body === 'json' && !JSON_TYPE.test(request.headers['content-type'] ?? '')) throw unsupportedMedia()
   })
+}
+
+/** Looking a key up costs more than being refused one. */
+function assertMayAsk(waitMs: number): void {
+  if (waitMs === 0) return
+  throw new ProblemError(
+    'rate_limited',
+    'This address was refused too often in the last minute: its requests name no key, or one that is not accepted. Nothing was changed.',
+    { retryAfterS: Math.ceil(waitMs / 1000) },
+  )
 }
 
 /** Whoever makes a browser believe that another name is this machine must not get through. */

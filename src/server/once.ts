@@ -57,11 +57,17 @@ function askedBy({ app }: Door, request: FastifyRequest): ApiRequest {
     )
   return {
     holder: callerOf(request).key.id,
-    target: `${request.method} ${request.url.split('?')[0]}`,
+    target: `${request.method} ${pathOf(request)}`,
     key: digestOf(given), // whatever was written into it, the ledger does not hold it
     sha256: digestOf(canonical(request.body ?? null)),
     nowMs: app.clock.nowMs(),
   }
+}
+
+/** Written in one way, however the caller has spelled it. */
+function pathOf({ routeOptions, params }: FastifyRequest): string {
+  const given = Object(params) as Readonly<Record<string, string>>
+  return (routeOptions.url ?? '').replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(given[name] ?? ''))
 }
 
 function reused(): ProblemError {

@@ -35,11 +35,10 @@ export async function describeApi(server: Server, version: string): Promise<void
       components: { securitySchemes: { key: { type: 'http', scheme: 'bearer', bearerFormat: 'trk_…' } } },
     },
     transform(given) {
-      const { schema, url } = jsonSchemaTransform(given)
       const name = given.route.config?.entry
-      return name !== undefined && entryOf(name).changes
-        ? { url, schema: { ...schema, headers: ONCE } }
-        : { schema, url }
+      if (name === undefined) return { url: given.url, schema: { hide: true } } // a page of the console
+      const { schema, url } = jsonSchemaTransform(given)
+      return entryOf(name).changes ? { url, schema: { ...schema, headers: ONCE } } : { schema, url }
     },
     transformObject: jsonSchemaTransformObject,
   })

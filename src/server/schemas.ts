@@ -10,6 +10,9 @@ import { STATES } from '../domain/states.ts'
 import { holdsControls } from '../domain/visible.ts'
 import { PROBLEMS } from './problems.ts'
 
+/** Of `max`: what is longer than it may be is looked at no further. */
+export const LENGTH_FIRST = { abort: true } as const
+
 export const when = z.string().describe('RFC 3339, UTC')
 export const whole = z.int()
 const AMOUNT = z.string().describe('In units of the currency, with as many decimals as it has.')
@@ -42,9 +45,9 @@ export const PROBLEM = z
 /** What is kept in the history beside the machine's own lines, and is kept for ever. */
 export const REASON = z
   .string()
+  .max(500, LENGTH_FIRST)
   .trim()
   .min(1)
-  .max(500)
   .refine((text) => !holdsControls(text), 'must be one line')
   .refine((text) => !holdsCardData(text), 'holds a card number or security code, which is never kept')
   .describe('Why; kept in the history.')

@@ -2,13 +2,16 @@
 
 import { randomUUID } from 'node:crypto'
 import { createRequire } from 'node:module'
+import type { Socket } from 'node:net'
 import helmet from '@fastify/helmet'
 import rateLimit from '@fastify/rate-limit'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fastify from 'fastify'
 import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
-import { membersIn, membersWritten } from '../domain/json-members.ts'
+import { isNestedDeeper, membersIn, membersWritten } from '../domain/json-members.ts'
+import { isWithin, networkList } from '../files/networks.ts'
 import { guardAccess } from './access.ts'
+import { createAllowance } from './allowance.ts'
 import type { Door, Server } from './door.ts'
 import { problemOf } from './faults.ts'
 import { describeApi } from './openapi.ts'
@@ -30,9 +33,15 @@ import { ROUTES } from './table.ts'
 
 /** Of a body of JSON. */
 const BODY_BYTES_MOST = 256 * 1024
-const HEADERS_WITHIN_MS = 10_000
+const LEVELS_MOST = 32
+/** The second is how often Node looks whether the first has passed. */
+const LISTENER = { headersTimeout: 10_000, connectionsCheckingInterval: 2_000 } as const
 const REQUEST_WITHIN_MS = 300_000
 const CONNECTIONS_MOST = 2_000
+/** Of one address: a single one cannot take all. Proxies of ours may. */
+const CONNECTIONS_OF_ONE = 200
+/** Characters of JSON that one key may send in a minute. */
+const CHARACTERS_A_MINUTE = 64 * 1024 ** 2
 const LONGEST_ID = 300
 
 export interface Tls {
@@ -50,7 +59,7 @@ export async function buildServer(
   const server = newServer(door, tls)
   server.setValidatorCompiler(validatorCompiler)
   server.setSerializerCompiler(serializerCompiler)
-  takeJson(server)
+  takeJson(server, door)
   answerProblems(server, door)
   refuseUnlisted(server)
   await server.register(helmet, {
@@ -88,7 +97,7 @@ export async function buildServer(
 function newServer(door: Door, tls: Tls | null): Server {
   const { trustedProxies, app } = door
   const server = fastify({
-    ...(tls === null ? {} : { https: { ...tls, minVersion: 'TLSv1.2' } }),
+    ...(tls === null ? { http: LISTENER } : { https: { ...LISTENER, ...tls, minVersion: 'TLSv1.2' } }),
     bodyLimit: BODY_BYTES_MOST,
     requestTimeout: REQUEST_WITHIN_MS,
     exposeHeadRoutes: false,
@@ -96,27 +105,60 @@ function newServer(door: Door, tls: Tls | null): Server {
     genReqId: () => randomUUID(),
     trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
     routerOptions: { maxParamLength: LONGEST_ID },
-    http: { headersTimeout: HEADERS_WITHIN_MS },
     frameworkErrors: (error: unknown, request: FastifyRequest, reply: FastifyReply) =>
       void tell(problemOf(error, app.scrub), request, reply),
   } as object) as unknown as Server
   server.server.maxConnections = CONNECTIONS_MOST
+  limitSockets(server.server, trustedProxies)
   return server.withTypeProvider<ZodTypeProvider>()
 }
 
-function takeJson(server: Server): void {
-  server.removeAllContentTypeParsers()
-  server.addContentTypeParser('application/json', { parseAs: 'string' }, async (_: unknown, text: string | Buffer) => {
-    let value: unknown
-    try {
-      value = JSON.parse(String(text))
-    } catch {
-      throw new ProblemError('json_invalid', 'The body is not JSON. Nothing was changed.')
-    }
-    // Of two values under one name, readers take one or the other.
-    if (membersWritten(String(text)) === membersIn(value)) return value
-    throw new ProblemError('json_invalid', 'The body names a field twice: write each once. Nothing was changed.')
+function limitSockets(listener: Server['server'], trustedProxies: readonly string[]): void {
+  const open = new Map<string, number>()
+  const proxies = networkList(trustedProxies)
+  // Before TLS as well: a handshake costs more than a socket.
+  listener.on('connection', (socket: Socket) => {
+    const { remoteAddress: address } = socket
+    if (address === undefined || isWithin(proxies, address)) return
+    const count = (open.get(address) ?? 0) + 1
+    open.set(address, count)
+    socket.once('close', () => {
+      const left = (open.get(address) ?? 1) - 1
+      if (left === 0) open.delete(address)
+      else open.set(address, left)
+    })
+    if (count > CONNECTIONS_OF_ONE) socket.destroy()
   })
+}
+
+function takeJson(server: Server, { app }: Door): void {
+  const charactersOf = createAllowance(CHARACTERS_A_MINUTE, () => app.clock.monotonicMs())
+  server.removeAllContentTypeParsers()
+  server.addContentTypeParser(
+    'application/json',
+    { parseAs: 'string' },
+    async ({ caller, ip }: FastifyRequest, text: string | Buffer) => {
+      const waitMs = charactersOf.take(caller?.key.id ?? ip, text.length)
+      if (waitMs > 0)
+        throw new ProblemError('rate_limited', 'This key has sent too much in the last minute. Nothing was changed.', {
+          retryAfterS: Math.ceil(waitMs / 1000),
+        })
+      let value: unknown
+      try {
+        value = JSON.parse(String(text))
+      } catch {
+        throw new ProblemError('json_invalid', 'The body is not JSON. Nothing was changed.')
+      }
+      if (isNestedDeeper(value, LEVELS_MOST))
+        throw new ProblemError(
+          'json_invalid',
+          `The body is nested deeper than ${LEVELS_MOST} levels. Nothing was changed.`,
+        )
+      // Of two values under one name, readers take one or the other.
+      if (membersWritten(String(text)) === membersIn(value)) return value
+      throw new ProblemError('json_invalid', 'The body names a field twice: write each once. Nothing was changed.')
+    },
+  )
 }
 
 function answerProblems(server: Server, { app }: Door): void {

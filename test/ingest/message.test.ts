@@ -275,7 +275,20 @@ describe('a message is refused', () => {
   )
 
   test('as usual where it is as large as it may be', () => {
-    const read = parse({ ...CAPTURE, cust_fname: 'x'.repeat(65_000) })
-    expect(read).toMatchObject({ kind: 'refused', reasons: [expect.stringMatching(/^cust_fname/)], withheld: null })
+    const many = Object.fromEntries(Array.from({ length: 120 }, (_, i) => [`extra_${i}`, 'x'.repeat(500)]))
+    const read = parse({ ...CAPTURE, ...many })
+    expect(read).toMatchObject({ kind: 'refused', reasons: [expect.stringMatching(/extra_119/)], withheld: null })
+  })
+
+  test('at its first text that is longer than a field may be, of which nothing is looked at', () => {
+    for (const field of Object.keys(CAPTURE)) {
+      const read = parse({ ...CAPTURE, [field]: '4111111111111111'.repeat(33) })
+      expect(read, field).toMatchObject({
+        kind: 'refused',
+        reasons: [expect.stringMatching(new RegExp(`^${field}: has a name or text of more than 512 characters`))],
+        withheld: 'it could not be looked through for card data',
+      })
+    }
+    expect(parse({ ...CAPTURE, ['x'.repeat(513)]: 1 })).toMatchObject({ withheld: expect.any(String) })
   })
 })

@@ -22,6 +22,52 @@ test('docs/openapi.json is what the server says now (npm run openapi)', async ()
   expect(said).toEqual(JSON.parse(committed()))
 })
 
+test('is made once, is not sent again to a caller that has it, and describes no page of the console', async () => {
+  const first = await served.ask('GET', '/openapi.json')
+  const etag = String(first.headers.etag)
+  const again = await served.ask('GET', '/openapi.json', { headers: { 'if-none-match': etag } })
+  expect([first.statusCode, again.statusCode, again.body]).toEqual([200, 304, ''])
+  expect((await served.ask('GET', '/openapi.json', { headers: { 'if-none-match': '"other"' } })).body).toBe(first.body)
+  expect(Object.keys(first.said.paths).toSorted()).toEqual(
+    [...new Set(Object.values(ROUTES).map(({ path }) => path.replaceAll(/:(\w+)/g, '{$1}')))].toSorted(),
+  )
+})
+
+/** Whether no text of it is read past its length. */
+function isBounded({ type, maxLength, format, pattern, ...others }: Schema): boolean {
+  return (
+    type !== 'string' || maxLength !== undefined || 'enum' in others || 'const' in others || isClosed(format, pattern)
+  )
+}
+
+/** A pattern that ends, or the form of a date. */
+function isClosed(format: string | undefined, pattern = '+'): boolean {
+  return format === 'date-time' || (/^\^.*\$$/.test(pattern) && !/[+*]|\{\d+,\}/.test(pattern))
+}
+
+interface Schema {
+  readonly type?: string
+  readonly maxLength?: number
+  readonly format?: string
+  readonly pattern?: string
+}
+
+function unboundedIn(part: unknown, at: string): string[] {
+  if (typeof part !== 'object' || part === null) return []
+  const own = isBounded(part as Schema) ? [] : [at]
+  return [...own, ...Object.entries(part).flatMap(([name, inner]) => unboundedIn(inner, `${at}/${name}`))]
+}
+
+test('every text that a caller may write has a length, so that nothing of it is read past that', () => {
+  const { paths } = JSON.parse(committed()) as { paths: Record<string, Record<string, Record<string, unknown>>> }
+  const asked = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, { requestBody, parameters }]) =>
+      unboundedIn({ requestBody, parameters }, `${method} ${path}`),
+    ),
+  )
+  expect(asked).toEqual([])
+})
+
 test('has every route, with the scope that it asks for', () => {
   const { paths } = JSON.parse(committed())
   const told = Object.entries(paths as Record<string, Record<string, Operation>>).flatMap(([path, methods]) =>

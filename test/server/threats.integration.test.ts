@@ -7,7 +7,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { crc32 } from 'node:zlib'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { createLog } from '../../src/log.ts'
 import { assertMayListen, hostsOf } from '../../src/server/hosts.ts'
 import { buildServer, listen } from '../../src/server/server.ts'
@@ -271,6 +271,73 @@ test('no key and nothing that was searched for is in the log or in the ledger', 
   expect(all).not.toMatch(/HIDDEN|mine|\u2028|trk_/)
   const isTold = (one: string) => one.includes(secret) || one.includes(secret.slice(0, 20)) || one.includes('HIDDEN')
   expect([all, ...bytes].filter(isTold)).toEqual([])
+})
+
+test('of a text that is too long nothing else is told, as nothing else was looked at', async () => {
+  const batch = await submit(served.ledger, served.accounts.shop, [refund('A')])
+  const { key } = await served.key()
+  const { statusCode, said } = await served.ask('POST', `/v1/batches/${batch}/pause`, {
+    ...{ key, headers: { 'idempotency-key': 'long' }, body: { reason: '%B4111111111111111^\n'.repeat(100) } },
+  })
+  expect([statusCode, said.errors.map((one: { pointer: string }) => one.pointer)]).toEqual([400, ['/reason']])
+})
+
+test('a body nested without end is refused, and nothing fails of it', async () => {
+  const { key } = await served.key()
+  const { statusCode, said } = await served.ask('POST', '/v1/instructions', {
+    ...{ key, headers: { 'idempotency-key': 'deep' }, body: '['.repeat(100_000) + ']'.repeat(100_000) },
+  })
+  expect([statusCode, said.code, said.detail]).toEqual([400, 'json_invalid', expect.stringContaining('32 levels')])
+})
+
+test('a repeated request has its effect once, in whichever spelling of its path it comes again', async () => {
+  const batch = await submit(served.ledger, served.accounts.shop, [refund('A')])
+  const { key } = await served.key()
+  const pause = (path: string, reason: string) =>
+    served.ask('POST', `/v1/batches/${path}/pause`, { key, headers: { 'idempotency-key': 'p' }, body: { reason } })
+  expect((await pause(batch, 'look')).statusCode).toBe(200)
+  const spelled = `%3${batch[0]}${batch.slice(1)}`
+  expect((await pause(spelled, 'look')).headers['idempotent-replayed']).toBe('true')
+  expect((await pause(spelled, 'another')).said.code).toBe('idempotency_key_reused')
+})
+
+test('one address cannot take all connections', async () => {
+  const other = await openServed()
+  const { url, close } = await listen(other.server, { host: '127.0.0.1', port: 0 })
+  const sockets = Array.from({ length: 203 }, () => connect(Number(new URL(url).port), '127.0.0.1'))
+  const closed = sockets.map((socket, i) => new Promise<number>((resolve) => socket.once('close', () => resolve(i))))
+  for (const socket of sockets) socket.on('error', () => {}).resume()
+  await vi.waitFor(() => expect(sockets.filter(({ closed }) => closed)).toHaveLength(3))
+  for (const socket of sockets) socket.destroy()
+  await Promise.all(closed)
+  // Whoever has left counts no more.
+  const next = connect(Number(new URL(url).port), '127.0.0.1')
+  next.write('GET /livez HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n')
+  expect(String((await next.toArray()).join(''))).toContain('200 OK')
+  await close()
+  await other.close()
+})
+
+test('an address that is refused over and over is refused before its key is looked up, and no other is', async () => {
+  const other = await openServed()
+  const { key } = await other.key()
+  let looks = 0
+  const look = other.ledger.key
+  Object.assign(other.ledger, {
+    key: (id: string) => {
+      looks += 1
+      return look(id)
+    },
+  })
+  const wrong = `${key.slice(0, -1)}${key.endsWith('a') ? 'b' : 'a'}`
+  const ask = (given: string, from: string) => other.ask('GET', '/v1/batches', { key: given, from })
+  for (let i = 0; i < 600; i++) expect((await ask(wrong, '192.0.2.7')).statusCode).toBe(401)
+  const before = looks
+  const refused = await ask(key, '192.0.2.7')
+  expect([refused.statusCode, refused.said.code, looks - before]).toEqual([429, 'rate_limited', 0])
+  expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0)
+  expect((await ask(key, '192.0.2.8')).statusCode).toBe(200)
+  await other.close()
 })
 
 test('the limit of one key is not that of another, and cannot be passed by another address', async () => {

@@ -12,10 +12,10 @@ import { answerOnce } from '../once.ts'
 import { answerPage, pageOf } from '../pages.ts'
 import { notFound, ProblemError } from '../problems.ts'
 import { addRoute } from '../route.ts'
-import { DELIVERY, ENDPOINT } from '../schemas.ts'
+import { DELIVERY, ENDPOINT, LENGTH_FIRST } from '../schemas.ts'
 
 const ID = z.string().regex(/^ep_[0-9a-z]{1,40}$/)
-const TYPES = z.array(z.string().refine(isEventPattern, 'is no type of an event')).min(1).max(50)
+const TYPES = z.array(z.string().max(64, LENGTH_FIRST).refine(isEventPattern, 'is no type of an event')).min(1).max(50)
 const NEW = z.strictObject({
   url: z.string().max(2_000).describe('https, and not in a private or reserved network.'),
   events: TYPES.optional().describe('Types or groups, such as `batch.*`; absent: all but `row.*`.'),

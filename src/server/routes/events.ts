@@ -6,13 +6,13 @@ import { type ApiKey, seesMerchant } from '../../domain/api-key.ts'
 import { EVENT_TYPES, type EventFact, isEventPattern } from '../../domain/event.ts'
 import { callerOf, type Door, type Server } from '../door.ts'
 import { addRoute } from '../route.ts'
-import { EVENT } from '../schemas.ts'
+import { EVENT, LENGTH_FIRST } from '../schemas.ts'
 
 const MOST = 200
 
 const TYPES = z
   .string()
-  .max(1_000)
+  .max(1_000, LENGTH_FIRST)
   .transform((text) => text.split(','))
   .refine((types) => types.every(isEventPattern), `is of ${EVENT_TYPES.join(', ')}, or a group such as batch.*`)
 

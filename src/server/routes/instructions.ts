@@ -146,7 +146,7 @@ function bare(text: string): string {
 }
 
 const CANCELLING = REASONED.extend({
-  merchant: z.string().min(1).optional().describe('Where several have that reference.'),
+  merchant: z.string().min(1).max(100).optional().describe('Where several have that reference.'),
 })
 
 function addCancelling(server: Server, door: Door): void {
