@@ -67,7 +67,7 @@ async function readUpload(door: FilesDoor, folder: string, record: Check, asked:
   const { queue, ingest, app, spool } = door
   const write = (over: Partial<Check>) => writeCheck(folder, { ...record, ...over })
   try {
-    await queue.run(record.id, async (signal, tell) => {
+    await queue.run({ name: record.id, caller: record.by, records: false }, async (signal, tell) => {
       await write({ state: 'reading' })
       const found = await ingest(asked, signal, tell)
       if (found.said?.code === 'card-data') await spool.removeUpload(record.file.id)

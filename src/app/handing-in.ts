@@ -26,8 +26,6 @@ export type HandedIn =
   | { readonly kind: 'holds-other'; readonly batch: string; readonly refusals: unknown }
   | { readonly kind: 'refused'; readonly refusals: unknown }
 
-const NEVER = new AbortController().signal
-
 /** `unread` may have been recorded all the same: asked again, it is the same batch. */
 export async function handIn(door: FilesDoor, caller: FilesCaller, asked: HandingIn): Promise<HandedIn> {
   const { spool, queue, ingest } = door
@@ -37,8 +35,10 @@ export async function handIn(door: FilesDoor, caller: FilesCaller, asked: Handin
   if (upload.sha256 !== check.result?.file_sha256) return { kind: 'other-bytes' }
   const file = { path: upload.path, name: check.file.name, sha256: check.file.sha256 }
   const submit = { act: 'submit', ...shownBy(caller), ...file, given: { ...given, yes: true } } as const
-  // The server may be told to end meanwhile: what is being recorded comes to its end.
-  const { said, exit } = await queue.run(name, () => ingest(told === undefined ? submit : { ...submit, told }, NEVER))
+  const turn = { name, caller: caller.identity, records: true }
+  const { said, exit } = await queue.run(turn, (signal) =>
+    ingest(told === undefined ? submit : { ...submit, told }, signal),
+  )
   return said === null || exit === null ? { kind: 'unread' } : handedIn(said as Said)
 }
 

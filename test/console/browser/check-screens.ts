@@ -126,7 +126,7 @@ async function reading(desk: Desk, rows: number): Promise<string> {
     }),
   )
   const isTold = desk.door.queue.waitForProgress(id, 5_000)
-  void desk.door.queue.run(id, (signal, tell) => {
+  void desk.door.queue.run({ name: id, caller: 'desk', records: false }, (signal, tell) => {
     tell({ rows, of: 100_000, first })
     return new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
   })
