@@ -77,8 +77,6 @@ export interface DraftHeader {
   readonly onlyNew?: boolean
   /** How many look-alikes a person let pass. Absent: none. */
   readonly lookalikesAllowed?: number
-  /** How many rows above the limit of a whole day a person let pass. Absent: none. */
-  readonly aboveLimitAllowed?: number
   /** For how many days a row that was sent under another run key counts as a look-alike. */
   readonly lookalikeDays: number
   /** Per cent by which the captures of an order may exceed its authorization. */

@@ -99,7 +99,7 @@ function apartText(ms: number): string {
 export function limitText({ direction, currency, limitMinor, timeZone, untilMs, holdsAbove }: LimitReached): string {
   const limit = `${amountText(limitMinor, currency)} ${currency}`
   const above = holdsAbove
-    ? `; a row above ${limit} by itself, which nobody has accepted, waits until the limit is raised`
+    ? `; a row above ${limit} by itself, which nobody has accepted for this limit, waits until the limit is raised, or until it is cancelled and handed in again`
     : ''
   return `the limit of ${limit} a day for ${directionText(direction)} is reached${above}. It goes on at ${isoOf(untilMs)}, when the next day begins in ${timeZone}, or once daily_limit is raised and the worker or run is started again`
 }

@@ -66,7 +66,6 @@ export async function reviewFile(
     refundDays: request.refundDays ?? null,
     dailyLimits: request.dailyLimits,
     reasonRules: request.reasonRules ?? [],
-    aboveLimitAllowed: request.allowAboveLimit,
     lookalikesAllowed: request.allowLookalikes,
     nowMs: request.nowMs,
     canaryRows: request.canaryRows,

@@ -12,9 +12,9 @@ import type { Life } from './world.ts'
 
 export function requestOf(
   accountId: AccountId,
-  { file, allowLookalikes }: Handed,
+  { file, allowLookalikes, allowAboveLimit = 0 }: Handed,
   life: Life,
-  captureTolerance = 0,
+  { captureTolerance, dailyLimits }: Pick<SubmitRequest, 'captureTolerance' | 'dailyLimits'>,
 ): SubmitRequest {
   const { runKey, retry, skipInvalid, onlyNew, canaryRows, maxDeclinedPercent } = file
   return {
@@ -24,8 +24,8 @@ export function requestOf(
     sandbox: false,
     lookalikeDays: 20,
     captureTolerance,
-    dailyLimits: null,
-    allowAboveLimit: 1, // whoever hands it in means what is above the limit of a day
+    dailyLimits,
+    allowAboveLimit,
     expectCount: null,
     expectTotals: [],
     nowMs: life.clock.nowMs(),

@@ -45,7 +45,7 @@ export interface Recorded {
 export const RECORDED: Readonly<Record<keyof Recorded, string>> = {
   rows: `
     SELECT id, batch_id AS "batchId", account_id AS "accountId", row_no AS "rowNo", state, reference, content, operation, order_key AS "orderKey",
-      answered_order_id AS "answeredOrderId", CAST(amount_minor AS TEXT) AS "amountMinor", expires_at AS "expiresAtMs",
+      answered_order_id AS "answeredOrderId", CAST(amount_minor AS TEXT) AS "amountMinor", CAST(accepted_limit AS TEXT) AS "acceptedLimit", expires_at AS "expiresAtMs",
       attempt, transaction_id AS "transactionId", supersedes, duplicate_of AS "duplicateOf", warning, money_warning AS "moneyWarning"
     FROM instruction WHERE batch_id IN (SELECT id FROM batch WHERE stage = 'open') ORDER BY id`,
   moves: `
@@ -71,6 +71,7 @@ export interface RecordedRow {
   readonly orderKey: string | null
   readonly answeredOrderId: string | null
   readonly amountMinor: string | null
+  readonly acceptedLimit: string | null
   readonly attempt: number
   readonly transactionId: string | null
   readonly expiresAtMs: number | null
@@ -143,8 +144,8 @@ function rate({ truth, plan, fastest = 1 }: Books): string[] {
 }
 
 /**
- * On no day did more leave, or come, than the limit of it: by what the gateway executed, and by when that was claimed. A row above the whole
- * limit has a day to itself. What a person had sent again although it was executed has been given back by their word.
+ * On no day did more leave, or come, than the limit of it: by what the gateway executed, and by when that was claimed. A row that a person
+ * accepted above the whole limit has a day to itself. What a person had sent again although it was executed has been given back by their word.
  */
 function dailyLimits({ truth, plan, recorded }: Books): string[] {
   const { dailyLimits: limits = null } = plan
@@ -159,12 +160,14 @@ function dailyLimits({ truth, plan, recorded }: Books): string[] {
     if (status !== 'APPROVED' || row === undefined || at === undefined || direction === null) return []
     if (truth.misjudged.has(`${accountId}/${reference}`)) return []
     const day = dayOf(at, limits.timeZone).startsAtMs
-    return [{ day: `${accountId} ${direction} ${new Date(day).toISOString()}`, amount: BigInt(row.amountMinor ?? 0) }]
+    const amount = BigInt(row.amountMinor ?? 0)
+    return [{ day: `${accountId} ${direction} ${new Date(day).toISOString()}`, amount, accepted: row.acceptedLimit }]
   })
   const [limit = 0n] = limits.amounts.values()
   return Array.from(Map.groupBy(executed, ({ day }) => day)).flatMap(([day, entries]) => {
     const sum = entries.reduce((all, { amount }) => all + amount, 0n)
-    return sum <= limit || entries.length === 1 ? [] : [`${day}: ${sum} was executed, and the limit is ${limit}`]
+    const hasDayToItself = entries.length === 1 && entries[0]?.accepted === String(limit)
+    return sum <= limit || hasDayToItself ? [] : [`${day}: ${sum} was executed, and the limit is ${limit}`]
   })
 }
 

@@ -12,6 +12,8 @@ import type { SimulatedRecord } from './record.ts'
 export interface Handed {
   readonly file: KeptFile
   readonly allowLookalikes: number
+  /** Absent: none. */
+  readonly allowAboveLimit?: number
 }
 
 export function textOf({ file, allowLookalikes }: Handed): string {

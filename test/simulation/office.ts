@@ -301,7 +301,7 @@ export class Office {
       instruction,
       runKey,
       allowLookalikeOf,
-      accept: [],
+      accept: isMeant ? ['above_limit'] : [],
       batchName: null,
       replyTo: null,
       cells: { reference: instruction.reference },
@@ -378,7 +378,7 @@ export class Office {
     while (handed !== null) {
       const { file } = handed
       this.#keep(handed, life)
-      const request = requestOf(accountId, handed, life, plan.captureTolerance)
+      const request = requestOf(accountId, handed, life, plan)
       const submitted = await submitFile(inputOf(file, life), request, CLERK, ledger).catch((error: Error) => {
         if (month === null || !error.message.includes('is another spelling of')) throw error
         life.say(() => error.message)
@@ -397,7 +397,11 @@ export class Office {
       }
       const { reviewed } = submitted
       for (const wrong of lookAtCorrection(file, reviewed, record)) world.fail(wrong)
-      handed = await (month?.answer(handed, reviewed) ?? answer(handed, reviewed, () => this.#recorded()))
+      const above = reviewed.review.aboveLimit.reduce((sum, { rows }) => sum + rows, 0)
+      handed =
+        above === (handed.allowAboveLimit ?? 0)
+          ? await (month?.answer(handed, reviewed) ?? answer(handed, reviewed, () => this.#recorded()))
+          : { ...handed, allowAboveLimit: above } // whoever hands it in means it
       await reviewed.draft.discard()
     }
     life.say(() => `${kept.name} is refused`)

@@ -8,7 +8,7 @@
 import { IS_CARD_EVENT } from '../texts/review/reattempts.ts'
 
 /** Any change of the tables takes another number. Those below 15 belong to ledgers that this program never opens. */
-export const SCHEMA_VERSION = 15
+export const SCHEMA_VERSION = 16
 
 /** A partition is taken away as a whole, and its indexes stay in memory while rows are added to it. */
 export const ROWS_PER_PARTITION = 16_000_000
@@ -106,7 +106,6 @@ const TABLES = `
     submitter TEXT COLLATE "C",
     lookalikes_allowed BIGINT NOT NULL DEFAULT 0,
     capture_tolerance BIGINT NOT NULL DEFAULT 0,
-    above_limit_allowed BIGINT NOT NULL DEFAULT 0,
     arrivals TEXT COLLATE "C",
     repeats_at BIGINT,
     arrived_hour BIGINT
@@ -182,7 +181,8 @@ const TABLES = `
     arrived_at BIGINT,
     reattempt_of TEXT COLLATE "C",
     made BIGINT NOT NULL DEFAULT 0,
-    given TEXT COLLATE "C"
+    given TEXT COLLATE "C",
+    accepted_limit BIGINT
   ) PARTITION BY RANGE (id);
   CREATE INDEX instruction_row ON instruction (batch_id, row_no);
   -- With execute_at, so that rows which wait for the clock are passed over without being read.

@@ -29,6 +29,14 @@ export function fitsLimit(
   return spentMinor + amountMinor <= limitMinor || (mayExceed && spentMinor === 0n)
 }
 
+/**
+ * Whether a person has accepted that a row is above this limit. `acceptedMinor`: the limit that they were asked about; null: they were not.
+ * Nobody's acceptance of a higher limit is taken for that of a lower one.
+ */
+export function isAccepted({ limitMinor }: Pick<LimitedAmount, 'limitMinor'>, acceptedMinor: bigint | null): boolean {
+  return acceptedMinor !== null && acceptedMinor <= limitMinor
+}
+
 /** By when of the next day all that did not fit is due again. */
 export const NEXT_DAY_BY_MS = 60_000
 

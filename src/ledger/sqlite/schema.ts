@@ -6,7 +6,7 @@ import { IS_CARD_EVENT } from '../texts/review/reattempts.ts'
 import { PLANNER } from './planner.ts'
 
 /** Any change of the tables takes another number. Those below 38 belong to ledgers that this program never opens. */
-export const SCHEMA_VERSION = 38
+export const SCHEMA_VERSION = 39
 
 export const SCHEMA = `
   -- What the ledger knows of itself: its id, the identity of its file, the approval policy.
@@ -100,7 +100,6 @@ export const SCHEMA = `
     submitter TEXT, -- the identity of who submitted it; null: it is a draft
     lookalikes_allowed INTEGER NOT NULL DEFAULT 0, -- how many look-alikes a person took
     capture_tolerance INTEGER NOT NULL DEFAULT 0, -- per cent by which captures may exceed their authorization
-    above_limit_allowed INTEGER NOT NULL DEFAULT 0, -- how many rows above the limit of a whole day a person took
     arrivals TEXT, -- JSON: what a batch of messages took by the hour; null: nothing
     repeats_at INTEGER, -- all of it was recorded before, longer ago than look-alikes count: when the last of that was sent; null: not so
     arrived_hour INTEGER -- the beginning of the last hour in which it took a message
@@ -177,6 +176,7 @@ export const SCHEMA = `
     reattempt_of TEXT, -- the reference of the first attempt at a charge that was declined
     made INTEGER NOT NULL DEFAULT 0, -- the reference was made by this program and does not come from the file
     given TEXT, -- the reference in its file, where it names an instruction that is recorded under another one
+    accepted_limit INTEGER, -- of a whole day: a person has accepted that the row is above it; null: nobody was asked
     UNIQUE (batch_id, row_no)
   ) STRICT;
   -- With execute_at, so that rows which wait for the clock are passed over without being read.

@@ -249,7 +249,7 @@ export function describeLimits(): void {
 
     test('one that a person accepted has a day to itself, from its beginning', async () => {
       const rows = [refund('A', amount(1n)), refund('B', amount(20_000n)), refund('C', amount(10_000n))]
-      const batchId = await submit(ledger, accountId, rows, { aboveLimitAllowed: 1, dailyLimits: LIMITS })
+      const batchId = await submit(ledger, accountId, rows, { dailyLimits: LIMITS })
       for (const [reference, answer] of [
         ['A', 'claimed'],
         ['B', 'not-free'],
@@ -260,6 +260,24 @@ export function describeLimits(): void {
       expect(await claimOf(batchId, 'B', MIDNIGHT)).toBe('claimed')
       expect(await claimOf(batchId, 'C', NEXT_DAY)).toBe('not-free')
       expect(await claimOf(batchId, 'C', NEXT_DAY + DAY_MS)).toBe('claimed')
+    })
+
+    test('what a person accepted is of one row, and of the limit that they were asked about', async () => {
+      const rows = [refund('A', amount(20_000n)), refund('B', amount(9_000n))]
+      const batchId = await submit(ledger, accountId, rows, { dailyLimits: LIMITS })
+      for (const reference of ['A', 'B']) expect(await claimOf(batchId, reference, NOW, of(8_000n))).toBe('not-free')
+      expect((await ledger.batch(batchId))?.limitReached).toMatchObject({ holdsAbove: true, limitMinor: 8_000n })
+      await ledger.applyLimits(accountId, LIMITS, NOW + 1)
+      expect(await dueNow(batchId, NOW + 1)).toEqual(['A', 'B'])
+      expect(await claimOf(batchId, 'A', NOW + 1)).toBe('claimed')
+      await ledger.applyLimits(accountId, of(8_500n), NEXT_DAY)
+      const others = await submit(ledger, accountId, [refund('C', amount(8_600n)), refund('D', amount(9_100n))], {
+        dailyLimits: of(9_000n),
+      })
+      const tomorrow = NEXT_DAY + DAY_MS
+      for (const reference of ['C', 'D'])
+        expect(await claimOf(others, reference, tomorrow, of(8_500n)), reference).toBe('not-free')
+      expect(await claimOf(others, 'D', tomorrow + DAY_MS, of(9_050n))).toBe('claimed')
     })
 
     test('is shown with the batch whose rows wait for it, and with no other', async () => {

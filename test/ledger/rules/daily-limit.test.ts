@@ -2,7 +2,13 @@ import { expect, test } from 'vitest'
 import type { LimitedAmount } from '../../../src/domain/daily-limit.ts'
 import type { AccountId } from '../../../src/domain/ids.ts'
 import { STATES } from '../../../src/domain/states.ts'
-import { countsTowardsLimit, dueAfterLimit, fitsLimit, isSameLimit } from '../../../src/ledger/rules/daily-limit.ts'
+import {
+  countsTowardsLimit,
+  dueAfterLimit,
+  fitsLimit,
+  isAccepted,
+  isSameLimit,
+} from '../../../src/ledger/rules/daily-limit.ts'
 import { EUR } from '../../fixtures/ledgers.ts'
 
 const limited = (amountMinor: bigint): LimitedAmount => ({
@@ -41,4 +47,13 @@ test('a limit is the same by its amount, its currency and its zone', () => {
   const { currency, timeZone, limitMinor } = limited(1n)
   const same = (limits: Parameters<typeof isSameLimit>[1]) => isSameLimit({ currency, timeZone, limitMinor }, limits)
   expect([of(100n), of(101n), of(100n, 'Europe/Berlin'), null].map(same)).toEqual([true, false, false, false])
+})
+
+test.each([
+  [null, false],
+  [99n, true],
+  [100n, true],
+  [101n, false],
+] as const)('what was accepted above a limit of %s holds for one of 100: %s', (accepted, holds) => {
+  expect(isAccepted({ limitMinor: 100n }, accepted)).toBe(holds)
 })

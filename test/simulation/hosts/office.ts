@@ -26,6 +26,8 @@ import type { HostsPlan, PlannedBatch } from './plan.ts'
 import type { HostsPlant } from './plants.ts'
 import type { SimulatedServer } from './server.ts'
 
+const NOTHING_LIMITED = { captureTolerance: 0, dailyLimits: null }
+
 export interface HostsParts {
   readonly world: World
   readonly server: SimulatedServer
@@ -245,7 +247,10 @@ export class HostsOffice {
     this.command('submit', async (life, ledger, clock) => {
       const accountId = await ledger.account('merchant-0', 'https://gateway-0', 'user', clock.nowMs())
       for (const allowLookalikes of [0, file.rows.length]) {
-        const request = { ...requestOf(accountId, { file, allowLookalikes }, life), nowMs: clock.nowMs() }
+        const request = {
+          ...requestOf(accountId, { file, allowLookalikes }, life, NOTHING_LIMITED),
+          nowMs: clock.nowMs(),
+        }
         const submitted = await submitFile(inputOf(file, life), request, CLERK, ledger)
         if (submitted.kind !== 'refused') {
           life.say(() => `${name} is ${submitted.batchId} (${submitted.kind})`)

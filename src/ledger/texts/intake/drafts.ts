@@ -27,7 +27,7 @@ const ROWS_PER_COPY = 500
 /** Columns that a draft row and a recorded row share, in one order. */
 const SHARED = `row_no, line, cells, state, reference, made, given, holds_reference, run_key, operation, amount_minor, currency, order_id,
   order_key, vault_id, card, xtl_order_id, save_card, details, execute_at, expires_at, content, lookalike, due_at, attempt, ever_in_doubt,
-  completed_at, reason, duplicate_of, supersedes, reattempt_of`
+  completed_at, reason, duplicate_of, supersedes, reattempt_of, accepted_limit`
 
 /** A draft that its submit may still fill: no other has begun to delete it. */
 const IS_ALIVE = "stage = 'draft' AND hold = 'none'"
@@ -140,10 +140,10 @@ function* repeatsAt({ nowMs, lookalikeDays, fedBack }: DraftHeader): Script<numb
 const INSERT_BATCH = `
     INSERT INTO batch (id, account_id, source, source_day, stage, file_name, file_sha256, run_key, reading, columns, sandbox, created_at,
       created_by, rows, canary_rows, canary_execute_at, canary_row_no, max_declined, actor_id, fed_back, needs_file, lookalikes_allowed,
-      capture_tolerance, expires_after, above_limit_allowed, repeats_at)
+      capture_tolerance, expires_after, repeats_at)
     VALUES (:batchId, :accountId, :source, :sourceDay, 'draft', :fileName, :fileSha256, :runKey, :fingerprint, :columns, :sandbox, :nowMs,
       :createdBy, :rows, :canaryRows, :canaryExecuteAtMs, :canaryRowNo, :maxDeclinedPercent, :actorId, :fedBack, :needsFile, :lookalikesAllowed,
-      :captureTolerance, :expiresAfterMs, :aboveLimitAllowed, :repeatsAtMs)
+      :captureTolerance, :expiresAfterMs, :repeatsAtMs)
     ON CONFLICT DO NOTHING RETURNING id`
 
 function* insertBatch(header: DraftHeader, actor: Actor, batchId: BatchId, figures: Figures): Script<void> {
@@ -173,7 +173,6 @@ function* insertBatch(header: DraftHeader, actor: Actor, batchId: BatchId, figur
     lookalikesAllowed: header.lookalikesAllowed ?? 0,
     captureTolerance: header.captureTolerance,
     expiresAfterMs: header.expiresAfterMs ?? null,
-    aboveLimitAllowed: header.aboveLimitAllowed ?? 0,
     repeatsAtMs,
   })
   if (inserted.length === 0) throw takenFault() // a message took the name

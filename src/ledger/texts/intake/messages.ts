@@ -56,13 +56,14 @@ const ARRIVALS = 'SELECT arrivals FROM batch WHERE id = :batchId'
 const NEXT_ROW = `
     UPDATE batch SET rows = rows + 1, lookalikes_allowed = lookalikes_allowed + CAST(:allowed AS BIGINT), arrivals = :arrivals,
       capture_tolerance = @greatest(capture_tolerance, CAST(:captureTolerance AS BIGINT)),
-      above_limit_allowed = above_limit_allowed + CAST(:aboveLimit AS BIGINT),
       arrived_hour = @greatest(coalesce(arrived_hour, 0), CAST(:hour AS BIGINT))
     WHERE id = :batchId RETURNING rows`
 
 const INSERT = `
-    INSERT INTO instruction (batch_id, account_id, row_no, line, cells, state, holds_reference, run_key, due_at, arrived_at, ${INSTRUCTION_COLUMNS})
-    VALUES (:batchId, :accountId, :rowNo, :rowNo, :cells, 'READY', 1, :runKey, :dueAtMs, :arrivedAtMs, ${INSTRUCTION_PARAMETERS})`
+    INSERT INTO instruction (batch_id, account_id, row_no, line, cells, state, holds_reference, run_key, due_at, arrived_at,
+      accepted_limit, ${INSTRUCTION_COLUMNS})
+    VALUES (:batchId, :accountId, :rowNo, :rowNo, :cells, 'READY', 1, :runKey, :dueAtMs, :arrivedAtMs,
+      :acceptedLimit, ${INSTRUCTION_PARAMETERS})`
 
 export function* recordMessage(
   book: Book,
@@ -112,11 +113,21 @@ function* judgeMessage(
   yield* noteAccepted()
   const rowNo = yield* nextRow({
     ...{ batchId, row, nowMs, isAllowedLookalike: like !== null, captureTolerance: message.captureTolerance },
-    isAboveLimit: aboveLimit(message.dailyLimits, message.instruction) !== null,
   })
   const cells = cellsText(MESSAGE_FIELDS.map((field) => message.cells[field] ?? ''))
   const dueAtMs = row.execute_at ?? nowMs
-  yield* change(INSERT, { ...row, batchId, accountId, rowNo, cells, runKey, dueAtMs, arrivedAtMs: nowMs })
+  const acceptedLimit = aboveLimit(message.dailyLimits, message.instruction)?.limitMinor ?? null
+  yield* change(INSERT, {
+    ...row,
+    batchId,
+    accountId,
+    rowNo,
+    cells,
+    runKey,
+    dueAtMs,
+    arrivedAtMs: nowMs,
+    acceptedLimit,
+  })
   yield* bind(batchId, rowNo)
   yield* keepSpelling(message)
   yield* keepReplyTo(message, { batchId, rowNo })
@@ -171,19 +182,11 @@ interface Arrived {
   readonly nowMs: number
   /** Who approves the batch is told of it. */
   readonly isAllowedLookalike: boolean
-  readonly isAboveLimit: boolean
   readonly captureTolerance: number
 }
 
 /** The number of the row, which is noted as arrived. */
-function* nextRow({
-  batchId,
-  row,
-  nowMs,
-  isAllowedLookalike,
-  isAboveLimit,
-  captureTolerance,
-}: Arrived): Script<number> {
+function* nextRow({ batchId, row, nowMs, isAllowedLookalike, captureTolerance }: Arrived): Script<number> {
   const { arrivals: noted } = (yield* one<{ arrivals: string | null }>(ARRIVALS, { batchId }))!
   const arrivals = noteArrival(noted, { ...askedBy(row), atMs: nowMs })
   const allowed = isAllowedLookalike ? 1 : 0
@@ -193,7 +196,6 @@ function* nextRow({
     hour: hourBefore(nowMs),
     allowed,
     captureTolerance,
-    aboveLimit: isAboveLimit ? 1 : 0,
   }))!.rows
 }
 

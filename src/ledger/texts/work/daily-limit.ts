@@ -6,7 +6,7 @@ import type { AccountId, RowId } from '../../../domain/ids.ts'
 import type { Operation } from '../../../domain/instruction.ts'
 import type { Currency } from '../../../domain/money.ts'
 import type { Claim, WorkLedger } from '../../../ports/ledger/work.ts'
-import { COUNTED, dueAfterLimit, fitsLimit, isSameLimit, NEXT_DAY_BY_MS } from '../../rules/daily-limit.ts'
+import { COUNTED, dueAfterLimit, fitsLimit, isAccepted, isSameLimit, NEXT_DAY_BY_MS } from '../../rules/daily-limit.ts'
 import { listOf } from '../conditions.ts'
 import { type Engine, KEPT } from '../engine.ts'
 import { all, allExact, change, count, exists, oneExact, type Script, type Values } from '../script.ts'
@@ -93,12 +93,13 @@ export function* forgetSums(batchId: string): Script<void> {
   yield* change(FORGET, { batchId })
 }
 
-const MAY_EXCEED = `
-    SELECT 1 FROM instruction i JOIN batch b ON b.id = i.batch_id WHERE i.id = :rowId AND b.above_limit_allowed > 0`
+const ACCEPTED = 'SELECT accepted_limit AS "acceptedMinor" FROM instruction WHERE id = :rowId'
 
-/** Whether a person has accepted that rows of its batch are above the whole limit. */
+/** Whether a person has accepted that the row is above the whole limit. */
 export function* mayExceed(rowId: RowId, limited: LimitedAmount): Script<boolean> {
-  return isAboveLimit(limited) && (yield* exists(MAY_EXCEED, { rowId }))
+  if (!isAboveLimit(limited)) return false
+  const accepted = yield* oneExact<{ acceptedMinor: bigint | null }>(ACCEPTED, { rowId })
+  return isAccepted(limited, accepted?.acceptedMinor ?? null)
 }
 
 type Due = Pick<Claim, 'rowId' | 'attempt' | 'nowMs'>
@@ -110,9 +111,9 @@ const IS_DUE =
 export function* holdAboveLimit({ rowId, attempt, nowMs }: Due, limited: LimitedAmount): Script<boolean> {
   if (!(yield* exists(IS_DUE, { rowId, attempt, nowMs }))) return false
   const spent = yield* spentOn(limited)
-  const isAccepted = yield* mayExceed(rowId, limited)
-  if (fitsLimit(limited, spent, isAccepted)) return false
-  yield* change(HOLD, { rowId, dueAtMs: dueAfterLimit(limited, isAccepted) })
+  const exceeds = yield* mayExceed(rowId, limited)
+  if (fitsLimit(limited, spent, exceeds)) return false
+  yield* change(HOLD, { rowId, dueAtMs: dueAfterLimit(limited, exceeds) })
   const { currency, limitMinor } = limited
   const left = limitMinor > spent ? limitMinor - spent : 0n
   const dueAtMs = dueAfterLimit({ ...limited, amountMinor: 0n }, false)
@@ -188,8 +189,8 @@ const DROP = `DELETE FROM limited_day WHERE ${OF_DAY}`
 
 const REACHED = `
     SELECT d.direction, d.currency, d.limit_minor AS "limitMinor", d.time_zone AS "timeZone", d.ends_at AS "untilMs",
-      CASE WHEN EXISTS (SELECT 1 FROM instruction i JOIN batch b ON b.id = i.batch_id
-        WHERE i.batch_id = :batchId AND i.state = 'READY' AND ${WAITS_FOR_NEXT_DAY} AND b.above_limit_allowed = 0
+      CASE WHEN EXISTS (SELECT 1 FROM instruction i
+        WHERE i.batch_id = :batchId AND i.state = 'READY' AND ${WAITS_FOR_NEXT_DAY} AND (i.accepted_limit IS NULL OR i.accepted_limit > d.limit_minor)
           AND i.currency = d.currency AND d.direction = ${DIRECTION} AND i.amount_minor > d.limit_minor) THEN 1 ELSE 0 END AS above
     FROM limited_day d
     WHERE d.account_id = :accountId AND EXISTS (
