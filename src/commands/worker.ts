@@ -93,7 +93,8 @@ async function workUntil(
   const redis = await openRedis(app, lock)
   try {
     // What a dead worker was sending comes into doubt as work opens: the exit code must tell of it.
-    for (const batch of await ledger.batches()) if (countIn(batch, 'SENDING') > 0) touched.add(batch.batchId)
+    const open = await ledger.batches('open')
+    for (const batch of open) if (countIn(batch, 'SENDING') > 0) touched.add(batch.batchId)
     const unlogged = new Set<BatchId>()
     const work = await startWork(app, ledger, redis.address, {
       ...{ lock, only: null },
@@ -123,6 +124,9 @@ async function workUntil(
     } finally {
       await work.stop()
       await logEndings(app, ledger, unlogged)
+      // A row that expired, or no longer fits its order, came to its end without a request.
+      for (const batch of open)
+        if (settledIn(await viewOf(ledger, batch.batchId)) > settledIn(batch)) touched.add(batch.batchId)
     }
   } finally {
     await redis.close()

@@ -35,9 +35,9 @@ export type Attention =
   | ({ readonly code: 'daily-limit'; readonly batchId: BatchId } & LimitReached)
   /** It is told nothing more. */
   | { readonly code: 'endpoint-disabled'; readonly endpoint: Endpoint }
-  /** Rows that were left out as bad, and refunds that were declined because their orders have too little left: nobody has mended or looked at them. */
+  /** Rows that were left out as bad or expired unsent, and refunds that were declined because their orders have too little left: nobody has mended or looked at them. */
   | {
-      readonly code: 'bad-rows' | 'short-refunds'
+      readonly code: 'bad-rows' | 'expired' | 'short-refunds'
       readonly batchId: BatchId
       readonly fileName: string | null
       readonly rows: number
@@ -123,8 +123,9 @@ export function attentionIn({
   ]
 }
 
-function toMendIn({ batchId, fileName, badRows, shortRefunds, hold }: BatchView): Attention[] {
+function toMendIn({ batchId, fileName, badRows, expired, shortRefunds, hold }: BatchView): Attention[] {
   return [
+    ...(expired > 0 && hold !== 'cancelled' ? [{ code: 'expired', batchId, fileName, rows: expired } as const] : []),
     ...(badRows > 0 ? [{ code: 'bad-rows', batchId, fileName, rows: badRows } as const] : []),
     ...(shortRefunds > 0 && hold !== 'paused'
       ? [{ code: 'short-refunds', batchId, fileName, rows: shortRefunds } as const]

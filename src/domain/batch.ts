@@ -76,6 +76,8 @@ export interface BatchView {
   readonly totals: readonly BatchTotal[]
   /** INVALID rows that nobody has mended or looked at. */
   readonly badRows: number
+  /** Rows that expired unsent, and that nobody has handed in again or looked at. */
+  readonly expired: number
   /** Refunds that were declined because their orders have too little left, since a person last looked. Ten stand for more. */
   readonly shortRefunds: number
   /** APPROVED rows with a warning about money. */

@@ -95,6 +95,8 @@ export type Resolved =
         | 'other-row'
         | 'too-early'
         | 'transaction-taken'
+        | 'order-id'
+        | 'expired'
         | 'cancelled'
         | 'a-key'
         | 'proposal'

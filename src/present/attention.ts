@@ -28,6 +28,7 @@ function exitCodeOf({ code }: Attention): 3 | 4 | 5 | 6 {
     case 'late-answers':
       return EXIT.inDoubt
     case 'bad-rows':
+    case 'expired':
     case 'short-refunds':
     case 'refused-files':
       return EXIT.notAllApproved
@@ -129,6 +130,11 @@ export function attentionWords(one: Attention, ledgerPath: string): { readonly w
       return {
         what: `batch ${one.batchId}`,
         says: words`${named(one)} left out ${plural(one.rows, 'bad row')}, and nothing was sent for ${one.rows === 1 ? 'it' : 'them'}: mend ${one.rows === 1 ? 'it' : 'them'}, and hand the file in again. If nothing is to be done: ${{ act: 'resume-batch', batchId: one.batchId }}`,
+      }
+    case 'expired':
+      return {
+        what: `batch ${one.batchId}`,
+        says: words`${named(one)} has ${plural(one.rows, 'row')} that expired, and nothing was sent for ${one.rows === 1 ? 'it' : 'them'}: hand ${one.rows === 1 ? 'it' : 'them'} in again under a new reference, with a later expires_at. If nothing is to be done: ${{ act: 'resume-batch', batchId: one.batchId }}`,
       }
     case 'short-refunds':
       return {

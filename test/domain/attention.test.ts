@@ -55,18 +55,19 @@ const shop = { name: 'shop', stopped: null, held: null }
 test.each<readonly [string, Seen, readonly string[], number]>([
   ['a batch that goes on', seen({ batches: [batch({ counts: { READY: 3, APPROVED: 1 } })], accounts: [shop] }), [], 0],
   [
-    'bad rows and refunds of too much that nobody has looked at, and files that an inbox refused',
+    'bad rows, rows that expired and refunds of too much that nobody has looked at, and files that an inbox refused',
     seen({
       batches: [
-        batch({ fileName: null, badRows: 2, shortRefunds: 0 }),
-        batch({ fileName: null, badRows: 0, shortRefunds: 10 }),
+        batch({ fileName: null, badRows: 2, expired: 0, shortRefunds: 0 }),
+        batch({ fileName: null, badRows: 0, expired: 3, shortRefunds: 10 }),
+        batch({ fileName: null, badRows: 0, expired: 3, shortRefunds: 0, hold: 'cancelled' }),
       ],
       refused: [
         { folder: '/in', files: 1 },
         { folder: '/other', files: 0 },
       ],
     }),
-    ['bad-rows', 'short-refunds', 'refused-files'],
+    ['bad-rows', 'expired', 'short-refunds', 'refused-files'],
     3,
   ],
   [

@@ -79,6 +79,19 @@ test('a limit for the whole file cancels what is left, is kept by the batch, and
   expect(office.sandbox.log()).toEqual([])
 })
 
+test('a row that nobody worked off in time ends a worker with 3, and is told until somebody has looked', async () => {
+  const atMs = Date.now() + 1_500
+  const path = await put('in.csv', [refundRow(1, { expires_at: new Date(atMs).toISOString() })])
+  const { batch } = (await office.tranche('submit', path, '--json')).last
+  await until('its moment has come', () => Date.now() > atMs)
+  expect((await office.tranche('worker', '--until-idle')).code).toBe(3)
+  const check = await office.tranche('status', '--check')
+  expect([check.code, check.stdout]).toEqual([3, expect.stringContaining('has 1 row that expired')])
+  expect((await office.tranche('resume', batch as string, '--reason', 'seen')).code).toBe(0)
+  expect((await office.tranche('status', '--check')).code).toBe(0)
+  expect(office.sandbox.log()).toEqual([])
+})
+
 test('what has expired when it is handed in is a bad row', async () => {
   const path = await put('in.csv', [refundRow(1, { expires_at: soon(-1) })])
   const refused = await office.tranche('check', path)

@@ -45,7 +45,7 @@ export async function decideDoubts(
     if (resolved.kind === 'proposed') truth.sendAgains.set(key, (truth.sendAgains.get(key) ?? 1) - 1)
     if (resolved.kind === 'proposed' && random.chance(0.6))
       resolved = await askOthers(life, ledger, truth, { told: { ...told, ...found }, key, doubt, random }, clock)
-    if (resolved.kind === 'refused' && resolved.why === 'cancelled') {
+    if (resolved.kind === 'refused' && (resolved.why === 'cancelled' || resolved.why === 'expired')) {
       resolved = await ledger.resolve({ ...told, ...lookUpOnly() }, actor, clock.nowMs())
     }
     const { kind } = resolved

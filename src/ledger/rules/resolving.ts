@@ -29,6 +29,10 @@ export interface RowToResolve {
   readonly hold: Hold
   readonly transactionId: string | null
   readonly executeAtMs: number | null
+  /** null: it does not expire. */
+  readonly expiresAtMs: number | null
+  /** The order that it names; null: none. */
+  readonly orderId: string | null
   /** Why it moved last; null: it never did. */
   readonly lastCause: Cause | null
   /** An answer said that it was executed, beside what its state tells: 0 or 1. */
@@ -106,6 +110,7 @@ export function resolvingStep(
   return (
     notByKey(resolution, actor) ??
     whyNot(row, resolution, nowMs) ??
+    whyNoTransaction(row, resolution) ??
     whyTaken(taken, resolution) ??
     moveOf(row, resolution, actor, nowMs)
   )
@@ -231,6 +236,12 @@ function whyNot(row: RowToResolve, resolution: Resolution, nowMs: number): Refus
       words`Batch ${row.batchId} of ${name} was cancelled, so it is not sent again. Resolve it as not-executed; ${{ set: 'retry', to: null }} can send it in another batch`,
     )
   }
+  if (finding === 'send-again' && row.expiresAtMs !== null && row.expiresAtMs <= nowMs) {
+    return refused(
+      'expired',
+      words`${name} expired at ${isoOf(row.expiresAtMs)}, so it would not be sent again. Resolve it as not-executed; then hand it in under a new reference, with a later expires_at`,
+    )
+  }
   const restEndsMs = row.leftByMs + Math.max(restMs, row.restMs)
   if (waitsForRest(finding, mayHaveLeftBefore(row)) && nowMs < restEndsMs) {
     return refused(
@@ -244,6 +255,16 @@ function whyNot(row: RowToResolve, resolution: Resolution, nowMs: number): Refus
 /** Whether there may have been a request before the one in doubt: here, or in what was lost when an older state was put back. */
 function mayHaveLeftBefore({ attempt, claimedAtMs, restoredAtMs }: RowToResolve): boolean {
   return attempt > 1 || (restoredAtMs !== null && restoredAtMs >= (claimedAtMs ?? 0))
+}
+
+/** The gateway names both beside each other, and whoever looks the row up has its order id at hand. */
+function whyNoTransaction(row: RowToResolve, resolution: Resolution): Refusal | null {
+  const { transactionId } = resolution
+  if (transactionId === null || !isSameTransaction(row.orderId, transactionId)) return null
+  return refused(
+    'order-id',
+    words`${transactionId} is the id of the order that ${nameOf(row, resolution)} names, not of a transaction. Name the transaction that you found, or leave it out`,
+  )
 }
 
 /** One transaction is one execution, so it settles one row only. */

@@ -211,6 +211,7 @@ export const SCHEMA = `
   CREATE INDEX instruction_duplicate ON instruction (batch_id) WHERE state = 'DUPLICATE';
   CREATE INDEX instruction_duplicate_of ON instruction (duplicate_of) WHERE duplicate_of IS NOT NULL;
   CREATE INDEX instruction_invalid ON instruction (batch_id) WHERE state = 'INVALID';
+  CREATE INDEX instruction_expired ON instruction (batch_id) WHERE state = 'CANCELLED' AND expires_at IS NOT NULL;
   CREATE INDEX instruction_money_warning ON instruction (batch_id) WHERE money_warning = 1;
   CREATE INDEX instruction_submitted_again ON instruction (batch_id) WHERE holds_reference = 0 AND state IN ('FAILED', 'CANCELLED');
   CREATE INDEX instruction_reattempt ON instruction (account_id, reattempt_of) WHERE reattempt_of IS NOT NULL;

@@ -105,9 +105,11 @@ export function describeExpiry(): void {
     test('that was not sent after all is cancelled, as is one in doubt that is to be sent again', async () => {
       const batchId = await submit(ledger, accountId, [late('A'), late('B')])
       await work(ledger, batchId, 'A', 'IN_DOUBT')
-      await ledger.resolve(findingOn('A', { finding: 'send-again' }), CLERK, NOW + DAY_MS)
-      const a = await dueRow(ledger, batchId, 'A', NOW + DAY_MS)
-      expect(await claim(ledger, a, NOW + DAY_MS)).toEqual(NOT_FREE)
+      const sendAgain = findingOn('A', { finding: 'send-again' })
+      expect(await ledger.resolve(sendAgain, CLERK, EXPIRES)).toMatchObject({ kind: 'refused', why: 'expired' })
+      expect(await ledger.resolve(sendAgain, CLERK, EXPIRES - 1)).toMatchObject({ kind: 'resolved' })
+      const a = await dueRow(ledger, batchId, 'A', EXPIRES)
+      expect(await claim(ledger, a, EXPIRES)).toEqual(NOT_FREE)
       await work(ledger, batchId, 'B', 'READY')
       expect(await ledger.cancelExpired(EXPIRES)).toBe(1)
       const [first, second] = await rowsIn(ledger, batchId)
@@ -117,6 +119,20 @@ export function describeExpiry(): void {
         warning: 'it was in doubt before: see its history',
       })
       expect(second).toMatchObject({ state: 'CANCELLED', reason: REASON, warning: null })
+    })
+
+    test('is told until somebody resumes its batch, or hands it in again', async () => {
+      const expired = async (batchId: BatchId) => (await ledger.batch(batchId))?.expired
+      const batchId = await submit(ledger, accountId, [late('A'), late('B'), refund('C')])
+      await ledger.cancelExpired(EXPIRES - 1)
+      expect(await expired(batchId)).toBe(0)
+      await ledger.cancelRow({ batchId, rowNo: 2 }, 'not wanted', CLERK, EXPIRES)
+      await ledger.cancelExpired(EXPIRES)
+      expect(await expired(batchId)).toBe(1)
+      await ledger.resume(batchId, 'it was meant', CLERK, EXPIRES - 1)
+      expect(await expired(batchId)).toBe(1)
+      await ledger.resume(batchId, 'it was meant', CLERK, EXPIRES)
+      expect(await expired(batchId)).toBe(0)
     })
 
     test('frees its order for the next one', async () => {

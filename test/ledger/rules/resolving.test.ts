@@ -23,6 +23,7 @@ const ROW: RowToResolve = {
   ...{ batchId: 'b1' as BatchId, rowNo: 2, merchant: 'shop', state: 'IN_DOUBT', attempt: 1 },
   ...{ claimedAtMs: NOW - 2 * REST_MS - 1, restoredAtMs: null },
   ...{ leftByMs: NOW - 2 * REST_MS, restMs: 0, hold: 'none', transactionId: null, executeAtMs: null },
+  ...{ expiresAtMs: null, orderId: null },
   ...{ lastCause: 'doubt', moneyWarning: 0, wasJudged: 0, lastCauseBefore: null },
 }
 const ASKED: Resolution = {
@@ -102,6 +103,36 @@ describe('a row in doubt', () => {
     given(row({ hold }))
       .when((state) => resolve({ finding })(state).kind)
       .then(kind)
+  })
+
+  test.each([
+    ['send-again', NOW, 'refused'],
+    ['send-again', NOW + 1, 'move'],
+    ['not-executed', NOW, 'move'],
+    ['approved', NOW, 'move'],
+  ] as const)('found %s where it expires at %i: %s', (finding, expiresAtMs, kind) => {
+    given(row({ expiresAtMs }))
+      .when((state) => resolve({ finding })(state).kind)
+      .then(kind)
+  })
+
+  test.each([
+    ['0500', '500', 'refused'],
+    ['500', '501', 'move'],
+    [null, '500', 'move'],
+  ] as const)('of order %s, settled by transaction %s: %s', (orderId, transactionId, kind) => {
+    given(row({ orderId }))
+      .when((state) => resolve({ transactionId })(state).kind)
+      .then(kind)
+  })
+
+  test('says which id is wanted, and how a row that expired is sent after all', () => {
+    given(row({ orderId: '500' }))
+      .when(resolve({ transactionId: '500' }))
+      .then(refused('order-id', '500 is the id of the order', 'or leave it out'))
+    given(row({ expiresAtMs: NOW }))
+      .when(resolve({ finding: 'send-again' }))
+      .then(refused('expired', 'expired at 2026-05-04', 'under a new reference, with a later expires_at'))
   })
 
   test.each([

@@ -91,6 +91,7 @@ export function* viewOf(batchId: BatchId): Script<BatchView> {
     counts,
     totals,
     badRows: counts.INVALID === undefined || batch.source !== 'file' ? 0 : yield* badRowsIn(batchId, batch),
+    expired: counts.CANCELLED === undefined ? 0 : yield* count(EXPIRED, { batchId }),
     shortRefunds: (JSON.parse(batch.short_refunds) as ShortRefunds).at.length,
     moneyWarnings: yield* count(MONEY_WARNINGS, { batchId }),
     duplicateMoneyWarnings: hasDuplicates ? yield* count(DUPLICATE_MONEY_WARNINGS, { batchId }) : 0,
@@ -120,6 +121,13 @@ const UNMENDED = `
     SELECT count(*) AS n FROM instruction i WHERE i.batch_id = :batchId AND i.state = 'INVALID' AND NOT EXISTS (
       SELECT 1 FROM instruction h JOIN batch hb ON hb.id = h.batch_id AND hb.stage = 'open'
       WHERE h.account_id = i.account_id AND h.reference = i.reference AND h.holds_reference = 1 AND h.id > i.id)`
+
+/** What a person cancelled after its moment had come did not expire. */
+const EXPIRED = `
+    SELECT count(*) AS n FROM instruction i
+    WHERE i.batch_id = :batchId AND i.state = 'CANCELLED' AND i.expires_at IS NOT NULL AND i.holds_reference = 1
+      AND EXISTS (SELECT 1 FROM move m WHERE m.row_id = i.id AND m.cause = 'expiry')
+      AND NOT EXISTS (SELECT 1 FROM act a WHERE a.batch_id = i.batch_id AND a.what = 'resume' AND a.at >= i.completed_at)`
 
 function* badRowsIn(batchId: BatchId, { account_id: accountId, created_at: createdAt }: BatchColumns): Script<number> {
   if (yield* exists(LOOKED_AT, { batchId })) return 0

@@ -149,6 +149,7 @@ const FOUND_ROW = `
     SELECT i.id, i.batch_id, i.batch_id AS "batchId", i.account_id, a.name AS merchant, i.row_no AS "rowNo", i.state, i.attempt,
       i.claimed_at AS "claimedAtMs", ${LAST_RESTORED_AT} AS "restoredAtMs", ${LEFT_BY} AS "leftByMs", a.doubt_rest AS "restMs",
       b.hold, b.approvals_needed AS "approvalsNeeded", s.parts AS "submitterParts", i.operation, i.currency, i.amount_minor, i.transaction_id AS "transactionId", i.execute_at AS "executeAtMs",
+      i.expires_at AS "expiresAtMs", i.order_id AS "orderId",
       i.money_warning AS "moneyWarning", i.supersedes,
       (SELECT m.cause FROM move m WHERE m.row_id = i.id ORDER BY m.id DESC LIMIT 1) AS "lastCause",
       CASE WHEN EXISTS (SELECT 1 FROM move m WHERE m.row_id = i.id AND m.cause = 'resolve') THEN 1 ELSE 0 END AS "wasJudged"
