@@ -35,9 +35,9 @@ export type Attention =
   | ({ readonly code: 'daily-limit'; readonly batchId: BatchId } & LimitReached)
   /** It is told nothing more. */
   | { readonly code: 'endpoint-disabled'; readonly endpoint: Endpoint }
-  /** Rows that were left out as bad or expired unsent, and refunds that were declined because their orders have too little left: nobody has mended or looked at them. */
+  /** Rows that were left out as bad or expired unsent, refunds that were declined because their orders have too little left, and rows that were approved otherwise than asked: nobody has mended or looked at them. */
   | {
-      readonly code: 'bad-rows' | 'expired' | 'short-refunds'
+      readonly code: 'bad-rows' | 'expired' | 'short-refunds' | 'other-money'
       readonly batchId: BatchId
       readonly fileName: string | null
       readonly rows: number
@@ -102,7 +102,7 @@ export function attentionIn({
       ...(held === null ? [] : [{ code: 'held', merchant: name, reason: held } as const]),
     ]),
     ...batches
-      .filter((batch) => batch.hold === 'paused' && countIn(batch, 'READY') + countIn(batch, 'SENDING') > 0)
+      .filter(isPausedMidway)
       .map(({ batchId, holdReason }) => ({ code: 'paused', batchId, reason: holdReason }) as const),
     ...batches.filter(waitsForApproval).flatMap(({ batchId, fileName, approval, totals }): Attention[] => {
       if (approval === null) return []
@@ -123,14 +123,20 @@ export function attentionIn({
   ]
 }
 
-function toMendIn({ batchId, fileName, badRows, expired, shortRefunds, hold }: BatchView): Attention[] {
-  return [
-    ...(expired > 0 && hold !== 'cancelled' ? [{ code: 'expired', batchId, fileName, rows: expired } as const] : []),
-    ...(badRows > 0 ? [{ code: 'bad-rows', batchId, fileName, rows: badRows } as const] : []),
-    ...(shortRefunds > 0 && hold !== 'paused'
-      ? [{ code: 'short-refunds', batchId, fileName, rows: shortRefunds } as const]
-      : []),
-  ]
+/** It is told of as paused, and why. */
+function isPausedMidway(batch: BatchView): boolean {
+  return batch.hold === 'paused' && countIn(batch, 'READY') + countIn(batch, 'SENDING') > 0
+}
+
+function toMendIn(batch: BatchView): Attention[] {
+  const { batchId, fileName, badRows, expired, shortRefunds, moneyUnseen, hold } = batch
+  const toMend = [
+    ['bad-rows', badRows],
+    ['expired', hold === 'cancelled' ? 0 : expired],
+    ['short-refunds', hold === 'paused' ? 0 : shortRefunds],
+    ['other-money', isPausedMidway(batch) ? 0 : moneyUnseen],
+  ] as const
+  return toMend.flatMap(([code, rows]) => (rows > 0 ? [{ code, batchId, fileName, rows }] : []))
 }
 
 /** Longer than the pause between two workers of a crontab. */

@@ -82,6 +82,8 @@ export interface BatchView {
   readonly shortRefunds: number
   /** APPROVED rows with a warning about money. */
   readonly moneyWarnings: number
+  /** Those of them that nobody has looked at. */
+  readonly moneyUnseen: number
   /** DUPLICATE rows that point at such a row. */
   readonly duplicateMoneyWarnings: number
   /** For DUPLICATE rows: how many point at a row of each state now. */

@@ -6,7 +6,15 @@ export type Acceptable = (typeof ACCEPTABLE)[number]
 
 /** `lookalike` is answered with `allow_lookalike_of`; the others of its line with nothing. */
 export const REFUSAL_CODES = [
-  ...(['lookalike', 'over_capture', 'over_refund', 'other_currency', 'after_void', 'after_refund'] as const),
+  ...([
+    'lookalike',
+    'over_capture',
+    'over_refund',
+    'over_void',
+    'other_currency',
+    'after_void',
+    'after_refund',
+  ] as const),
   ...(['other_target', 'transaction_id'] as const),
   ...ACCEPTABLE,
   ...(['amount_decimals', 'merchant_missing', 'environment_missing', 'other_environment'] as const),

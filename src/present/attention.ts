@@ -30,6 +30,7 @@ function exitCodeOf({ code }: Attention): 3 | 4 | 5 | 6 {
     case 'bad-rows':
     case 'expired':
     case 'short-refunds':
+    case 'other-money':
     case 'refused-files':
       return EXIT.notAllApproved
     case 'awaiting-approval':
@@ -140,6 +141,11 @@ export function attentionWords(one: Attention, ledgerPath: string): { readonly w
       return {
         what: `batch ${one.batchId}`,
         says: words`${named(one)} has ${plural(one.rows, 'refund')} declined because the order has too little left: see whether the list is right. When you have looked: ${{ act: 'resume-batch', batchId: one.batchId }}`,
+      }
+    case 'other-money':
+      return {
+        what: `batch ${one.batchId}`,
+        says: words`${named(one)} has ${plural(one.rows, 'row')} approved with another amount or currency than asked: see result_warning. When you have looked: ${{ act: 'resume-batch', batchId: one.batchId }}`,
       }
     case 'refused-files':
       return {

@@ -59,20 +59,21 @@ test.each<readonly [string, Seen, readonly string[], number]>([
     seen({
       batches: [
         batch({ fileName: null, badRows: 2, expired: 0, shortRefunds: 0 }),
-        batch({ fileName: null, badRows: 0, expired: 3, shortRefunds: 10 }),
+        batch({ fileName: null, badRows: 0, expired: 3, shortRefunds: 10, moneyUnseen: 1 }),
         batch({ fileName: null, badRows: 0, expired: 3, shortRefunds: 0, hold: 'cancelled' }),
+        batch({ fileName: null, moneyUnseen: 1, hold: 'paused', counts: { APPROVED: 1 } }),
       ],
       refused: [
         { folder: '/in', files: 1 },
         { folder: '/other', files: 0 },
       ],
     }),
-    ['bad-rows', 'expired', 'short-refunds', 'refused-files'],
+    ['bad-rows', 'expired', 'short-refunds', 'other-money', 'other-money', 'refused-files'],
     3,
   ],
   [
     'refunds of too much that paused their batch',
-    seen({ batches: [batch({ shortRefunds: 3, hold: 'paused', counts: { READY: 1 } })] }),
+    seen({ batches: [batch({ shortRefunds: 3, moneyUnseen: 1, hold: 'paused', counts: { READY: 1 } })] }),
     ['paused'],
     6,
   ],

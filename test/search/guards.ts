@@ -726,26 +726,26 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'nothing moves after a void',
     file: 'src/ledger/rules/order-book.ts',
-    guard: 'if (recorded.voided === null) return null',
+    guard: 'if (voided === null || voidedOf(order) !== null) return null',
     without: 'return null',
     tests: ['test/ledger/rules/order-book.test.ts'],
   },
   {
     name: 'what was refunded is not voided',
     file: 'src/ledger/rules/order-book.ts',
-    guard: `  if (refunded === null) return null
-  return {`,
-    without: `  if (refunded !== null || refunded === null) return null
-  return {`,
+    guard: `  if (refunded !== null)
+    return wrong(`,
+    without: `  if (refunded !== null && refunded === null)
+    return wrong(`,
     tests: ['test/ledger/rules/order-book.test.ts'],
   },
   {
     name: 'a void beside a capture or refund of one file is asked about',
     file: 'src/ledger/rules/order-book.ts',
     guard: `  if (voided === null) return null
-  return beside(`,
+  return asked(`,
     without: `  if (voided !== null || voided === null) return null
-  return beside(`,
+  return asked(`,
     tests: ['test/ledger/rules/order-book.test.ts'],
   },
   {

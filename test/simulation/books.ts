@@ -193,7 +193,7 @@ function oneOfAnOrder(rows: readonly RecordedRow[], moves: readonly RecordedMove
   return wrong
 }
 
-/** Nothing of an order is captured or refunded once it is voided, unless a person said that the void had not been executed. */
+/** Nothing of an order is captured or refunded once all of it is voided, unless a person said that the void had not been executed. */
 function afterVoids({ truth }: Books, rows: readonly RecordedRow[]): string[] {
   const rowOf = new Map(rows.map((row) => [row.id, row]))
   const voided = new Map<string, RecordedRow>()
@@ -202,7 +202,8 @@ function afterVoids({ truth }: Books, rows: readonly RecordedRow[]): string[] {
     if (row === undefined || row.orderKey === null || status !== 'APPROVED') return []
     const order = `${accountId}/${row.orderKey}`
     const before = voided.get(order)
-    if (row.operation === 'CANCEL' && !truth.misjudged.has(`${accountId}/${row.reference}`)) voided.set(order, row)
+    if (row.operation === 'CANCEL' && row.amountMinor === null && !truth.misjudged.has(`${accountId}/${row.reference}`))
+      voided.set(order, row)
     if (before === undefined || row.operation === 'CANCEL') return []
     return [`${nameOf(row)} was executed as ${row.operation} after ${nameOf(before)} had voided its order`]
   })

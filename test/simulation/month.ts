@@ -250,7 +250,7 @@ export class Month {
     })
     const part = (all * BigInt(random.whole(10, 60))) / 100n
     const [whole, first, rest] = [row(moving, all), row(moving, part), row(moving, all - part)]
-    const [cancel, refund] = [row('CANCEL', null), row('REFUND', part)]
+    const [cancel, refund] = [row('CANCEL', Number(id) % 3 === 0 ? part : null), row('REFUND', part)]
     return random.pick([
       ...[[whole], [whole], [first], [rest], [row(moving, (all * 11n) / 10n)], [cancel]],
       ...[

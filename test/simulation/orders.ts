@@ -62,24 +62,28 @@ interface Knowledge {
 }
 
 function limits(order: string, own: readonly Execution[], knows: Knowledge, captureTolerance: number): string[] {
-  const sums = { CAUTH: 0n, REFUND: 0n }
+  const sums = { CAUTH: 0n, REFUND: 0n, CANCEL: 0n }
   const met = new Set<string>()
   return own.flatMap((one) => {
     const { operation } = one.instruction
     const wrong: string[] = []
     if (operation === 'CANCEL' && sums.REFUND > 0n)
       wrong.push(`order ${order} was voided after a refund of ${sums.REFUND}`)
-    if (operation !== 'CAUTH' && operation !== 'REFUND') return wrong
+    if (operation !== 'CAUTH' && operation !== 'REFUND' && operation !== 'CANCEL') return wrong
     const name = firstReference(one.reference)
     if (knows.isExcused(one) || met.has(name)) return wrong
     met.add(name)
     sums[operation] += amountOf(one)
     const authorized = knows.authorized(one)
-    const most = authorized === null ? null : authorized + (authorized * BigInt(captureTolerance)) / 100n
+    const most = authorized === null ? null : authorized + (authorized * BigInt(captureTolerance)) / 100n - sums.CANCEL
     if (operation === 'CAUTH' && most !== null && sums.CAUTH > most)
       wrong.push(`${sums.CAUTH} of order ${order} were captured with ${name}, and ${most} may be`)
-    if (operation === 'REFUND' && knows.isMeasured(one) && sums.REFUND > knows.paid(one))
-      wrong.push(`${sums.REFUND} of order ${order} were refunded with ${name}, and ${knows.paid(one)} were paid`)
+    const paid = knows.paid(one)
+    const left = (authorized !== null && authorized > paid ? authorized : paid) - sums.CANCEL
+    if (operation === 'REFUND' && knows.isMeasured(one) && (sums.REFUND > paid || sums.REFUND > left))
+      wrong.push(
+        `${sums.REFUND} of order ${order} were refunded with ${name}, and ${paid} were paid, ${left} not voided`,
+      )
     return wrong
   })
 }

@@ -48,14 +48,27 @@ const PAID = `(
     UNION
     SELECT c.id, c.amount_minor, c.money_warning FROM instruction c WHERE c.operation = 'CAUTH' AND ${BEFORE}) AS c)`
 
+/** All of the order. NULL: it is not known. */
+const WHOLE = `(CASE WHEN ${AUTHORIZED} IS NULL AND EXISTS (SELECT 1 FROM instruction a WHERE a.operation = 'AUTH' AND ${ANSWERED}) THEN NULL
+  ELSE coalesce(max(${AUTHORIZED}, ${PAID}), ${AUTHORIZED}, ${PAID}) END)`
+const sumOf = (operation: string, which: string) =>
+  `coalesce((SELECT sum(c.amount_minor) FROM instruction c WHERE c.operation = '${operation}' AND ${which}), 0)`
+const VOIDED = sumOf('CANCEL', OF_ANOTHER_FILE)
+const isAny = (operation: string, which = '1 = 1') =>
+  `EXISTS (SELECT 1 FROM instruction c WHERE c.operation = '${operation}' AND ${which} AND ${OF_ANOTHER_FILE})`
+/** Voids have taken all of it. */
+const IS_GONE = `(${isAny('CANCEL', '(c.amount_minor IS NULL OR c.money_warning = 1)')}
+  OR ${isAny('CANCEL')} AND (${WHOLE} IS NULL OR ${VOIDED} >= ${WHOLE}))`
+
 /** Row \`n\` contradicts what is recorded of its order. */
 const IS_MISFIT = `(CASE n.operation
-  WHEN 'CAUTH' THEN (SELECT sum(c.amount_minor) FROM instruction c WHERE c.operation = 'CAUTH' AND ${BEFORE})
+  WHEN 'CAUTH' THEN ${sumOf('CAUTH', BEFORE)} + ${VOIDED}
     > (SELECT a.most + a.most * b.capture_tolerance / 100 FROM (SELECT ${AUTHORIZED} AS most) AS a JOIN batch b ON b.id = n.batch_id)
-  WHEN 'REFUND' THEN (SELECT sum(c.amount_minor) FROM instruction c WHERE c.operation = 'REFUND' AND ${BEFORE}) > ${PAID}
+  WHEN 'REFUND' THEN ${sumOf('REFUND', BEFORE)} > min(${PAID}, coalesce(${WHOLE} - ${VOIDED}, ${PAID}))
+  WHEN 'CANCEL' THEN ${sumOf('CANCEL', BEFORE)} > ${WHOLE}
   ELSE 0 END
-  OR n.operation IN ('CAUTH', 'REFUND') AND EXISTS (SELECT 1 FROM instruction c WHERE c.operation = 'CANCEL' AND ${OF_ANOTHER_FILE})
-  OR n.operation = 'CANCEL' AND EXISTS (SELECT 1 FROM instruction c WHERE c.operation = 'REFUND' AND ${OF_ANOTHER_FILE}))`
+  OR n.operation IN ('CAUTH', 'REFUND') AND ${IS_GONE}
+  OR n.operation = 'CANCEL' AND ${isAny('REFUND')})`
 
 /** It is one of a row in another batch, however long ago that was sent, and nobody answered with a number. */
 const IS_DONE_AGAIN = `n.operation IN ('CAUTH', 'REFUND', 'CANCEL') AND n.run_key IS NULL

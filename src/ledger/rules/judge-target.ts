@@ -234,7 +234,7 @@ function stillCounts(authorization: KnownAuthorization, rules: TargetRules): boo
   return sentAtMs >= rules.nowMs - days * DAY_MS
 }
 
-/** The gateway takes no amount for a void: it releases all of it. */
+/** A void of a part may be meant, or its amount be that of another row; and some gateways release all of the order. */
 function voidsMore({ operation, orderKey, ...row }: TargetRow, { sales }: TargetFacts): TargetQuestion | null {
   if (operation !== 'CANCEL') return null
   if (row.amountMinor === null) return voidsCaptured(orderKey, sales)
@@ -246,7 +246,7 @@ function voidsMore({ operation, orderKey, ...row }: TargetRow, { sales }: Target
   const amountMinor = known.reduce((sum, sale) => sum + (sale.amountMinor ?? 0n), 0n)
   if (row.amountMinor >= amountMinor) return null
   const { currency } = first
-  const problem = `voids all of order ${orderKey}, ${sumText({ amountMinor, currency })}, and asks for ${amountText(row.amountMinor, currency)}`
+  const problem = `voids ${amountText(row.amountMinor, currency)} of order ${orderKey}, ${sumText({ amountMinor, currency })}; the gateway may release all of it`
   return { kind: 'asked', why: 'part-void', at: first.at, problem }
 }
 

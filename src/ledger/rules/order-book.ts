@@ -39,20 +39,22 @@ export interface Done {
   /** Of those: captures that are no known sale yet. */
   readonly open: Sum | null
   readonly refunded: Sum | null
-  readonly voided: Place | null
+  /** `isWhole`: one of them names no amount, or its answer another than asked. */
+  readonly voided: (Sum & { readonly isWhole: boolean }) | null
 }
 
 export interface Order {
   readonly orderId: string
   /** By the authorizations that the gateway approved. null: none is recorded, or what is recorded is no exact sum of one currency. */
   readonly authorized: Sum | null
+  /** There are such, but what they add up to is not known: an answer differed about money, for one. */
+  readonly isAuthorizationUnsure: boolean
   /** By approved sales and captures. null: as above. */
   readonly sold: Sum | null
-  /** There are such, but what they add up to is not known: an answer differed about money, for one. */
   readonly isSaleUnsure: boolean
   readonly recorded: Done
-  /** The last capture, and the last refund, that may have been executed. null: none. */
-  readonly inDoubt: { readonly CAUTH: Place | null; readonly REFUND: Place | null }
+  /** The last capture, and the last refund, that is in doubt or whose answer differs from what was asked. null: none. */
+  readonly unsure: { readonly CAUTH: Place | null; readonly REFUND: Place | null }
   /** By earlier rows of the same file. */
   readonly inFile: Done
 }
@@ -76,7 +78,7 @@ export type OrderVerdict = 'fits' | OrderFault | OrderQuestion
 export interface OrderFault {
   readonly kind: 'wrong'
   /** For programs. */
-  readonly code: 'over_capture' | 'over_refund' | 'other_currency' | 'after_void' | 'after_refund'
+  readonly code: 'over_capture' | 'over_refund' | 'over_void' | 'other_currency' | 'after_void' | 'after_refund'
   readonly column: 'amount' | 'request_currency' | 'request_ref_po_id'
   readonly problem: string
   readonly remedy: string
@@ -94,115 +96,34 @@ export interface OrderQuestion {
 export const NOTHING_DONE: Done = { captured: null, open: null, refunded: null, voided: null }
 
 export function judgeOrder(order: Order, row: OfOrder, rules: OrderRules): OrderVerdict {
-  switch (row.operation) {
-    case 'CAUTH':
-      return (
-        whyNotAfterVoid(order) ??
-        whyNotCaptured(order, row, rules) ??
-        besideVoid(order) ??
-        besideDoubt(order, 'CAUTH') ??
-        'fits'
-      )
-    case 'REFUND':
-      return (
-        whyNotAfterVoid(order) ??
-        whyNotRefunded(order, row) ??
-        besideVoid(order) ??
-        refundedBefore(order, row) ??
-        besideDoubt(order, 'REFUND') ??
-        'fits'
-      )
-    case 'CANCEL':
-      return whyNotVoided(order) ?? besideMoney(order) ?? 'fits'
-    default:
-      return 'fits'
-  }
+  const { operation } = row
+  if (operation === 'CANCEL') return whyNotVoided(order, row) ?? besideMoney(order, row) ?? 'fits'
+  if (operation !== 'CAUTH' && operation !== 'REFUND') return 'fits'
+  return (
+    whyNotAfterVoid(order) ??
+    (operation === 'CAUTH' ? whyNotCaptured(order, row, rules) : whyNotRefunded(order, row)) ??
+    besideVoid(order) ??
+    refundedBefore(order, row) ??
+    besideUnsure(order, operation) ??
+    'fits'
+  )
 }
 
 /** The same order, once the row is in the file as well. */
 export function withRow(order: Order, { operation, amountMinor, currency }: OfOrder, rowNo: number): Order {
-  const { inFile } = order
-  const at: Place = { batchId: null, rowNo }
-  if (operation === 'CANCEL') return { ...order, inFile: { ...inFile, voided: at } }
-  const sum = { amountMinor: amountMinor ?? 0n, currency, at }
-  if (operation === 'REFUND') return { ...order, inFile: { ...inFile, refunded: addUp(inFile.refunded, sum) } }
-  const captured = addUp(inFile.captured, sum)
-  return { ...order, inFile: { ...inFile, captured, open: captured } }
+  const { captured, open, refunded, voided } = order.inFile
+  const sum = { amountMinor: amountMinor ?? 0n, currency, at: { batchId: null, rowNo } }
+  const withIt = (done: Partial<Done>): Order => ({ ...order, inFile: { ...order.inFile, ...done } })
+  if (operation === 'REFUND') return withIt({ refunded: addUp(refunded, sum) })
+  if (operation === 'CAUTH') return withIt({ captured: addUp(captured, sum), open: addUp(open, sum) })
+  const isWhole = amountMinor === null || voided?.isWhole === true
+  return withIt({ voided: { ...sum, ...addUp(voided, sum), isWhole } })
 }
 
 function addUp(before: Sum | null, after: Sum | null): Sum | null {
   if (before === null || after === null) return after ?? before
   const currency = before.currency === after.currency ? after.currency : null
   return { amountMinor: before.amountMinor + after.amountMinor, currency, at: after.at }
-}
-
-function whyNotAfterVoid({ orderId, recorded }: Order): OrderFault | null {
-  if (recorded.voided === null) return null
-  return {
-    kind: 'wrong',
-    code: 'after_void',
-    column: 'request_ref_po_id',
-    problem: `a void of the order is recorded (order ${orderId}: ${placeText(recorded.voided)})`,
-    remedy:
-      'nothing is captured or refunded after a void: take the row out, or correct the order id. A void that waits can be cancelled first',
-  }
-}
-
-function whyNotVoided({ orderId, recorded: { refunded } }: Order): OrderFault | null {
-  if (refunded === null) return null
-  return {
-    kind: 'wrong',
-    code: 'after_refund',
-    column: 'request_ref_po_id',
-    problem: `a refund of the order is recorded (order ${orderId}: refunds ${ofSum(refunded)}, last by ${placeText(refunded.at)})`,
-    remedy: 'what is refunded cannot be voided: take the row out, or refund the rest of the order',
-  }
-}
-
-function whyNotCaptured(order: Order, row: OfOrder, { captureTolerance }: OrderRules): OrderFault | null {
-  const { authorized, recorded, inFile } = order
-  if (authorized === null) return whyNotInCurrency(order, row)
-  const most = authorized.amountMinor + (authorized.amountMinor * BigInt(captureTolerance)) / 100n
-  return whyTooMuch(order, row, {
-    ...{ of: authorized, most, before: addUp(recorded.captured, inFile.captured) },
-    problem: 'more of the order would be captured than was authorized',
-    otherCurrency: 'the order was authorized in another currency',
-    ...{ done: 'authorized', verb: 'capture' },
-    hint: captureTolerance === 0 ? '' : ` (${captureTolerance} % more is allowed)`,
-  })
-}
-
-/** Of what is not authorized here, captures say at least the currency. */
-function whyNotInCurrency({ orderId, recorded, inFile }: Order, { currency }: OfOrder): OrderFault | null {
-  const before = addUp(recorded.captured, inFile.captured)
-  if (before === null || before.currency === null || before.currency === currency) return null
-  return {
-    kind: 'wrong',
-    code: 'other_currency',
-    column: 'request_currency',
-    problem: `the order was captured in another currency (order ${orderId}: captures ${ofSum(before)}, last by ${placeText(before.at)})`,
-    remedy: 'a capture is made in the currency of its order: check the amount and the currency',
-  }
-}
-
-function whyNotRefunded(order: Order, row: OfOrder): OrderFault | null {
-  const { authorized, recorded, inFile } = order
-  const paid = paidOf(order)
-  const limit = {
-    before: addUp(recorded.refunded, inFile.refunded),
-    problem: 'more of the order would be refunded than was paid',
-    otherCurrency: 'the order was paid in another currency',
-    verb: 'refund',
-  } as const
-  if (paid !== null)
-    return whyTooMuch(order, row, { ...limit, of: paid, most: paid.amountMinor, done: 'paid', hint: '' })
-  if (authorized === null || isCaptured(order)) return null
-  return whyTooMuch(order, row, { ...limit, of: authorized, most: 0n, done: 'authorized', hint: ', not captured,' })
-}
-
-/** Or may be, or will: how much is another matter. */
-function isCaptured({ sold, isSaleUnsure, recorded, inFile }: Order): boolean {
-  return isSaleUnsure || sold !== null || recorded.open !== null || inFile.open !== null
 }
 
 /** What waits to be captured, or may have been, is as good as paid. null: it is not known here, or is of several currencies. */
@@ -212,83 +133,164 @@ function paidOf({ sold, isSaleUnsure, recorded, inFile }: Order): Sum | null {
   return paid?.currency === null ? null : paid
 }
 
+/** Whether money was captured, or may be, or will: how much is another matter. */
+function isCaptured({ sold, isSaleUnsure, recorded, inFile }: Order): boolean {
+  return isSaleUnsure || sold !== null || recorded.open !== null || inFile.open !== null
+}
+
+/** All that there is of it, authorized or paid. null: it is not known here. */
+function wholeOf(order: Order): Sum | null {
+  const { authorized, isAuthorizationUnsure } = order
+  const paid = isAuthorizationUnsure ? null : paidOf(order)
+  if (authorized === null || paid === null) return authorized ?? paid
+  return paid.currency === authorized.currency && paid.amountMinor > authorized.amountMinor ? paid : authorized
+}
+
+/** What was voided of it. null: all, as far as is known here. */
+function voidedOf(order: Order): bigint | null {
+  const { voided } = order.recorded
+  if (voided === null) return 0n
+  const whole = voided.isWhole ? null : wholeOf(order)
+  if (whole === null || voided.currency !== whole.currency) return null
+  return voided.amountMinor < whole.amountMinor ? voided.amountMinor : null
+}
+
+function whyNotAfterVoid(order: Order): OrderFault | null {
+  const { voided } = order.recorded
+  if (voided === null || voidedOf(order) !== null) return null
+  return wrong('after_void', 'request_ref_po_id', {
+    problem: `a void of the order is recorded (order ${order.orderId}: ${placeText(voided.at)})`,
+    remedy:
+      'nothing is captured or refunded after a void: take the row out, or correct the order id. A void that waits can be cancelled first',
+  })
+}
+
+function whyNotVoided(order: Order, row: OfOrder): OrderFault | null {
+  const { orderId, recorded, inFile } = order
+  const { refunded, voided } = recorded
+  if (refunded !== null)
+    return wrong('after_refund', 'request_ref_po_id', {
+      problem: `a refund of the order is recorded (order ${orderId}: refunds ${ofSum(refunded)}, last by ${placeText(refunded.at)})`,
+      remedy: 'what is refunded cannot be voided: take the row out, or refund the rest of the order',
+    })
+  const of = row.amountMinor === null ? null : wholeOf(order)
+  if (of === null) return null
+  return whyTooMuch(order, row, { of, most: of.amountMinor, before: addUp(voided, inFile.voided), verb: 'void' })
+}
+
+function whyNotCaptured(order: Order, row: OfOrder, { captureTolerance }: OrderRules): OrderFault | null {
+  const { authorized: of, recorded, inFile } = order
+  const before = addUp(recorded.captured, inFile.captured)
+  if (of === null) return whyNotInCurrency(order, row, before)
+  const most = of.amountMinor + (of.amountMinor * BigInt(captureTolerance)) / 100n - (voidedOf(order) ?? 0n)
+  const hint = captureTolerance === 0 ? '' : ` (${captureTolerance} % more is allowed)`
+  return whyTooMuch(order, row, { of, most, before, verb: 'capture', hint })
+}
+
+/** Of what is not authorized here, captures say at least the currency. */
+function whyNotInCurrency({ orderId }: Order, { currency }: OfOrder, before: Sum | null): OrderFault | null {
+  if (before === null || before.currency === null || before.currency === currency) return null
+  const source = `order ${orderId}: captures ${ofSum(before)}, last by ${placeText(before.at)}`
+  return otherCurrency('capture', `the order was captured in another currency (${source})`)
+}
+
+/** A void takes what is not captured first. */
+function whyNotRefunded(order: Order, row: OfOrder): OrderFault | null {
+  const { authorized, recorded, inFile } = order
+  const limit = { before: addUp(recorded.refunded, inFile.refunded), verb: 'refund' } as const
+  const of = paidOf(order)
+  if (of !== null) {
+    const left = (wholeOf(order) ?? of).amountMinor - (voidedOf(order) ?? 0n)
+    return whyTooMuch(order, row, { ...limit, of, most: left < of.amountMinor ? left : of.amountMinor })
+  }
+  if (authorized === null || isCaptured(order)) return null
+  return whyTooMuch(order, row, { ...limit, of: authorized, most: 0n, hint: ', not captured,' })
+}
+
 interface Limit {
   readonly of: Sum
   readonly most: bigint
   /** null: nothing yet. */
   readonly before: Sum | null
-  readonly problem: string
-  readonly otherCurrency: string
-  readonly done: string
-  readonly verb: 'capture' | 'refund'
-  readonly hint: string
+  readonly verb: keyof typeof DOES
+  readonly hint?: string
 }
 
+const DOES = { capture: 'captured', refund: 'refunded', void: 'voided' } as const
+
 /** An order has one currency, and no more of it can be taken than there is. What belongs to the one row stands in brackets, so that many with one trouble can be told as one. */
-function whyTooMuch({ orderId }: Order, { amountMinor, currency }: OfOrder, limit: Limit): OrderFault | null {
-  const { of, most, before, done, verb, hint } = limit
-  const source = `order ${orderId}: ${done} ${sumText(of)}${hint} by ${placeText(of.at)}`
-  if (currency !== of.currency) {
-    return {
-      kind: 'wrong',
-      code: 'other_currency',
-      column: 'request_currency',
-      problem: `${limit.otherCurrency} (${source})`,
-      remedy: `a ${verb} is made in the currency of its order: check the amount and the currency`,
-    }
-  }
+function whyTooMuch(order: Order, { amountMinor, currency }: OfOrder, limit: Limit): OrderFault | null {
+  const { of, most, before, verb, hint = '' } = limit
+  const { authorized, recorded } = order
+  const done = of === authorized ? 'authorized' : 'paid'
+  const source = `order ${order.orderId}: ${done} ${sumText(of)}${hint} by ${placeText(of.at)}`
+  if (currency !== of.currency) return otherCurrency(verb, `the order was ${done} in another currency (${source})`)
   const row = { amountMinor: amountMinor ?? 0n, currency }
   if ((before?.amountMinor ?? 0n) + row.amountMinor <= most) return null
+  const voids = verb === 'void' || recorded.voided === null ? '' : `, voids ${ofSum(recorded.voided)}`
   const earlier = before === null ? '' : `, ${verb}s ${ofSum(before)}, last by ${placeText(before.at)}`
-  return {
-    kind: 'wrong',
-    code: verb === 'capture' ? 'over_capture' : 'over_refund',
-    column: 'amount',
-    problem: `${limit.problem} (${source}${earlier}; this row asks for ${sumText(row)})`,
+  const there = verb === 'refund' ? 'paid' : done
+  return wrong(`over_${verb}`, 'amount', {
+    problem: `more of the order would be ${DOES[verb]} than was ${there} (${source}${voids}${earlier}; this row asks for ${sumText(row)})`,
     remedy: `take out the ${verb} that is too much, or correct the amount or the order id`,
-  }
+  })
+}
+
+function otherCurrency(verb: Limit['verb'], problem: string): OrderFault {
+  const remedy = `a ${verb} is made in the currency of its order: check the amount and the currency`
+  return wrong('other_currency', 'request_currency', { problem, remedy })
+}
+
+function wrong(
+  code: OrderFault['code'],
+  column: OrderFault['column'],
+  says: Pick<OrderFault, 'problem' | 'remedy'>,
+): OrderFault {
+  return { kind: 'wrong', code, column, ...says }
 }
 
 /** What one file wants both ways may be two steps of a plan, or a mistake. */
 function besideVoid({ orderId, inFile: { voided } }: Order): OrderQuestion | null {
   if (voided === null) return null
-  return beside(voided, `order ${orderId} is voided by ${placeText(voided)}`)
+  return asked('beside-void', voided.at, `order ${orderId} is voided by ${placeText(voided.at)}`)
 }
 
-function besideMoney({ orderId, inFile: { captured, refunded } }: Order): OrderQuestion | null {
-  const other = refunded ?? captured
+/** So may a void of what a recorded row waits to capture, or may have captured; of what that one leaves, it fits. */
+function besideMoney(order: Order, { amountMinor }: OfOrder): OrderQuestion | null {
+  const { captured, refunded } = order.inFile
+  const { open } = order.recorded
+  const whole = amountMinor === null ? 0n : (wholeOf(order)?.amountMinor ?? 0n)
+  const other = refunded ?? captured ?? (open !== null && open.amountMinor + (amountMinor ?? 0n) > whole ? open : null)
   if (other === null) return null
-  return beside(
-    other.at,
-    `order ${orderId} is ${refunded === null ? 'captured' : 'refunded'} by ${placeText(other.at)}`,
-  )
+  const done = other === refunded ? 'refunded' : 'captured'
+  return asked('beside-void', other.at, `order ${order.orderId} is ${done} by ${placeText(other.at)}`)
 }
 
-function beside(at: Place, problem: string): OrderQuestion {
-  return { kind: 'asked', why: 'beside-void', before: null, at, problem }
-}
-
-/** Who was not answered tries again, and not always with the same amount. */
-function besideDoubt({ orderId, inDoubt }: Order, operation: 'CAUTH' | 'REFUND'): OrderQuestion | null {
-  const at = inDoubt[operation]
+/** Who was not answered tries again, and not always with the same amount. Where an answer differed, another sum moved than was asked. */
+function besideUnsure({ orderId, unsure }: Order, operation: 'CAUTH' | 'REFUND'): OrderQuestion | null {
+  const at = unsure[operation]
   if (at === null) return null
   const what = operation === 'CAUTH' ? 'capture' : 'refund'
-  const problem = `a ${what} of order ${orderId} is in doubt and may have been executed (${placeText(at)})`
-  return { kind: 'asked', why: 'beside-doubt', before: null, at, problem }
+  const why = `is in doubt, or was answered otherwise than asked (${placeText(at)})`
+  return asked('beside-doubt', at, `a ${what} of order ${orderId} ${why}`)
+}
+
+function asked(why: OrderQuestion['why'], at: Place, problem: string): OrderQuestion {
+  return { kind: 'asked', why, before: null, at, problem }
 }
 
 /** A refund of an order whose sale is not recorded that repeats or exceeds all earlier ones together, or names another currency than they. */
-function refundedBefore(order: Order, { amountMinor, currency }: OfOrder): OrderQuestion | null {
+function refundedBefore(order: Order, { operation, amountMinor, currency }: OfOrder): OrderQuestion | null {
   const { orderId, recorded, inFile } = order
   const before = addUp(recorded.refunded, inFile.refunded)
-  if (paidOf(order) !== null || before === null) return null
+  if (operation !== 'REFUND' || paidOf(order) !== null || before === null) return null
   if (before.currency === currency && before.amountMinor > (amountMinor ?? 0n)) return null
   const what =
     before.currency === null
       ? `order ${orderId} was refunded before, in more than one currency`
       : `${sumText(before)} of order ${orderId} was refunded before`
   const problem = `${what}, and its sale is not recorded here`
-  return { kind: 'asked', why: 'refunded-before', before, at: before.at, problem }
+  return { ...asked('refunded-before', before.at, problem), before }
 }
 
 /**

@@ -92,7 +92,7 @@ export function holdReasonAfterPause({ hold, reason: before }: BatchHold, reason
 
 export interface SteeringStep {
   readonly act: 'pause' | 'resume' | 'cancel'
-  /** A person can look at the late answers of a cancelled batch, and it stays cancelled. */
+  /** A person can look at what was answered late or otherwise in a cancelled batch, and it stays cancelled. */
   readonly setsHold: boolean
   /** A person has looked: what counts towards a pause begins again, for the batch and for its account. */
   readonly restarts: boolean
@@ -102,12 +102,12 @@ const ACTS = { none: 'resume', paused: 'pause', cancelled: 'cancel' } as const s
 
 /** What the order to bring a batch to that hold does; or why it cannot be done. */
 export function steeringStep(
-  batch: { readonly batchId: string; readonly hold: Hold; readonly lateAnswers: number },
+  batch: { readonly batchId: string; readonly hold: Hold; readonly toLookAt: number },
   to: Hold,
 ): SteeringStep | Fault {
   const restarts = to === 'none'
   const isCancelled = batch.hold === 'cancelled'
-  const looks = isCancelled && restarts && batch.lateAnswers > 0
+  const looks = isCancelled && restarts && batch.toLookAt > 0
   if (isCancelled && to !== 'cancelled' && !looks) {
     return new Fault(
       'usage',

@@ -36,3 +36,10 @@ export function isRestore(act: string): string {
 
 /** When an older state was put back last; NULL: never. What was recorded between its last record and then is lost. */
 export const LAST_RESTORED_AT = `(SELECT max(r.at) FROM act r WHERE ${isRestore('r')})`
+
+/** Whether nobody has resumed the batch since row `i` came to its end. */
+export const IS_UNSEEN = `NOT EXISTS (
+      SELECT 1 FROM act x WHERE x.batch_id = i.batch_id AND x.what = 'resume' AND x.at >= i.completed_at)`
+
+/** Whether row `i` was approved otherwise than asked, and nobody has looked. */
+export const IS_MONEY_UNSEEN = `i.money_warning = 1 AND i.state = 'APPROVED' AND ${IS_UNSEEN}`

@@ -34,6 +34,8 @@ import { tries } from '../../fixtures/tries.ts'
 import { accountId, ledger, place } from '../../fixtures/use-ledger.ts'
 import { check } from './given.ts'
 
+const OTHERWISE = { warnsOfMoney: true, warning: 'the gateway answered the amount 1.00' }
+
 export function describeOrders(): void {
   const of = (reference: string, amountMinor: bigint, over: Partial<Instruction> = {}) =>
     refund(reference, { orderId: '777', amountMinor, ...over })
@@ -145,7 +147,7 @@ export function describeOrders(): void {
       ])
       expect(await message(of('M', 2_999n), false)).toMatchObject({
         reason: expect.stringMatching(
-          /^lookalike: a refund of order 777 is in doubt .* set allow_lookalike_of to "A"$/,
+          /^lookalike: a refund of order 777 is in doubt, .* set allow_lookalike_of to "A"$/,
         ),
       })
       expect((await message(of('M', 2_999n))).kind).toBe('accepted')
@@ -153,8 +155,15 @@ export function describeOrders(): void {
       expect(await message(of('N', 2_999n), false)).toMatchObject({ reason: expect.stringContaining('to "A"') })
     })
 
+    test('after one that was answered otherwise are asked about: another sum moved than the record adds up', async () => {
+      await sold()
+      await work(ledger, await submit(ledger, accountId, [of('A', 3_000n)]), 'A', 'APPROVED', OTHERWISE)
+      expect((await check([of('B', 1n)])).lookalikes).toMatchObject([{ reference: 'B', like: { reference: 'A' } }])
+      expect(await message(of('M', 1n), false)).toMatchObject({ reason: expect.stringMatching(/otherwise .* to "A"$/) })
+    })
+
     test('whose sale was answered with another amount are not measured by it', async () => {
-      await sold({ warnsOfMoney: true, warning: 'the gateway answered the amount 1.00' })
+      await sold(OTHERWISE)
       expect((await check([of('A', 90_000n)])).review).toMatchObject({ accepted: 1, lookalikes: 0 })
     })
 
@@ -356,7 +365,11 @@ export function describeOrders(): void {
       await authorized()
       expect((await check([voiding('V')])).review).toMatchObject({ accepted: 1, lookalikes: 0 })
       await submit(ledger, accountId, [capture('A', 1_000n)])
-      expect((await check([voiding('V')])).review).toMatchObject({ accepted: 1, lookalikes: 0 })
+      const part = (amountMinor: bigint) => voiding('V', { money: { amountMinor, currency: EUR } })
+      const asked = { rowNo: 1, besideVoid: true, like: { reference: 'A', state: 'READY' } }
+      for (const one of [voiding('V'), part(9_001n)]) expect((await check([one])).lookalikes).toMatchObject([asked])
+      expect(await message(voiding('W'), false)).toMatchObject({ reason: expect.stringContaining('to "A"') })
+      expect((await check([part(10_001n)])).faults).toMatchObject([{ column: 'amount' }])
       const refunded = await submit(ledger, accountId, [of('R', 1_000n)])
       expect((await check([voiding('V')])).faults).toMatchObject([
         {
@@ -381,6 +394,21 @@ export function describeOrders(): void {
           { rowNo: 3, reference, besideVoid: true, refundedBefore: null, like: { batchId: null, rowNo: 2 } },
         ])
       }
+    })
+
+    test('of a part leaves the rest to be captured, unless its answer says another amount', async () => {
+      await authorized()
+      const part = (reference: string) => voiding(reference, { money: { amountMinor: 4_000n, currency: EUR } })
+      const first = await submit(ledger, accountId, [part('V')])
+      await work(ledger, first, 'V', 'APPROVED')
+      expect((await check([capture('A', 6_001n)])).faults).toMatchObject([
+        { column: 'amount', problem: expect.stringContaining('voids of 40.00 EUR; this row asks for 60.01') },
+      ])
+      const rest = await submit(ledger, accountId, [capture('A', 5_000n)])
+      await work(ledger, rest, 'A', 'APPROVED')
+      const second = await submit(ledger, accountId, [voiding('W', { money: { amountMinor: 100n, currency: EUR } })])
+      await work(ledger, second, 'W', 'APPROVED', OTHERWISE)
+      expect((await check([capture('B', 1n)])).faults).toMatchObject([{ column: 'request_ref_po_id' }])
     })
 
     test('that comes as a message between the review of a file and its recording refuses the file', async () => {

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'vitest'
 import type { DraftHeader } from '../../../src/domain/draft.ts'
+import type { BatchId } from '../../../src/domain/ids.ts'
 import type { Beside, Instruction } from '../../../src/domain/instruction.ts'
 import { type Currency, parseCurrency } from '../../../src/domain/money.ts'
 import {
@@ -21,7 +22,7 @@ import {
   submit,
   work,
 } from '../../fixtures/ledgers.ts'
-import { accountId, ledger } from '../../fixtures/use-ledger.ts'
+import { accountId, ledger, place } from '../../fixtures/use-ledger.ts'
 import { check, made } from './given.ts'
 
 export function describeTargets(): void {
@@ -212,7 +213,9 @@ export function describeTargets(): void {
 
     test('of less than its authorization is asked about too', async () => {
       await approved(sale('S', '5', { operation: 'AUTH' }))
-      expect((await judged(cancel(1n))).refused).toContain('voids all of order 777, 10.00 EUR, and asks for 0.01')
+      expect((await judged(cancel(1n))).refused).toContain(
+        'voids 0.01 of order 777, 10.00 EUR; the gateway may release all of it',
+      )
     })
   })
 
@@ -221,12 +224,13 @@ export function describeTargets(): void {
 
     test('is asked about where the order was captured, and is not where it is only authorized or its capture was declined', async () => {
       await approved(sale('A', '5', { operation: 'AUTH' }))
-      const captures = [refund('C', { operation: 'CAUTH', orderId: '777', amountMinor: 750n })]
+      const capture = refund('C', { operation: 'CAUTH', orderId: '777', amountMinor: 750n })
       const declined = await submit(ledger, accountId, [refund('D', { operation: 'CAUTH', orderId: '777' })])
       await work(ledger, declined, 'D', 'DECLINED')
       expect((await check([cancel('777')])).lookalikes).toEqual([])
-      const batchId = await submit(ledger, accountId, captures)
       const { draft } = await review(ledger, headerOf(accountId), [cancel('777')])
+      const taken = await place.open().recordMessage(messageOf(accountId, capture))
+      const { batchId } = taken as { batchId: BatchId }
       await work(ledger, batchId, 'C', 'APPROVED', { facts: factsWith('42', { orderId: '777' }) })
       await expect(draft.record(CLERK)).rejects.toMatchObject({ code: 'refused' })
       const { questions, refused } = await judged(cancel('777'))

@@ -406,6 +406,19 @@ export function describeSettle(): void {
       expect(await ledger.batch(batchId)).toMatchObject({ hold: 'paused', moneyWarnings: 3 })
     })
 
+    test.each(['none', 'cancelled'] as const)(
+      'is told until a person has looked, of a batch that is %s',
+      async (hold) => {
+        const batchId = await batchOf('A')
+        const row = await claimNamed(ledger, batchId, 'A')
+        if (hold === 'cancelled') await ledger.cancel(batchId, 'no', CLERK, NOW)
+        await settle(ledger, row, 'APPROVED', { ...money, atMs: NOW + 1 })
+        expect(await ledger.batch(batchId)).toMatchObject({ moneyUnseen: 1 })
+        await ledger.resume(batchId, 'it is right so', CLERK, NOW + 1)
+        expect(await ledger.batch(batchId)).toMatchObject({ hold, moneyWarnings: 1, moneyUnseen: 0 })
+      },
+    )
+
     test('is written before a claim that is asked for after it, though neither is answered yet', async () => {
       const batchId = await batchOf('A', 'B')
       const a = await claimNamed(ledger, batchId, 'A')

@@ -21,14 +21,17 @@ const sum = (amountMinor: bigint, rowNo = 3, currency: string | null = 'EUR'): S
   at: at(rowNo),
 })
 const UNKNOWN: Order = {
-  ...{ orderId: '7', authorized: null, sold: null, isSaleUnsure: false },
-  ...{ recorded: NOTHING_DONE, inFile: NOTHING_DONE, inDoubt: { CAUTH: null, REFUND: null } },
+  ...{ orderId: '7', authorized: null, isAuthorizationUnsure: false, sold: null, isSaleUnsure: false },
+  ...{ recorded: NOTHING_DONE, inFile: NOTHING_DONE, unsure: { CAUTH: null, REFUND: null } },
 }
+const voids = (amountMinor: bigint | null, rowNo = 9, currency = 'EUR') => ({
+  ...sum(amountMinor ?? 0n, rowNo, currency),
+  isWhole: amountMinor === null,
+})
 const recorded = (done: Partial<Order['recorded']>, over: Partial<Order> = {}): Order => ({
   ...{ ...UNKNOWN, ...over },
   recorded: { ...NOTHING_DONE, ...done },
 })
-const inFile = (done: Partial<Order['inFile']>): Order => ({ ...UNKNOWN, inFile: { ...NOTHING_DONE, ...done } })
 const row = (operation: Operation, amountMinor: bigint | null = null, currency = 'EUR'): OfOrder => ({
   ...{ operation, amountMinor, currency },
 })
@@ -73,7 +76,7 @@ describe.each([
 
   test('is wrong once the order is voided, known or not', () => {
     for (const over of [known, {}]) {
-      expect(judgeOrder(recorded({ voided: at(9) }, over), row(operation, 1n), STRICT)).toMatchObject({
+      expect(judgeOrder(recorded({ voided: voids(null) }, over), row(operation, 1n), STRICT)).toMatchObject({
         ...{ kind: 'wrong', column: 'request_ref_po_id' },
         problem: 'a void of the order is recorded (order 7: row 9 of batch b1)',
       })
@@ -82,7 +85,7 @@ describe.each([
 
   test('is asked about beside a void in the same file, whichever comes first', () => {
     const void2 = { kind: 'asked', why: 'beside-void', at: at(2, null) }
-    expect(judgeOrder(inFile({ voided: at(2, null) }), row(operation, 1n), STRICT)).toMatchObject(void2)
+    expect(judgeOrder(withRow(UNKNOWN, row('CANCEL'), 2), row(operation, 1n), STRICT)).toMatchObject(void2)
     const first = withRow(UNKNOWN, row(operation, 1n), 2)
     expect(judgeOrder(first, row('CANCEL'), STRICT)).toMatchObject(void2)
   })
@@ -102,13 +105,16 @@ test.each([
 test.each([
   ['CAUTH', 'capture'],
   ['REFUND', 'refund'],
-] as const)('a %s beside one in doubt is asked about, whatever it asks for', (operation, what) => {
-  const order = recorded({}, { inDoubt: { CAUTH: at(4), REFUND: at(4) } })
-  expect(judgeOrder(order, row(operation, 1n), STRICT)).toMatchObject({
-    ...{ kind: 'asked', why: 'beside-doubt', at: at(4) },
-    problem: `a ${what} of order 7 is in doubt and may have been executed (row 4 of batch b1)`,
-  })
-})
+] as const)(
+  'a %s beside one in doubt, or answered otherwise, is asked about, whatever it asks for',
+  (operation, what) => {
+    const order = recorded({}, { unsure: { CAUTH: at(4), REFUND: at(4) } })
+    expect(judgeOrder(order, row(operation, 1n), STRICT)).toMatchObject({
+      ...{ kind: 'asked', why: 'beside-doubt', at: at(4) },
+      problem: `a ${what} of order 7 is in doubt, or was answered otherwise than asked (row 4 of batch b1)`,
+    })
+  },
+)
 
 test('a capture of what is not authorized here is in the currency of the captures before it', () => {
   const order = recorded({ captured: sum(1000n, 5) })
@@ -170,6 +176,54 @@ describe('a void', () => {
     expect(judgeOrder(order, row('CANCEL'), STRICT)).toBe('fits')
   })
 
+  const auth = { authorized: sum(1000n) }
+  test.each([
+    ['of a part of an authorization leaves the rest to be captured', auth, 400n, 'CAUTH', 600n, 601n],
+    ['of a part of a sale leaves the rest to be refunded', { sold: sum(1000n) }, 400n, 'REFUND', 600n, 601n],
+    ['of what is not captured takes nothing of what is', { ...auth, sold: sum(600n) }, 400n, 'REFUND', 600n, 601n],
+    ['of a part can be followed by one of the rest', auth, 400n, 'CANCEL', 600n, 601n],
+  ] as const)('%s', (_what, known, voided, operation, fits, tooMuch) => {
+    const order = recorded({ voided: voids(voided) }, known)
+    expect(judgeOrder(order, row(operation, fits), STRICT)).toBe('fits')
+    expect(judgeOrder(order, row(operation, tooMuch), STRICT)).toMatchObject({ kind: 'wrong', column: 'amount' })
+  })
+
+  test.each([
+    ['without an amount', auth, null, 'EUR'],
+    ['of the whole amount', auth, 1000n, 'EUR'],
+    ['in another currency', auth, 400n, 'USD'],
+    ['of an order whose amount is not known', {}, 400n, 'EUR'],
+    ['of an authorization that was answered otherwise', { isAuthorizationUnsure: true }, 400n, 'EUR'],
+  ] as const)('%s ends the order', (_what, known, voided, currency) => {
+    const order = recorded({ voided: voids(voided, 9, currency) }, known)
+    for (const operation of ['CAUTH', 'REFUND'] as const)
+      expect(judgeOrder(order, row(operation, 1n), STRICT)).toMatchObject({ code: 'after_void' })
+  })
+
+  test.each([
+    ['its authorization', auth, 1000n],
+    ['its sale', { sold: sum(1000n) }, 1000n],
+    ['what was captured beyond its authorization', { ...auth, sold: sum(1100n) }, 1100n],
+  ] as const)('of more than %s is wrong, as is one in another currency', (_what, known, most) => {
+    const order = recorded({}, known)
+    expect(judgeOrder(order, row('CANCEL', most), STRICT)).toBe('fits')
+    expect(judgeOrder(order, row('CANCEL', most + 1n), STRICT)).toMatchObject({ code: 'over_void', column: 'amount' })
+    expect(judgeOrder(order, row('CANCEL', 1n, 'USD'), STRICT)).toMatchObject({ code: 'other_currency' })
+    const unsure = { ...order, isAuthorizationUnsure: true, authorized: null }
+    expect(judgeOrder(unsure, row('CANCEL', most + 1n), STRICT)).toBe('fits')
+  })
+
+  test.each([
+    [null, 'asked'],
+    [400n, 'fits'],
+    [401n, 'asked'],
+  ] as const)('of %s beside a capture of 600 of 1000 that waits or is in doubt: %s', (amount, kind) => {
+    const order = recorded({ captured: sum(600n, 5), open: sum(600n, 5) }, auth)
+    const verdict = judgeOrder(order, row('CANCEL', amount), STRICT)
+    if (kind === 'fits') return expect(verdict).toBe('fits')
+    return expect(verdict).toMatchObject({ kind, why: 'beside-void', at: at(5) })
+  })
+
   test('of an order of which something was refunded is wrong', () => {
     expect(judgeOrder(recorded({ refunded: sum(1n, 5) }), row('CANCEL'), STRICT)).toMatchObject({
       ...{ kind: 'wrong', column: 'request_ref_po_id' },
@@ -218,7 +272,7 @@ describe('"Order balance: 0.00" is a surprise', () => {
     ['not in another currency', ofSale(null), row('REFUND', 1000n, 'USD'), false],
     ['where the answer to the sale differed about money', ofSale(null, { isSaleUnsure: true }), refund, true],
     ['not where it did, and something is refunded', ofSale(1n, { isSaleUnsure: true }), refund, false],
-    ['not after a void', recorded({ voided: at(4) }, { sold: sum(1000n) }), refund, false],
+    ['not after a void', recorded({ voided: voids(null) }, { sold: sum(1000n) }), refund, false],
     ['not of an authorization', { ...UNKNOWN, authorized: sum(1000n) }, refund, false],
     ['of an unknown sale', UNKNOWN, refund, true],
     ['not of an unknown sale that is refunded here', recorded({ refunded: sum(1n) }), refund, false],
@@ -253,21 +307,22 @@ test('of whatever comes, what fits never captures more than was authorized, refu
   fc.assert(
     fc.property(rows, fc.integer({ min: 0, max: 30 }), (instructions, captureTolerance) => {
       let order = recorded({}, { authorized: sum(1000n), sold: sum(500n) })
-      const moved = { CAUTH: 0n, REFUND: 0n }
-      let isVoided = false
+      const moved = { CAUTH: 0n, REFUND: 0n, CANCEL: 0n }
+      const most = (captured: bigint) => (500n + captured > 1000n ? 500n + captured : 1000n)
       for (const [i, { isNextFile, ...one }] of instructions.entries()) {
         if (isNextFile) order = { ...order, recorded: allOf(order), inFile: NOTHING_DONE }
         if (judgeOrder(order, one, { captureTolerance }) !== 'fits') continue
         order = withRow(order, one, i)
-        if (one.operation === 'CANCEL') {
-          expect(moved.REFUND).toBe(0n)
-          isVoided = true
-          continue
-        }
-        expect([isVoided, one.currency]).toEqual([false, 'EUR'])
-        moved[one.operation as 'CAUTH' | 'REFUND'] += one.amountMinor
-        expect(moved.CAUTH <= 1000n + 10n * BigInt(captureTolerance)).toBe(true)
+        expect(one.currency).toBe('EUR')
+        if (one.operation === 'CANCEL') expect(moved.REFUND).toBe(0n)
+        else expect(moved.CANCEL).toBeLessThan(most(moved.CAUTH))
+        moved[one.operation as keyof typeof moved] += one.amountMinor
+        const left = most(moved.CAUTH) - moved.CANCEL
+        if (one.operation === 'CANCEL') expect(left).toBeGreaterThanOrEqual(0n)
+        if (one.operation === 'CAUTH')
+          expect(moved.CAUTH + moved.CANCEL <= 1000n + 10n * BigInt(captureTolerance)).toBe(true)
         expect(moved.REFUND <= 500n + moved.CAUTH).toBe(true)
+        if (one.operation === 'REFUND') expect(moved.REFUND <= left).toBe(true)
       }
     }),
     { numRuns: 2_000 },
@@ -276,14 +331,15 @@ test('of whatever comes, what fits never captures more than was authorized, refu
 
 /** As it is recorded once the file is. */
 function allOf({ recorded: before, inFile: file }: Order): Order['recorded'] {
-  const both = (done: 'captured' | 'refunded') => {
+  const both = (done: 'captured' | 'refunded' | 'voided') => {
     const [one, other] = [before[done], file[done]]
     return one === null || other === null
       ? (other ?? one)
       : { ...other, amountMinor: one.amountMinor + other.amountMinor }
   }
   const captured = both('captured')
-  return { captured, open: captured, refunded: both('refunded'), voided: before.voided ?? file.voided }
+  const voided = both('voided')
+  return { captured, open: captured, refunded: both('refunded'), voided: voided && { ...voided, isWhole: false } }
 }
 
 test('sales are what takes money, and captures, voids and refunds name the order that they are of', () => {

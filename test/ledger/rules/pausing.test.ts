@@ -130,8 +130,8 @@ describe('an order of a person', () => {
     ['cancelled', 0, 'none', CANCELLED],
     ['cancelled', 0, 'paused', CANCELLED],
     ['cancelled', 2, 'paused', CANCELLED],
-  ] as const)('to a batch %s with %i late answers, to make it %s', (hold, lateAnswers, to, result) => {
-    given({ batchId: 'b1', hold, lateAnswers })
+  ] as const)('to a batch %s with %i answers to look at, to make it %s', (hold, toLookAt, to, result) => {
+    given({ batchId: 'b1', hold, toLookAt })
       .when((batch) => steeringStep(batch, to))
       .then(result)
   })

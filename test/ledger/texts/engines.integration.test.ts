@@ -620,7 +620,7 @@ test.each([
   const record = [sold(1, '7', 1_500n), recorded(2, order('R', '7', 1_000n)), recorded(3, sale('E', '45'))]
   const rows = {
     draft_row: [drafted(1, order('N', '07', amountMinor))],
-    draft_order: [{ order_key: '7', rows: 1, captures: 0, refunds: 1 }],
+    draft_order: [{ order_key: '7', rows: 1, captures: 0 }],
   }
   await engines.refill({ ...PLACES, instruction: record, ...rows })
   await engines.add({ move: [move] })

@@ -8,6 +8,7 @@ import type { Environment } from '../../../domain/merchant.ts'
 import type { State } from '../../../domain/states.ts'
 import { type DoneLongAgo, doneLongAgo } from '../../../domain/submission.ts'
 import { approversOf } from '../approving/sheet.ts'
+import { IS_MONEY_UNSEEN, IS_UNSEEN } from '../conditions.ts'
 import { HOLDING_UP, IS_BLOCKED, ORDERS_HELD, ORDERS_IN_DOUBT, WAITS_FOR_CLOCK, WITHIN_CANARY } from '../orders.ts'
 import { isSubmittedAgain, originalOf } from '../originals.ts'
 import { all, allExact, count, exists, one, type Script } from '../script.ts'
@@ -60,6 +61,8 @@ export function* columnsOf(batchId: BatchId): Script<BatchColumns> {
 
 const MONEY_WARNINGS = 'SELECT count(*) AS n FROM instruction WHERE batch_id = :batchId AND money_warning = 1'
 
+const MONEY_UNSEEN = `SELECT count(*) AS n FROM instruction i WHERE i.batch_id = :batchId AND ${IS_MONEY_UNSEEN}`
+
 /** As it is in one moment: a row that is claimed between two statements would be counted as waiting, and be due in none. */
 export function* viewOf(batchId: BatchId): Script<BatchView> {
   const batch = yield* columnsOf(batchId)
@@ -67,6 +70,7 @@ export function* viewOf(batchId: BatchId): Script<BatchView> {
   const counts = countsIn(totals)
   const hasDuplicates = counts.DUPLICATE !== undefined
   const hasWaiting = counts.READY !== undefined
+  const moneyWarnings = yield* count(MONEY_WARNINGS, { batchId })
   return {
     batchId,
     source: batch.source,
@@ -93,7 +97,8 @@ export function* viewOf(batchId: BatchId): Script<BatchView> {
     badRows: counts.INVALID === undefined || batch.source !== 'file' ? 0 : yield* badRowsIn(batchId, batch),
     expired: counts.CANCELLED === undefined ? 0 : yield* count(EXPIRED, { batchId }),
     shortRefunds: (JSON.parse(batch.short_refunds) as ShortRefunds).at.length,
-    moneyWarnings: yield* count(MONEY_WARNINGS, { batchId }),
+    moneyWarnings,
+    moneyUnseen: moneyWarnings === 0 ? 0 : yield* count(MONEY_UNSEEN, { batchId }),
     duplicateMoneyWarnings: hasDuplicates ? yield* count(DUPLICATE_MONEY_WARNINGS, { batchId }) : 0,
     ...(hasDuplicates ? yield* duplicatesOf(batchId) : NO_DUPLICATES),
     doneLongAgo: batch.repeats_at === null ? null : yield* originalsAt(batchId, batch),
@@ -127,7 +132,7 @@ const EXPIRED = `
     SELECT count(*) AS n FROM instruction i
     WHERE i.batch_id = :batchId AND i.state = 'CANCELLED' AND i.expires_at IS NOT NULL AND i.holds_reference = 1
       AND EXISTS (SELECT 1 FROM move m WHERE m.row_id = i.id AND m.cause = 'expiry')
-      AND NOT EXISTS (SELECT 1 FROM act a WHERE a.batch_id = i.batch_id AND a.what = 'resume' AND a.at >= i.completed_at)`
+      AND ${IS_UNSEEN}`
 
 function* badRowsIn(batchId: BatchId, { account_id: accountId, created_at: createdAt }: BatchColumns): Script<number> {
   if (yield* exists(LOOKED_AT, { batchId })) return 0

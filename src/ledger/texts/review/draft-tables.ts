@@ -16,12 +16,12 @@ const TABLES = [
   `CREATE TEMP TABLE draft_fault (
     id @counting, row_no @whole, line @whole, column_name @text, value @text, problem @text, remedy @text)`,
   `CREATE TEMP TABLE draft_order (
-    order_key @text PRIMARY KEY, rows @whole, captures @whole, refunds @whole,
+    order_key @text PRIMARY KEY, rows @whole, captures @whole,
     authorized_minor @whole, authorized_currency @text, authorized_row @whole, authorized_unsure @whole,
     sold_minor @whole, sold_currency @text, sold_row @whole, sold_unsure @whole,
     captured_minor @whole, captured_currency @text, captured_row @whole, open_minor @whole, open_currency @text, open_row @whole,
-    refunded_minor @whole, refunded_currency @text, refunded_row @whole, voided_row @whole,
-    doubted_capture @whole, doubted_refund @whole) @without_rowid`,
+    refunded_minor @whole, refunded_currency @text, refunded_row @whole,
+    voided_minor @whole, voided_currency @text, voided_row @whole, whole_void @whole, unsure_capture @whole, unsure_refund @whole) @without_rowid`,
   'CREATE TEMP TABLE draft_of_order (order_key @text, row_no @whole, PRIMARY KEY (order_key, row_no)) @without_rowid',
   `CREATE TEMP TABLE draft_question (
     row_no @whole PRIMARY KEY, why @text, before_minor @whole, before_currency @text, before_row @whole, recorded_row @whole)`,

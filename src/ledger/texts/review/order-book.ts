@@ -2,13 +2,13 @@
 
 import type { DraftHeader } from '../../../domain/draft.ts'
 import type { AccountId } from '../../../domain/ids.ts'
-import type { Operation } from '../../../domain/instruction.ts'
 import type { State } from '../../../domain/states.ts'
 import {
   amountText,
   judgeOrder,
   NOTHING_DONE,
   OF_AN_ORDER,
+  type OfOrder,
   ORDER_COUNTS_IN,
   ORDER_MOVED_IN,
   type Order,
@@ -41,7 +41,7 @@ function sumOf(filter: string): string {
 }
 
 /** Amount, currency and row of all such rows together. NULL as currency: of several; as row: there is none. */
-function sumOfThose(done: 'captured' | 'open' | 'refunded', condition: string): string {
+function sumOfThose(done: 'captured' | 'open' | 'refunded' | 'voided', condition: string): string {
   const filter = ` FILTER (WHERE ${condition})`
   const currency = `CASE WHEN min(currency)${filter} = max(currency)${filter} THEN min(currency)${filter} END`
   return `${sumOf(filter)} AS ${done}_minor, ${currency} AS ${done}_currency, max(id)${filter} AS ${done}_row`
@@ -49,17 +49,20 @@ function sumOfThose(done: 'captured' | 'open' | 'refunded', condition: string): 
 
 /** Rows that name the order and count. Those of a draft do not. `key`: an expression. */
 const NAMED = (key: string, states: readonly State[], but: string) => `(
-  SELECT r.id, r.operation, r.state, r.amount_minor, r.currency FROM instruction r JOIN batch b ON b.id = r.batch_id
+  SELECT r.id, r.operation, r.state, r.amount_minor, r.currency, r.money_warning FROM instruction r JOIN batch b ON b.id = r.batch_id
   WHERE r.account_id = :account AND r.order_key = ${key} AND r.order_key IS NOT NULL AND r.operation IN (${listOf(OF_AN_ORDER)})
     AND (r.state IN (${listOf(states)}) OR r.money_warning = 1) AND b.stage = 'open'${but}) AS named`
+
+/** How much it moved, if anything, is not known. */
+const IS_UNSURE = "(state = 'IN_DOUBT' OR money_warning = 1)"
 
 /** What of the order was captured, refunded and voided. */
 const DONE = (key: string, states = ORDER_COUNTS_IN, but = '') => `
   SELECT ${sumOfThose('captured', "operation = 'CAUTH'")}, ${sumOfThose('open', "operation = 'CAUTH' AND state <> 'APPROVED'")},
-    ${sumOfThose('refunded', "operation = 'REFUND'")},
-    max(id) FILTER (WHERE operation = 'CANCEL') AS voided_row,
-    max(id) FILTER (WHERE operation = 'CAUTH' AND state = 'IN_DOUBT') AS doubted_capture,
-    max(id) FILTER (WHERE operation = 'REFUND' AND state = 'IN_DOUBT') AS doubted_refund FROM ${NAMED(key, states, but)}`
+    ${sumOfThose('refunded', "operation = 'REFUND'")}, ${sumOfThose('voided', "operation = 'CANCEL'")},
+    max(id) FILTER (WHERE operation = 'CANCEL' AND (amount_minor IS NULL OR money_warning = 1)) AS whole_void,
+    max(id) FILTER (WHERE operation = 'CAUTH' AND ${IS_UNSURE}) AS unsure_capture,
+    max(id) FILTER (WHERE operation = 'REFUND' AND ${IS_UNSURE}) AS unsure_refund FROM ${NAMED(key, states, but)}`
 
 /** `key`: an expression; the affinity of a bare column would keep SQLite from its index. */
 const ANSWERED = (key: string, operations: string) => `
@@ -90,7 +93,7 @@ const SOLD = (key: string) =>
 const COLUMNS = {
   authorized: 'authorized_minor, authorized_currency, authorized_row, authorized_unsure',
   sold: 'sold_minor, sold_currency, sold_row, sold_unsure',
-  done: 'captured_minor, captured_currency, captured_row, open_minor, open_currency, open_row, refunded_minor, refunded_currency, refunded_row, voided_row, doubted_capture, doubted_refund',
+  done: 'captured_minor, captured_currency, captured_row, open_minor, open_currency, open_row, refunded_minor, refunded_currency, refunded_row, voided_minor, voided_currency, voided_row, whole_void, unsure_capture, unsure_refund',
 } as const
 
 /** What is recorded of an order, in columns. */
@@ -99,6 +102,7 @@ interface Recorded {
   readonly authorized_minor: bigint | null
   readonly authorized_currency: string | null
   readonly authorized_row: bigint | null
+  readonly authorized_unsure: bigint | number | null
   readonly sold_minor: bigint | null
   readonly sold_currency: string | null
   readonly sold_row: bigint | null
@@ -112,9 +116,12 @@ interface Recorded {
   readonly refunded_minor: bigint | null
   readonly refunded_currency: string | null
   readonly refunded_row: bigint | null
+  readonly voided_minor: bigint | null
+  readonly voided_currency: string | null
   readonly voided_row: bigint | null
-  readonly doubted_capture: bigint | null
-  readonly doubted_refund: bigint | null
+  readonly whole_void: bigint | null
+  readonly unsure_capture: bigint | null
+  readonly unsure_refund: bigint | null
 }
 
 type PlaceOf = (row: bigint) => Place
@@ -123,28 +130,30 @@ function orderFrom(recorded: Recorded, placeOf: PlaceOf): Order {
   const placed = (row: bigint | null): Place | null => (row === null ? null : placeOf(row))
   const sum = (amountMinor: bigint | null, currency: string | null, row: bigint | null): Sum | null =>
     row === null ? null : { amountMinor: amountMinor ?? 0n, currency, at: placeOf(row) }
+  const voided = sum(recorded.voided_minor, recorded.voided_currency, recorded.voided_row)
   return {
     orderId: recorded.order_key,
     authorized: sum(recorded.authorized_minor, recorded.authorized_currency, recorded.authorized_row),
+    isAuthorizationUnsure: Number(recorded.authorized_unsure) === 1,
     sold: sum(recorded.sold_minor, recorded.sold_currency, recorded.sold_row),
     isSaleUnsure: Number(recorded.sold_unsure) === 1,
     recorded: {
       captured: sum(recorded.captured_minor, recorded.captured_currency, recorded.captured_row),
       open: sum(recorded.open_minor, recorded.open_currency, recorded.open_row),
       refunded: sum(recorded.refunded_minor, recorded.refunded_currency, recorded.refunded_row),
-      voided: placed(recorded.voided_row),
+      voided: voided === null ? null : { ...voided, isWhole: recorded.whole_void !== null },
     },
-    inDoubt: { CAUTH: placed(recorded.doubted_capture), REFUND: placed(recorded.doubted_refund) },
+    unsure: { CAUTH: placed(recorded.unsure_capture), REFUND: placed(recorded.unsure_refund) },
     inFile: NOTHING_DONE,
   }
 }
 
-/** Where rows are recorded is read for those alone that are wrong, and say it: most rows fit. */
-const UNREAD: PlaceOf = () => ({ batchId: '', rowNo: 0 })
+/** Where rows are recorded is read for those alone that are wrong, and say it: most rows fit. Until then their ids stand for it. */
+const UNREAD: PlaceOf = (row) => ({ batchId: '', rowNo: Number(row) })
 
 function* placesOf(recorded: Recorded): Script<PlaceOf> {
-  const { authorized_row, sold_row, captured_row, open_row, refunded_row, voided_row, ...others } = recorded
-  const { doubted_capture, doubted_refund } = others
+  const { authorized_row, sold_row, captured_row, open_row, refunded_row, voided_row, unsure_capture, unsure_refund } =
+    recorded
   const rows = [
     authorized_row,
     sold_row,
@@ -152,8 +161,8 @@ function* placesOf(recorded: Recorded): Script<PlaceOf> {
     open_row,
     refunded_row,
     voided_row,
-    doubted_capture,
-    doubted_refund,
+    unsure_capture,
+    unsure_refund,
   ]
   const ids = rows.filter((id) => id !== null).map(Number)
   const found = yield* all<{ id: number } & Place>(
@@ -166,13 +175,7 @@ function* placesOf(recorded: Recorded): Script<PlaceOf> {
   return (row) => places.get(Number(row))!
 }
 
-interface RowOfOrder {
-  readonly operation: Operation
-  readonly amountMinor: bigint | null
-  readonly currency: string | null
-}
-
-function* judge(recorded: Recorded, inFile: Order['inFile'], row: RowOfOrder, rules: OrderRules): Script<OrderVerdict> {
+function* judge(recorded: Recorded, inFile: Order['inFile'], row: OfOrder, rules: OrderRules): Script<OrderVerdict> {
   const verdict = judgeOrder({ ...orderFrom(recorded, UNREAD), inFile }, row, rules)
   if (verdict === 'fits' || verdict.kind === 'asked') return verdict
   return judgeOrder({ ...orderFrom(recorded, yield* placesOf(recorded)), inFile }, row, rules)
@@ -181,7 +184,7 @@ function* judge(recorded: Recorded, inFile: Order['inFile'], row: RowOfOrder, ru
 // A draft
 
 type Drafted = Recorded &
-  RowOfOrder & {
+  OfOrder & {
     readonly rowNo: bigint
     readonly line: bigint
     /** A person is asked about it already: 0 or 1. */
@@ -275,22 +278,16 @@ function atMost(amountMinor: bigint): bigint {
   return amountMinor < BigInt(LARGEST) ? amountMinor : BigInt(LARGEST)
 }
 
-function* noteQuestion(row: Drafted, { why, before, at }: OrderQuestion): Script<void> {
-  const { rowNo, operation, refunded_row, doubted_capture, doubted_refund } = row
-  const doubted = operation === 'CAUTH' ? doubted_capture : doubted_refund
-  const recordedRow = why === 'beside-doubt' ? doubted : refunded_row
+function* noteQuestion({ rowNo }: Drafted, { why, before, at }: OrderQuestion): Script<void> {
   yield* change(
     `INSERT INTO draft_question (row_no, why, before_minor, before_currency, before_row, recorded_row)
     VALUES (:rowNo, :why, :beforeMinor, :currency, :beforeRow, :recordedRow)`,
     {
-      ...{
-        rowNo,
-        why,
-        beforeMinor: before === null ? null : atMost(before.amountMinor),
-        currency: before?.currency ?? null,
-      },
-      beforeRow: at.batchId === null ? at.rowNo : null,
-      recordedRow: at.batchId === null ? null : recordedRow,
+      ...{ rowNo, why, currency: before?.currency ?? null },
+      beforeMinor: before === null ? null : atMost(before.amountMinor),
+      ...(at.batchId === null
+        ? { beforeRow: at.rowNo, recordedRow: null }
+        : { beforeRow: null, recordedRow: at.rowNo }),
     },
   )
 }
@@ -298,8 +295,8 @@ function* noteQuestion(row: Drafted, { why, before, at }: OrderQuestion): Script
 function* gatherOrders(account: AccountId): Script<void> {
   for (const table of ['draft_question', 'draft_of_order', 'draft_order']) yield* change(`DELETE FROM ${table}`)
   yield* change(`
-    INSERT INTO draft_order (order_key, rows, captures, refunds)
-    SELECT order_key, count(*), count(*) FILTER (WHERE operation = 'CAUTH'), count(*) FILTER (WHERE operation = 'REFUND') FROM draft_row
+    INSERT INTO draft_order (order_key, rows, captures)
+    SELECT order_key, count(*), count(*) FILTER (WHERE operation = 'CAUTH') FROM draft_row
     WHERE state = 'READY' AND operation IN (${listOf(OF_AN_ORDER)}) AND order_key IS NOT NULL
     GROUP BY order_key`)
   if (yield* isAnyRecorded(account)) yield* gatherRecorded(account)
@@ -314,13 +311,8 @@ function* gatherOrders(account: AccountId): Script<void> {
 function* gatherRecorded(account: AccountId): Script<void> {
   const KEY = "(o.order_key || '')"
   yield* change(`UPDATE draft_order AS o SET (${COLUMNS.done}) = (${DONE('o.order_key')})`, { account })
-  yield* change(
-    `UPDATE draft_order AS o SET (${COLUMNS.authorized}) = (${AUTHORIZED(KEY)}) WHERE captures + refunds > 0`,
-    {
-      account,
-    },
-  )
-  yield* change(`UPDATE draft_order AS o SET (${COLUMNS.sold}) = (${SOLD(KEY)}) WHERE refunds > 0`, { account })
+  yield* change(`UPDATE draft_order AS o SET (${COLUMNS.authorized}) = (${AUTHORIZED(KEY)})`, { account })
+  yield* change(`UPDATE draft_order AS o SET (${COLUMNS.sold}) = (${SOLD(KEY)}) WHERE rows > captures`, { account })
 }
 
 /** For look-alikes: the row of their order that they are asked about with, of the file or recorded. A void goes before all else. */
@@ -352,7 +344,7 @@ const OF_ONE = (states: readonly State[], but = '') => `
 const [HANDED_IN, EXECUTED] = [OF_ONE(ORDER_COUNTS_IN), OF_ONE(ORDER_MOVED_IN)]
 const OTHERS = OF_ONE(ORDER_MOVED_IN, ' AND r.id <> :rowId')
 
-type SingleRow = RowOfOrder & { readonly orderKey: string }
+type SingleRow = OfOrder & { readonly orderKey: string }
 
 /** What the record says of a message that names an order. */
 export function orderVerdictOn(account: AccountId, row: SingleRow, rules: OrderRules): Script<OrderVerdict> {

@@ -16,6 +16,7 @@ import {
 } from '../../rules/pausing.ts'
 import { accountsLike } from '../accounts.ts'
 import { voidApprovals } from '../approving/waiting.ts'
+import { IS_MONEY_UNSEEN } from '../conditions.ts'
 import { type Engine, FAULTING } from '../engine.ts'
 import { recordAct } from '../record/acts.ts'
 import { change, exists, one, type Script } from '../script.ts'
@@ -107,10 +108,11 @@ function holdReason(batch: BatchHold, to: Hold, reason: string): string | null {
   return isSaid ? batch.reason : holdReasonAfterPause(batch, reason)
 }
 
-type HeldBatch = BatchHold & { readonly batchId: BatchId; readonly accountId: number; readonly lateAnswers: number }
+type HeldBatch = BatchHold & { readonly batchId: BatchId; readonly accountId: number; readonly toLookAt: number }
 
 const HELD = `
-    SELECT id AS "batchId", hold, hold_reason AS reason, account_id AS "accountId", late_answers AS "lateAnswers"
+    SELECT id AS "batchId", hold, hold_reason AS reason, account_id AS "accountId",
+      late_answers + (SELECT count(*) FROM instruction i WHERE i.batch_id = batch.id AND ${IS_MONEY_UNSEEN}) AS "toLookAt"
     FROM batch WHERE id = :batchId`
 
 const RESTART_BATCH = `
