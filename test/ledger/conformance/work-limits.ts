@@ -180,6 +180,17 @@ export function describeLimits(): void {
       expect([await claimOf(later, 'C'), await claimOf(later, 'D')]).toEqual(['not-free', 'claimed'])
     })
 
+    test('counts what an older state brings into doubt, on the day on which it was put back', async () => {
+      await submit(ledger, accountId, [refund('A', amount(6_000n))])
+      await ledger.adopt('restored', 'disk failed', CLERK, NOW)
+      const batchId = await submit(ledger, accountId, [refund('B', amount(5_000n)), refund('C', amount(4_000n))])
+      expect([await claimOf(batchId, 'B'), await claimOf(batchId, 'C')]).toEqual(['not-free', 'claimed'])
+      await ledger.resolve(findingOn('A', { finding: 'not-executed' }), CLERK, NOW + 400)
+      const later = await submit(ledger, accountId, [refund('D', amount(6_000n))])
+      expect(await claimOf(later, 'D')).toBe('claimed')
+      expect(await claimOf(batchId, 'B', NEXT_DAY)).toBe('claimed')
+    })
+
     test('counts what was sent that day before there was a limit, and nothing of the day before', async () => {
       const batchId = await submit(ledger, accountId, [
         refund('A', amount(9_000n)),

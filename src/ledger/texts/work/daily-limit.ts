@@ -42,10 +42,14 @@ const MOVES_PER_PAGE = 1_000
 /** Beyond every limit, and far from where adding to it fails. */
 const BOUNDLESS = 2n ** 62n
 
+/** When row `i` was claimed; of one that a lost state may have claimed nobody knows, and it counts from the day on which that was noticed. */
+const COUNTS_AT =
+  "CASE m.cause WHEN 'claim' THEN i.claimed_at WHEN 'restore' THEN CASE WHEN i.claimed_at IS NULL THEN m.at END END"
+
 const PAGE = (operations: readonly Operation[]) => `
-    SELECT max(m.at) AS newest, CAST(coalesce(sum(CASE WHEN m.cause = 'claim' AND m.attempt = i.attempt AND i.account_id = :accountId
+    SELECT max(m.at) AS newest, CAST(coalesce(sum(CASE WHEN m.cause IN ('claim', 'restore') AND m.attempt = i.attempt AND i.account_id = :accountId
       AND i.currency = :currency AND i.operation IN (${listOf(operations)}) AND (i.state IN (${listOf(COUNTED)}) OR i.money_warning = 1)
-      AND i.claimed_at >= :startsAtMs AND i.claimed_at < :endsAtMs THEN i.amount_minor ELSE 0 END), 0) AS BIGINT) AS spent
+      AND ${COUNTS_AT} >= :startsAtMs AND ${COUNTS_AT} < :endsAtMs THEN i.amount_minor ELSE 0 END), 0) AS BIGINT) AS spent
     FROM move m JOIN instruction i ON i.id = m.row_id WHERE m.id > :after AND m.id <= :upTo`
 const PAGES = { out: PAGE(OPERATIONS_OF.out), in: PAGE(OPERATIONS_OF.in) }
 
