@@ -6,10 +6,10 @@ import { isCardColumn } from './columns.ts'
 import { unquoted } from './csv/quotes.ts'
 import type { CsvRecord } from './csv/records.ts'
 import type { Field } from './field-names.ts'
+import { partMark } from './fields/currency-marks.ts'
 import { signShownBy } from './fields/decimal-sign.ts'
 import { withoutMinus } from './fields/minus.ts'
 import { speaksOfAmount } from './fields/rivals.ts'
-import { partMark } from './statements/currency.ts'
 
 /** Rows that are looked at. */
 export const SAMPLE_ROWS = 200

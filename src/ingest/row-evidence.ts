@@ -9,20 +9,14 @@ import { CardEvidence, type CardsJudged } from './cards/evidence.ts'
 import { unquoted } from './csv/quotes.ts'
 import type { CsvRecord } from './csv/records.ts'
 import type { Field } from './field-names.ts'
+import { MarkEvidence, mayMark, partMark } from './fields/currency-marks.ts'
 import { DecimalEvidence, type DecimalSign, deviantsNote } from './fields/decimal-sign.ts'
 import { DirectionEvidence } from './fields/direction.ts'
 import { type Minuses, withoutMinus } from './fields/minus.ts'
 import { NumericIdEvidence } from './fields/numeric-ids.ts'
 import { SideEvidence } from './fields/sides.ts'
 import type { Header } from './header.ts'
-import {
-  type CurrencySaid,
-  currencyNote,
-  currencyOfFile,
-  MarkEvidence,
-  mayMark,
-  partMark,
-} from './statements/currency.ts'
+import { type CurrencySaid, currencyNote, currencyOfFile } from './statements/currency.ts'
 import { type Said as SaidOfMoney, Statements } from './statements/statements.ts'
 import { GuessedType, numberedNote } from './unused-columns.ts'
 

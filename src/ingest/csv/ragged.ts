@@ -3,9 +3,9 @@
 
 import { parseCurrency } from '../../domain/money.ts'
 import type { Field } from '../field-names.ts'
+import { partMark } from '../fields/currency-marks.ts'
 import { signShownBy } from '../fields/decimal-sign.ts'
 import type { Header } from '../header.ts'
-import { partMark } from '../statements/currency.ts'
 import { unquoted } from './quotes.ts'
 import type { CsvRecord } from './records.ts'
 

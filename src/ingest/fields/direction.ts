@@ -3,7 +3,7 @@
 import { parseCurrency } from '../../domain/money.ts'
 import { refuse, type StructuralFault } from '../../domain/problem.ts'
 import { words } from '../../domain/words.ts'
-import { partMark } from '../statements/currency.ts'
+import { partMark } from './currency-marks.ts'
 import { isFew, signShownBy } from './decimal-sign.ts'
 import { withoutMinus } from './minus.ts'
 import { isPlain } from './plain.ts'

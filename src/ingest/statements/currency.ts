@@ -1,72 +1,23 @@
 // What a file says of its currency: in the name of the column of amounts, in a mark beside each of them, in columns of codes.
 
-import { type Currency, parseCurrency } from '../../domain/money.ts'
+import type { Currency } from '../../domain/money.ts'
 import { type Problem, shown } from '../../domain/problem.ts'
 import { type Text, words } from '../../domain/words.ts'
 import { squeezed } from '../columns.ts'
-import { unquoted } from '../csv/quotes.ts'
 import { SYNONYMS } from '../field-names.ts'
-import { isPlain } from '../fields/plain.ts'
-import { plainWord, wordsOf, writtenWords } from './names.ts'
+import { BY_WORD, currencyOfMark, isCode, isMark, LETTERS_SURE, mayMark } from '../fields/currency-marks.ts'
+import type { Header } from '../header.ts'
+import { plainWord, writtenWords } from './names.ts'
 import { withoutMinorUnits } from './scale.ts'
-import { columnText, type Statement } from './statement.ts'
-import { CURRENCY_SIGNS, CURRENCY_WORDS, FEES, SMALL_WORDS_AS_CODES, WORDS_AS_CODES } from './words.ts'
-
-// ───────────────────────────────────────────────────────────── Marks: codes, signs and words
-
-const MARKS = new Map<Currency, ReadonlySet<string>>()
-
-/** Whether the mark may stand for the currency. A sign of several currencies, such as $, may stand for each. */
-export function mayMark(mark: string, currency: Currency): boolean {
-  const marks = marksOf(currency)
-  return marks.has(mark.toLowerCase()) || marks.has(plainWord(mark))
-}
-
-function marksOf(currency: Currency): ReadonlySet<string> {
-  let marks = MARKS.get(currency)
-  if (marks === undefined) {
-    const signs = (['code', 'symbol', 'narrowSymbol'] as const).map((display) => signOf(currency, display))
-    marks = new Set([currency, ...signs, ...(CURRENCY_WORDS[currency] ?? [])].map((sign) => sign.toLowerCase()))
-    MARKS.set(currency, marks)
-  }
-  return marks
-}
-
-function signOf(currency: Currency, currencyDisplay: 'code' | 'symbol' | 'narrowSymbol'): string {
-  const parts = new Intl.NumberFormat('en', { style: 'currency', currency, currencyDisplay }).formatToParts(1)
-  return parts.find(({ type }) => type === 'currency')?.value ?? currency
-}
-
-/** By word: the currencies that it may stand for. */
-const BY_WORD = new Map<string, Currency[]>()
-for (const [code, written] of Object.entries(CURRENCY_WORDS))
-  for (const word of written) BY_WORD.set(word, [...(BY_WORD.get(word) ?? []), code as Currency])
-
-function isCode(text: string): boolean {
-  return /^[A-Z]{3}$/.test(text) && !WORDS_AS_CODES.has(text.toLowerCase()) && parseCurrency(text) !== undefined
-}
-
-/** A sign or word, as somebody writes it into a cell of its own; short words are something else there. */
-function isMark(text: string): boolean {
-  if (/^\p{Lu}{0,2}\p{Sc}$/u.test(text)) return true
-  const word = plainWord(text)
-  return BY_WORD.has(word) && (word.length >= LETTERS_SURE || /[^a-z]/.test(word))
-}
-
-/** The one currency that a mark stands for; null: none, or more than one. */
-function currencyOfMark(mark: string): Currency | null {
-  if (Object.hasOwn(CURRENCY_SIGNS, mark)) return parseCurrency(CURRENCY_SIGNS[mark] ?? '') ?? null
-  if (isCode(mark)) return parseCurrency(mark) ?? null
-  const [currency, other] = BY_WORD.get(plainWord(mark)) ?? []
-  return other === undefined ? (currency ?? null) : null
-}
+import { columnText, type Found, mapped, type Statement } from './statement.ts'
+import type { Said } from './statements.ts'
+import type { Kind, Named } from './unread.ts'
+import { FEES, SMALL_WORDS_AS_CODES } from './words.ts'
 
 // ───────────────────────────────────────────────────────────── In the name of the column
 
 const AMOUNTS: ReadonlySet<string> = new Set(['amount', ...SYNONYMS.amount, 'gross', 'brutto'].map(squeezed))
 const PREPOSITIONS = ['in', 'en', 'de', 'em']
-/** A shorter word that is no code means a currency at the end of a name only: `Kwota zł`. */
-const LETTERS_SURE = 4
 
 /** What the name of a column of amounts says of its currency: codes in capitals, signs and words. */
 export function marksInName(column: string): readonly string[] {
@@ -116,38 +67,6 @@ export function currencyOfMarks(marks: readonly string[]): Currency | null {
   const [one, other] = new Set(marks.map(currencyOfMark).filter((currency) => currency !== null))
   if (one === undefined || other !== undefined) return null
   return marks.every((mark) => mayMark(mark, one)) ? one : null
-}
-
-// ───────────────────────────────────────────────────────────── Beside every amount
-
-const MARK = '\\p{Sc}|[A-Z]{3}|[A-Z]{1,2}\\$|zł|Kč|kr|Ft'
-const BEFORE = new RegExp(`^(?<mark>${MARK})\\s?(?<number>\\d.*)$`, 'su')
-const BEHIND = new RegExp(`^(?<number>.*\\d)\\s?(?<mark>${MARK})$`, 'su')
-
-/** An amount that is written with a currency, in its two parts. */
-export function partMark(amount: string): { readonly mark: string | null; readonly number: string } {
-  if (isPlain(amount)) return { mark: null, number: amount }
-  const { mark = null, number = amount } = (BEFORE.exec(amount) ?? BEHIND.exec(amount))?.groups ?? {}
-  return { mark, number }
-}
-
-/** One mark beside every amount of the file says its currency, or must agree with it. */
-export class MarkEvidence {
-  #mark: string | null = null
-  #isMixed: boolean = false
-
-  /** `shown`: what a workbook shows beside a number cell; it is not in its text. */
-  see(amount: string, shownMarks: readonly string[]): void {
-    if (amount === '') return
-    const mark = shownMarks.length === 1 ? (shownMarks[0] ?? null) : partMark(amount).mark
-    this.#isMixed ||= mark === null || mark !== (this.#mark ?? mark)
-    this.#mark ??= mark
-  }
-
-  /** null: there is none, or not one and the same beside every amount. */
-  decide(): string | null {
-    return this.#isMixed ? null : this.#mark
-  }
 }
 
 // ───────────────────────────────────────────────────────────── Of a row
@@ -217,84 +136,41 @@ function against(currency: Currency, what: string, other: Currency | null): Prob
 
 // ───────────────────────────────────────────────────────────── In columns of codes
 
-/** What a column says in one row, and what is used there. */
-interface Difference {
-  readonly line: number
-  readonly code: string
-  readonly used: Currency
-}
-
-interface CodeColumn {
-  differs: Difference | null
-  /** By code, the first line: in rows that name no currency themselves. */
-  readonly inOthers: Map<string, number>
-  /** The code that was seen last. */
-  last: string | null
-}
-
 /** Columns that are not read, and hold nothing but codes of currencies. */
-export class CodeColumns {
-  readonly #written: readonly string[]
-  readonly #columns = new Map<number, CodeColumn>()
-
-  constructor(written: readonly string[], places: readonly number[]) {
-    this.#written = written
-    for (const place of places) {
-      const isOfFee = wordsOf(written[place] ?? '').some((word) => FEES.has(word))
-      if (!isOfFee) this.#columns.set(place, { differs: null, inOthers: new Map(), last: null })
-    }
-  }
-
-  /** `used`: as the row names it; null where it names none. */
-  see(cells: readonly string[], line: number, used: Currency | null): void {
-    for (const [place, column] of this.#columns) {
-      const code = unquoted(cells[place] ?? '')
-      if (code === '') continue
-      if (code !== column.last && !isCode(code) && !isMark(code)) {
-        this.#columns.delete(place)
-        continue
-      }
-      column.last = code
-      if (used === null) {
-        if (!column.inOthers.has(code)) column.inOthers.set(code, line)
-      } else if (!mayMark(code, used)) column.differs ??= { line, code, used }
-    }
-  }
-
-  /** `used`: of rows that name none; null: nothing says it. `isRead`: a column of currencies is read. */
-  statements(used: Currency | null, isRead: boolean): readonly Statement[] {
-    return [...this.#columns].flatMap(([place, { differs, inOthers, last }]) => {
-      const name = (this.#written[place] ?? '').trim()
-      const [other] = used === null ? [] : [...inOthers].filter(([code]) => !mayMark(code, used))
-      if (differs !== null) return [contradicts(name, place, differs)]
-      if (other !== undefined && used !== null)
-        return [contradicts(name, place, { code: other[0], line: other[1], used })]
-      return isRead || used === null || last === null || name === '' ? [] : [agrees(name)]
-    })
+export function codesIn(column: Named, _: Said, { fields }: Header): Kind | null {
+  if (fields.amount === undefined || column.words.some((word) => FEES.has(word))) return null
+  return {
+    sideOf: (cell, used) => {
+      if (cell === '' || used === undefined) return ''
+      return isCode(cell) || isMark(cell) ? `${cell} ${used ?? ''}` : null
+    },
+    statementOf: (found, { used: otherwise, isRead }) => {
+      const codes = found
+        .filter(({ side }) => side !== '')
+        .map(({ used, ...one }) => ({ ...one, used: used ?? otherwise, isNamed: used !== null }))
+      const differing = codes.filter(({ cell, used }) => used !== null && !mayMark(cell, used))
+      const [differs] = [...differing.filter(({ isNamed }) => isNamed), ...differing]
+      if (differs !== undefined) return contradicts(column, differs, differs.used as Currency)
+      return isRead || otherwise === null || codes.length === 0 || column.name === '' ? null : agrees(column)
+    },
   }
 }
 
-function contradicts(name: string, place: number, { line, code, used }: Difference): Statement {
-  const column = name === '' ? 'NAME' : shown(name)
-  const [read, ignored] = ['request_currency', 'ignore'].map(
-    (field) => words`${{ set: 'map', column, field }}` as Text,
-  ) as [Text, Text]
+function contradicts(column: Named, { line, cell }: Found, used: Currency): Statement {
+  const { name } = column
   return {
     says: 'another currency',
     line,
     column: name === '' ? null : name,
-    problem: `${columnText(name, place)} says ${code} in line ${line}, whose amount would be read as ${used}`,
-    remedy: words`${name === '' ? 'give it a name; ' : ''}if it is the currency of the amounts, have it read: ${read}; if it is that of something else, ignore it: ${ignored}`,
+    problem: `${columnText(column)} says ${cell} in line ${line}, whose amount would be read as ${used}`,
+    remedy: words`${name === '' ? 'give it a name; ' : ''}if it is the currency of the amounts, have it read: ${mapped(column, 'request_currency')}; if it is that of something else, ignore it: ${mapped(column, 'ignore')}`,
   }
 }
 
-function agrees(name: string): Statement {
-  const column = shown(name)
+function agrees(column: Named): Statement {
   return {
-    says: 'the same currency',
-    line: null,
-    column: name,
-    problem: `the column "${column}" holds the currency that the amounts are read in, and it is not read itself`,
-    remedy: words`to have it read, add ${{ set: 'map', column, field: 'request_currency' }}`,
+    ...{ says: 'the same currency', line: null, column: column.name },
+    problem: `${columnText(column)} holds the currency that the amounts are read in, and it is not read itself`,
+    remedy: words`to have it read, add ${mapped(column, 'request_currency')}`,
   }
 }

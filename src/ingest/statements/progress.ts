@@ -3,198 +3,130 @@
 
 import { shown } from '../../domain/problem.ts'
 import { words } from '../../domain/words.ts'
-import { unquoted } from '../csv/quotes.ts'
-import { squeezedWord, wordsOf } from './names.ts'
-import { type Found, rowByRow, type Statement } from './statement.ts'
-import {
-  DONE,
-  DONE_NAMES,
-  IDS,
-  METHOD_NAMES,
-  MOMENTS,
-  NOT_DONE,
-  NOUNS,
-  OTHER_THINGS,
-  PAID,
-  PAID_NAMES,
-  PLAIN,
-  QUANTITIES,
-  STATES,
-  STATUS_ENDS,
-  TICKS,
-  UNDOINGS,
-  YES,
-} from './words.ts'
+import { squeezedWord } from './names.ts'
+import { mapped, rowByRow, type Statement } from './statement.ts'
+import type { Kind, Named, Sided } from './unread.ts'
+import * as LISTS from './words.ts'
 
 /**
  * By name. `status`: its words; `state`: the same where its words are of progress; `flag`: yes and no, or anything and nothing; `paid`:
  * such a flag of the payment; `trace`: a moment or an id that a row has once it is done; `payment`: the same of the payment, or how it
- * was made; `any`: the name says nothing.
+ * was made; `any`: the name says nothing, and cells are words of progress or ticks.
  */
-type Kind = 'status' | 'state' | 'flag' | 'paid' | 'trace' | 'payment' | 'any'
+type Meaning = 'status' | 'state' | 'flag' | 'paid' | 'trace' | 'payment' | 'any'
 
 /** null: it speaks of the progress of another thing, or of a quantity. */
-function kindOf(name: string): Kind | null {
-  const found = wordsOf(name)
+function meaningOf(found: readonly string[]): Meaning | null {
   const has = (some: ReadonlySet<string>) => found.some((word) => some.has(word))
-  const isStatus = found.some((word) => STATUS_ENDS.some((end) => word.endsWith(end)))
-  const isDone = has(DONE_NAMES)
-  const isPaid = has(PAID_NAMES)
-  if (!isStatus && !isDone && !isPaid && !has(UNDOINGS)) return has(STATES) ? 'state' : 'any'
-  if (found.some((word) => OTHER_THINGS.some((beginning) => word.startsWith(beginning)))) return null
-  if (isStatus) return has(MOMENTS) || QUANTITIES.has(found.at(-1) ?? '') ? null : 'status'
-  if (has(QUANTITIES)) return null
-  if (isPaid && !isDone && !has(UNDOINGS)) {
-    const isTrace = has(MOMENTS) || has(IDS) || METHOD_NAMES.test(found.join(' '))
-    return isTrace ? 'payment' : 'paid'
-  }
-  if (has(MOMENTS) || has(IDS)) return 'trace'
+  const isStatus = found.some((word) => LISTS.STATUS_ENDS.some((end) => word.endsWith(end)))
+  const isDone = has(LISTS.DONE_NAMES)
+  const isPaid = has(LISTS.PAID_NAMES)
+  if (!isStatus && !isDone && !isPaid && !has(LISTS.UNDOINGS)) return has(LISTS.STATES) ? 'state' : 'any'
+  if (isOfOther(found)) return null
+  if (isStatus) return has(LISTS.MOMENTS) || LISTS.QUANTITIES.has(found.at(-1) ?? '') ? null : 'status'
+  if (has(LISTS.QUANTITIES)) return null
+  const isTrace = has(LISTS.MOMENTS) || has(LISTS.IDS)
+  if (isPaid && !isDone && !has(LISTS.UNDOINGS))
+    return isTrace || LISTS.METHOD_NAMES.test(found.join(' ')) ? 'payment' : 'paid'
+  if (isTrace) return 'trace'
   if (isDone) return 'flag'
   if (isPaid) return 'paid'
-  return has(STATES) ? 'state' : null
+  return has(LISTS.STATES) ? 'state' : null
+}
+
+/** Than the money of the row. */
+export function isOfOther(found: readonly string[]): boolean {
+  return found.some((word) => LISTS.OTHER_THINGS.some((beginning) => word.startsWith(beginning)))
 }
 
 const CHARACTERS_MOST = 40
 const DAY = /\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}/
-const SEEN_MOST = 100
 /** Who cancelled a booking is no progress of its refund. */
 const CANCELLED_BY = /(?<=^cancell?ed)by.*/
 
-interface Column {
-  readonly kind: Kind
-  /** A person or a format says that rows which are done elsewhere are meant. */
-  readonly mayBeDone: boolean
-  first: Found | null
-  /** Says something else than the first. */
-  other: Found | null
-  done: Found | null
-  notDone: Found | null
-  isPlain: boolean
-  /** It holds nothing but ticks and empty cells. */
-  isTicked: boolean
-  hasEmpty: boolean
-  /** Cells that say nothing new. */
-  readonly seen: Set<string>
-}
+type Class = 'nothing' | 'done' | 'not done' | 'of a booking' | 'a tick' | 'something'
 
-/** Of the rows that move money. */
-export class Progress {
-  readonly #written: readonly string[]
-  readonly #columns = new Map<number, Column>()
-
-  /** `places`: the columns that have no meaning here. `mayBeDone`: those of them whose rows are meant although they are done. */
-  constructor(written: readonly string[], places: readonly number[], mayBeDone: readonly number[]) {
-    this.#written = written
-    for (const place of places) {
-      const kind = kindOf(written[place] ?? '')
-      if (kind === null) continue
-      const seen = {
-        first: null,
-        other: null,
-        done: null,
-        notDone: null,
-        isPlain: false,
-        isTicked: true,
-        hasEmpty: false,
-      }
-      this.#columns.set(place, { kind, mayBeDone: mayBeDone.includes(place), seen: new Set(), ...seen })
-    }
-  }
-
-  see(cells: readonly string[], line: number): void {
-    for (const [place, column] of this.#columns) {
-      const raw = cells[place] ?? ''
-      if (column.seen.has(raw)) continue
-      if (column.seen.size < SEEN_MOST) column.seen.add(raw)
-      const cell = unquoted(raw).trim()
-      const value = cell.length > CHARACTERS_MOST ? cell : squeezedWord(cell)
-      const isKnown = weighWords(column, { line, cell, value })
-      column.hasEmpty ||= cell === ''
-      const isTick = TICKS.has(cell.toLowerCase())
-      if (column.kind === 'any') {
-        if (cell !== '' && !isTick) column.isTicked = false
-        if (!isKnown && !isTick && cell !== '') this.#columns.delete(place)
-      }
-      const isWord = column.kind === 'status' || column.kind === 'state'
-      const compared = isWord ? value.replace(CANCELLED_BY, '') : flagOf(value, column.kind)
-      column.first ??= { line, cell, value: compared }
-      if (compared !== column.first.value) column.other ??= { line, cell, value: compared }
-    }
-  }
-
-  /** `isOfPaid`: what is paid already is what is to be refunded or voided. */
-  statements({ isOfPaid }: { readonly isOfPaid: boolean }): readonly Statement[] {
-    return [...this.#columns].flatMap(([place, column]) =>
-      isOfPaid && column.kind === 'payment' ? [] : statementOf(column, (this.#written[place] ?? '').trim(), place),
-    )
-  }
-}
-
-/** Whether the cell is a word of progress. */
-function weighWords(column: Column, found: Found): boolean {
-  const word = found.value.replace(NOUNS, '')
-  const isOne = (some: ReadonlySet<string>) => some.has(found.value) || some.has(word)
-  if (isOne(NOT_DONE)) {
-    column.notDone ??= found
-    column.isPlain ||= PLAIN.has(word)
-    return true
-  }
-  if (!isOne(DONE) && !isOne(PAID)) return false
-  column.done ??= found
-  return true
+function classOf(cell: string, value: string): Class {
+  const word = value.replace(LISTS.NOUNS, '')
+  if (cell === '') return 'nothing'
+  if (LISTS.NOT_DONE.has(value) || LISTS.NOT_DONE.has(word)) return LISTS.PLAIN.has(word) ? 'of a booking' : 'not done'
+  if (LISTS.DONE.has(value) || LISTS.DONE.has(word) || LISTS.PAID.has(value) || LISTS.PAID.has(word)) return 'done'
+  return LISTS.TICKS.has(cell.toLowerCase()) ? 'a tick' : 'something'
 }
 
 /** Moments, ids and amounts differ from row to row: what counts is that there is one. */
-function flagOf(value: string, kind: Kind): string {
-  if (kind === 'trace' || kind === 'payment') return value === '' ? '' : '#'
-  if (/^0+$/.test(value) || value === '1' || !/\d/.test(value)) return value
-  return '#'
+function comparedOf(value: string, meaning: Meaning): string {
+  if (meaning === 'status' || meaning === 'state' || meaning === 'any') return value.replace(CANCELLED_BY, '')
+  const isFlag = meaning === 'flag' || meaning === 'paid'
+  if (isFlag && (/^0+$/.test(value) || value === '1' || !/\d/.test(value))) return value
+  return value === '' ? '' : '#'
 }
 
-function statementOf(column: Column, name: string, place: number): readonly Statement[] {
-  const { kind, mayBeDone, first, other, done, notDone, isPlain, isTicked, hasEmpty } = column
-  const isNamed = kind === 'status' || (kind === 'state' && (done ?? notDone) !== null)
-  if (notDone !== null && (isNamed || isPlain || done !== null))
-    return [
-      halfDone(
-        'some rows are not done',
-        [notDone, done ?? (first?.value === notDone.value ? other : first)],
-        name,
-        place,
-      ),
-    ]
-  if (
-    kind === 'any' &&
-    hasEmpty &&
-    other !== null &&
-    first !== null &&
-    !saysMore(name) &&
-    (isTicked || (done ?? notDone) !== null)
-  )
-    return mayBeDone ? [] : [halfDone('some rows are done', [first, other], name, place)]
-  if (mayBeDone || kind === 'any' || (kind === 'state' && !isNamed) || first === null || name === '') return []
-  if (other !== null) return [halfDone('some rows are done', [first, other], name, place)]
-  const isWord = DONE.has(first.value) || DONE.has(first.value.replace(NOUNS, ''))
-  const isDay = DAY.test(first.cell) && !wordsOf(name).some((word) => IDS.has(word))
-  const isFlag = kind === 'flag' || kind === 'trace' || kind === 'payment'
-  const isDone = isFlag ? isDay || (kind === 'flag' && (YES.has(first.value) || isWord)) : isNamed && isWord
-  return isDone ? [allDone(first, name)] : []
+export function progressIn(column: Named): Kind | null {
+  const meaning = meaningOf(column.words)
+  if (meaning === null) return null
+  let first: string | null = null
+  return {
+    sideOf: (cell) => {
+      const value = cell.length > CHARACTERS_MOST ? cell : squeezedWord(cell)
+      const found = classOf(cell, value)
+      if (meaning === 'any' && found === 'something') return null
+      const compared = comparedOf(value, meaning)
+      first ??= compared
+      return `${compared === first ? 'as the first' : 'otherwise'}: ${found}`
+    },
+    statementOf: (found) => statementOf(column, meaning, found),
+  }
+}
+
+function statementOf(column: Named, meaning: Meaning, found: readonly Sided[]): Statement | null {
+  const classed = (...classes: readonly Class[]) =>
+    found.find(({ side }) => classes.some((one) => side.endsWith(`: ${one}`)))
+  const [first] = found
+  const other = found.find(({ side }) => side.startsWith('otherwise'))
+  const [done, notDone] = [classed('done'), classed('not done', 'of a booking')]
+  const tell = (says: Statement['says'], told: readonly (Sided | undefined)[]) =>
+    rowByRow(
+      says,
+      'says how far a row has come',
+      told.filter((one) => one !== undefined),
+      column,
+    )
+  const some = meaning === 'payment' ? 'some rows are paid' : 'some rows are done'
+  const isNamed = meaning === 'status' || (meaning === 'state' && (done ?? notDone) !== undefined)
+  if (notDone !== undefined && (isNamed || done !== undefined || classed('of a booking') !== undefined))
+    return tell(meaning === 'payment' ? some : 'some rows are not done', [
+      notDone,
+      done ?? (notDone.side.startsWith('as') ? other : first),
+    ])
+  const isMarked = meaning === 'any' && classed('nothing') !== undefined && !saysMore(column)
+  if (first === undefined || column.mayBeDone || !(isMarked || isNamed || !['any', 'state'].includes(meaning)))
+    return null
+  if (other !== undefined) return tell(some, [first, other])
+  return isDoneBy(first, meaning, column) ? allDone(first, meaning, column) : null
 }
 
 /** What stands beside empty cells there is no mark: a note, a reason. */
-function saysMore(name: string): boolean {
-  return wordsOf(name).some((word) => QUANTITIES.has(word))
+function saysMore({ words: found }: Named): boolean {
+  return found.some((word) => LISTS.QUANTITIES.has(word))
 }
 
-function halfDone(says: Statement['says'], found: readonly (Found | null)[], name: string, place: number): Statement {
-  const told = found.filter((one) => one !== null)
-  return rowByRow(says, 'says how far a row has come', told, name, place)
+/** Of a column whose cells all say the same. */
+function isDoneBy({ cell }: Sided, meaning: Meaning, { words: found }: Named): boolean {
+  const value = squeezedWord(cell)
+  const isWord = LISTS.DONE.has(value) || LISTS.DONE.has(value.replace(LISTS.NOUNS, ''))
+  if (meaning === 'status' || meaning === 'state') return isWord
+  const isDay = DAY.test(cell) && !found.some((word) => LISTS.IDS.has(word))
+  return meaning === 'flag'
+    ? isDay || isWord || LISTS.YES.has(value)
+    : isDay && (meaning === 'trace' || meaning === 'payment')
 }
 
-function allDone(first: Found, name: string): Statement {
+function allDone({ line, cell }: Sided, meaning: Meaning, column: Named): Statement {
+  const name = shown(column.name)
   return {
-    ...{ says: 'every row is done', line: first.line, column: name },
-    problem: `the column "${shown(name)}" says "${shown(first.cell)}" in every row, as if the file was carried out already`,
-    remedy: words`make sure that it was not; if every row is to be sent, ignore the column: ${{ set: 'map', column: shown(name), field: 'ignore' }}`,
+    ...{ says: meaning === 'payment' ? 'every row is paid' : 'every row is done', line, column: column.name },
+    problem: `the column "${name}" says "${shown(cell)}" in every row, as if the file was carried out already`,
+    remedy: words`make sure that it was not; if every row is to be sent, ignore the column: ${mapped(column, 'ignore')}`,
   }
 }

@@ -39,9 +39,9 @@ export function withoutMinorUnits(column: string): string {
 }
 
 /** `amount`: the name of its column. */
-export function scaleStatement(amount: string, scale: Scale | undefined, line: number): Statement | null {
-  const says = scaleInName(amount)
-  if (says === null || (says === 'minor units' && scale === 'minor')) return null
+export function scaleStatement(amount: string | undefined, scale: Scale | undefined, line: number): Statement | null {
+  const says = amount === undefined ? null : scaleInName(amount)
+  if (amount === undefined || says === null || (says === 'minor units' && scale === 'minor')) return null
   const name = shown(amount.trim())
   const at = { says, line, column: amount } as const
   if (says === 'multiples')

@@ -1,6 +1,6 @@
 // What a file says of its money beside the columns that are read, and what becomes of the file then.
 
-import { type Operation, parseOperation } from '../../domain/instruction.ts'
+import type { Operation } from '../../domain/instruction.ts'
 import { type Problem, refuse, type StructuralFault, shown } from '../../domain/problem.ts'
 import { type Text, words } from '../../domain/words.ts'
 
@@ -12,15 +12,18 @@ export interface Statement extends Problem<Text> {
 }
 
 type Effect = 'refusal' | 'note' | 'nothing'
+type Operations = ReadonlySet<Operation>
 
 const always = (): Effect => 'refusal'
 const alwaysTold = (): Effect => 'note'
+/** Where the file has a row of such an operation. */
+const onlyOf =
+  (...operations: readonly Operation[]) =>
+  (found: Operations): Effect =>
+    operations.some((operation) => found.has(operation)) ? 'refusal' : 'nothing'
 /** Those that take money, or hold it. */
-export const hasSales = (found: ReadonlySet<Operation>): boolean =>
-  found.has('CAPTURE') || found.has('AUTH') || found.has('CAUTH')
-/** Where it has a row of such an operation. */
-const ofSales = (found: ReadonlySet<Operation>): Effect =>
-  found.has('CAPTURE') || found.has('AUTH') ? 'refusal' : 'nothing'
+const ofSales = onlyOf('CAPTURE', 'AUTH', 'CAUTH')
+const onceDone = (found: Operations): Effect => (found.has('REFUND') || found.has('CANCEL') ? 'refusal' : 'note')
 
 /** Of the name of the amount's column and of the marks beside amounts, a contradiction is a fault of its row (`contradiction`). */
 const EFFECTS = {
@@ -31,45 +34,46 @@ const EFFECTS = {
   'whole amounts': alwaysTold,
   'some rows are done': always,
   'some rows are not done': always,
-  'every row is done': (found) => (found.has('REFUND') || found.has('CANCEL') ? 'refusal' : 'note'),
+  'every row is done': onceDone,
+  /** What is paid already is what is to be refunded or voided. */
+  'some rows are paid': ofSales,
+  'every row is paid': (found) => (ofSales(found) === 'nothing' ? 'nothing' : onceDone(found)),
   'some rows may not': always,
-  'some rows are not refundable': (found) => (found.has('REFUND') ? 'refusal' : 'nothing'),
+  'some rows are not refundable': onlyOf('REFUND'),
   refunds: (found) => ([...found].some((operation) => operation !== 'REFUND') ? 'refusal' : 'nothing'),
   /** Beside refunds it is that of the invoice. */
-  'not yet due': (found) => (hasSales(found) ? 'refusal' : 'nothing'),
+  'not yet due': ofSales,
   'for later': always,
-  'not yet begun': ofSales,
-  ended: ofSales,
+  'not yet begun': onlyOf('CAPTURE', 'AUTH'),
+  ended: onlyOf('CAPTURE', 'AUTH'),
   'some rows have a moment': always,
-} as const satisfies Readonly<Record<string, (found: ReadonlySet<Operation>) => Effect>>
+} as const satisfies Readonly<Record<string, (found: Operations) => Effect>>
 
-export function effectOf({ says }: Statement, found: ReadonlySet<Operation>): Effect {
+export function effectOf({ says }: Statement, found: Operations): Effect {
   return EFFECTS[says](found)
+}
+
+/** A column, as a sentence names it. */
+export interface Place {
+  readonly name: string
+  readonly place: number
 }
 
 /** A cell that says something, and where. */
 export interface Found {
   readonly line: number
   readonly cell: string
-  /** What of it is compared with other rows. */
-  readonly value: string
 }
 
 /** A column that tells rows apart. `what`: it does. */
-export function rowByRow(
-  says: Statement['says'],
-  what: string,
-  told: readonly Found[],
-  name: string,
-  place: number,
-): Statement {
-  const ignored = { set: 'map', column: name === '' ? 'NAME' : shown(name), field: 'ignore' } as const
+export function rowByRow(says: Statement['says'], what: string, told: readonly Found[], column: Place): Statement {
+  const { name } = column
   return {
     says,
     line: told[0]?.line ?? null,
     column: name === '' ? null : name,
-    problem: `${columnText(name, place)} ${what} (${told.map(textOf).join(', and ')}), and it is not read: every row would be sent`,
-    remedy: words`leave only the rows in the file that are to be sent, then ${name === '' ? 'give it a name and ' : ''}ignore the column: ${ignored}`,
+    problem: `${columnText(column)} ${what} (${told.map(textOf).join(', and ')}), and it is not read: every row would be sent`,
+    remedy: words`leave only the rows in the file that are to be sent, then ${name === '' ? 'give it a name and ' : ''}ignore the column: ${mapped(column, 'ignore')}`,
   }
 }
 
@@ -78,8 +82,13 @@ function textOf({ cell, line }: Found): string {
 }
 
 /** In a sentence. */
-export function columnText(name: string, place: number): string {
+export function columnText({ name, place }: Place): string {
   return name === '' ? `column ${place + 1}, which has no name,` : `the column "${shown(name)}"`
+}
+
+/** What a person writes to have the column read so. */
+export function mapped({ name }: Pick<Place, 'name'>, field: 'ignore' | 'amount' | 'execute_at' | 'request_currency') {
+  return { set: 'map', column: name === '' ? 'NAME' : shown(name), field } as const
 }
 
 export function refusalOf({ problem, remedy, line, column }: Statement): StructuralFault {
@@ -92,23 +101,4 @@ export function noteOf({ problem, remedy }: Statement): Text {
 
 function sentence(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
-}
-
-/** The operations of a file: as it is declared, or as its rows have them. */
-export class Operations {
-  readonly found: Set<Operation>
-  readonly #isDeclared: boolean
-  #last = ''
-
-  constructor(operation: Operation | undefined) {
-    this.found = new Set(operation === undefined ? [] : [operation])
-    this.#isDeclared = operation !== undefined
-  }
-
-  see(cell: string): void {
-    if (this.#isDeclared || cell === this.#last) return
-    this.#last = cell
-    const operation = parseOperation(cell)
-    if (operation !== undefined) this.found.add(operation)
-  }
 }

@@ -1,19 +1,18 @@
 // Gathers what a file says of its money beside what is read of it: currency, scale, progress, what may be sent, which way, and when.
 
-import { isVaultOperation, type Operation } from '../../domain/instruction.ts'
+import { isVaultOperation, type Operation, parseOperation } from '../../domain/instruction.ts'
 import { type Currency, parseCurrency } from '../../domain/money.ts'
 import type { StructuralFault } from '../../domain/problem.ts'
 import type { Text } from '../../domain/words.ts'
 import type { MappedColumn } from '../columns.ts'
 import { unquoted } from '../csv/quotes.ts'
 import type { Header } from '../header.ts'
-import { CodeColumns } from './currency.ts'
-import { May } from './may.ts'
-import { Progress } from './progress.ts'
+import { saidPlaces } from '../said-columns.ts'
 import { type Scale, scaleStatement, wholeStatement } from './scale.ts'
-import { effectOf, hasSales, noteOf, Operations, refusalOf } from './statement.ts'
+import { effectOf, noteOf, refusalOf } from './statement.ts'
+import { UnreadColumns } from './unread.ts'
 import { wayStatement } from './way.ts'
-import { When } from './when.ts'
+import { Moments } from './when.ts'
 
 /** What a person says of it. */
 export interface Said {
@@ -26,60 +25,72 @@ export interface Said {
   readonly merchants?: readonly string[] | undefined
 }
 
-/** Of a file; more are no codes. */
-const CURRENCIES_MOST = 200
+/** Of a file; more are nothing that is named. */
+const NAMED_MOST = 200
+
+/** What the cells of a column that is read name, each read once. undefined: nothing, and the row is a bad one. */
+class Names<T> {
+  readonly #place: number | undefined
+  readonly #parse: (cell: string) => T | undefined
+  readonly #byCell = new Map<string, T | undefined>()
+
+  constructor(place: number | undefined, parse: (cell: string) => T | undefined) {
+    this.#place = place
+    this.#parse = parse
+  }
+
+  /** null: the row names none. */
+  in(cells: readonly string[]): T | null | undefined {
+    const cell = this.#place === undefined ? '' : (cells[this.#place] ?? '')
+    if (this.#byCell.has(cell)) return this.#byCell.get(cell)
+    const text = unquoted(cell)
+    if (text === '') return null
+    const named = this.#parse(text)
+    if (this.#byCell.size < NAMED_MOST) this.#byCell.set(cell, named)
+    return named
+  }
+
+  get all(): ReadonlySet<T> {
+    return new Set([...this.#byCell.values()].filter((named) => named !== undefined))
+  }
+}
 
 export class Statements {
   readonly #header: Header
   /** Of the header. */
   readonly #line: number
   readonly #said: Said
-  readonly #codes: CodeColumns
-  readonly #progress: Progress
-  readonly #may: May
-  readonly #when: When
-  readonly #operations: Operations
-  /** By the cells of the column that is read; undefined: it is none, and the row is a bad one. */
-  readonly #currencies = new Map<string, Currency | undefined>()
+  readonly #unread: UnreadColumns | null
+  readonly #operations: Names<Operation>
+  readonly #currencies: Names<Currency>
+  /** A file of this program's own has been asked about before. */
+  readonly #moments: Moments | null
   #namesNone: boolean = false
 
   constructor(header: Header, line: number, said: Said) {
-    const { written, beside, mayBeDone, fields } = header
-    const isOfVault = said.operation !== undefined && isVaultOperation(said.operation)
+    const { fields, guarded } = header
     this.#header = header
     this.#line = line
     this.#said = said
-    this.#codes = new CodeColumns(written, fields.amount === undefined ? [] : beside)
-    this.#progress = new Progress(written, isOfVault ? [] : beside, mayBeDone)
-    const undecided = isOfVault ? [] : beside.filter((place) => !mayBeDone.includes(place))
-    this.#may = new May(written, undecided, said.merchants ?? [])
-    this.#when = new When(header, undecided, said)
-    this.#operations = new Operations(said.operation)
+    this.#unread =
+      said.operation !== undefined && isVaultOperation(said.operation) ? null : new UnreadColumns(header, said)
+    this.#operations = new Names(fields.transaction_type, parseOperation)
+    this.#currencies = new Names(fields.request_currency, parseCurrency)
+    this.#moments = guarded || fields.execute_at === undefined ? null : new Moments(said)
   }
 
   /** Of a row that moves money. */
   see(cells: readonly string[], line: number): void {
-    const { transaction_type: operation, request_currency: currency } = this.#header.fields
-    const named = currency === undefined ? '' : unquoted(cells[currency] ?? '')
-    const used = named === '' ? null : this.#currencyOf(named)
+    const used = this.#currencies.in(cells)
     this.#namesNone ||= used === null
-    if (used !== undefined) this.#codes.see(cells, line, used)
-    if (operation !== undefined) this.#operations.see(unquoted(cells[operation] ?? ''))
-    this.#progress.see(cells, line)
-    this.#may.see(cells, line)
-    this.#when.see(cells, line)
+    if (this.#said.operation === undefined) this.#operations.in(cells)
+    this.#unread?.see(cells, line, used)
+    this.#moments?.see(unquoted(cells[this.#header.fields.execute_at ?? -1] ?? ''), line)
   }
 
   /** As the rows that move money name them. */
   get currencies(): ReadonlySet<Currency> {
-    return new Set([...this.#currencies.values()].filter((one) => one !== undefined))
-  }
-
-  #currencyOf(named: string): Currency | undefined {
-    if (this.#currencies.has(named)) return this.#currencies.get(named)
-    const currency = parseCurrency(named)
-    if (this.#currencies.size < CURRENCIES_MOST) this.#currencies.set(named, currency)
-    return currency
+    return this.#currencies.all
   }
 
   /** `used`: the currency of rows that name none. `whole`: how many amounts there are, where none of them has decimals; else 0. */
@@ -88,25 +99,23 @@ export class Statements {
     whole: number,
   ): { readonly faults: readonly StructuralFault[]; readonly notes: readonly Text[] } {
     const { fields, written } = this.#header
-    const { scale } = this.#said
-    const amount = written[fields.amount ?? -1]
-    const currencies = [this.#namesNone ? used : null, ...this.#currencies.values()].filter((one) => one != null)
-    const progress = this.#progress.statements({ isOfPaid: !hasSales(this.#operations.found) })
+    const { operation, scale, map = [] } = this.#said
+    const operations = operation === undefined ? this.#operations.all : new Set([operation])
+    const currencies = [...(this.#namesNone && used !== null ? [used] : []), ...this.currencies]
+    const areMomentsMeant = saidPlaces(map, written, ({ field }) => field === 'execute_at').length > 0
+    const ofColumns = this.#unread?.statements({ used, isRead: fields.request_currency !== undefined }) ?? []
     const statements = [
-      amount === undefined ? null : scaleStatement(amount, scale, this.#line),
-      ...this.#codes.statements(used, fields.request_currency !== undefined),
-      ...progress,
-      ...this.#may.statements().filter(({ column }) => !progress.some((told) => told.column === column)),
+      scaleStatement(written[fields.amount ?? -1], scale, this.#line),
+      ...ofColumns.map((told) => told.find((one) => effectOf(one, operations) !== 'nothing') ?? null),
       wayStatement(this.#header, this.#line),
-      ...this.#when.statements(),
+      areMomentsMeant ? null : (this.#moments?.statement() ?? null),
       scale === undefined ? wholeStatement(whole, currencies) : null,
     ].filter((statement) => statement !== null)
     const having = (effect: ReturnType<typeof effectOf>) =>
-      statements.filter((statement) => effectOf(statement, this.#operations.found) === effect)
-    const moments = this.#when.note()
+      statements.filter((statement) => effectOf(statement, operations) === effect)
     return {
       faults: having('refusal').map(refusalOf),
-      notes: [...having('note').map(noteOf), ...(moments === null ? [] : [moments])],
+      notes: [...having('note').map(noteOf), ...(this.#moments?.notes() ?? [])],
     }
   }
 }

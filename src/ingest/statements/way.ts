@@ -12,14 +12,14 @@ function speaksOfRefunds(column: string): boolean {
 }
 
 /** What was refunded of a sale, or may be, is told of the sale. */
-export function isOfSale(column: string): boolean {
-  return wordsOf(column).some((word) => REFUND_STATES.has(word))
+export function isOfSale(name: readonly string[]): boolean {
+  return name.some((word) => REFUND_STATES.has(word))
 }
 
 /** The column of amounts by its name, where no person said that it is the one; or two others, where none of them was spoken of. */
 export function wayStatement({ written, fields, guessed, beside, ignored }: Header, line: number): Statement | null {
   const nameAt = (place: number) => (written[place] ?? '').trim()
-  const others = beside.map(nameAt).filter((name) => speaksOfRefunds(name) && !isOfSale(name))
+  const others = beside.map(nameAt).filter((name) => speaksOfRefunds(name) && !isOfSale(wordsOf(name)))
   const amount = nameAt(fields.amount ?? -1)
   const isAmount = guessed.includes(fields.amount ?? -1) && speaksOfRefunds(amount)
   if (!isAmount && (others.length < 2 || ignored.some(speaksOfRefunds))) return null

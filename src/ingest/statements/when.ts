@@ -1,18 +1,15 @@
 // Columns that say when the money of a row is to move, begins to or ends to, and that nothing reads; and what execute_at says of all rows.
 
 import { parseExecuteAt } from '../../domain/instant.ts'
-import { shown } from '../../domain/problem.ts'
 import { words } from '../../domain/words.ts'
-import { unquoted } from '../csv/quotes.ts'
 import { DAY_MS, daysIn } from '../fields/day.ts'
 import type { Header } from '../header.ts'
-import { saidPlaces } from '../said-columns.ts'
-import { wordsOf } from './names.ts'
-import { type Found, rowByRow, type Statement } from './statement.ts'
+import { mapped, rowByRow, type Statement } from './statement.ts'
 import type { Said } from './statements.ts'
+import type { Kind, Named, Sided } from './unread.ts'
 import { BEGIN_NAMES, DUE_NAMES, END_NAMES, ENDED_NAMES, LATER_NAMES } from './words.ts'
 
-const KINDS = [
+const NAMES = [
   { says: 'not yet due', names: DUE_NAMES },
   { says: 'for later', names: LATER_NAMES },
   { says: 'not yet begun', names: BEGIN_NAMES },
@@ -20,20 +17,43 @@ const KINDS = [
   { says: 'ended', names: END_NAMES },
 ] as const
 
-interface Column {
-  readonly kind: (typeof KINDS)[number]
-  readonly name: string
-  /** By the two ways to read a day, the first that is not to be sent now. null: none so far; undefined: it cannot be read so. */
-  readonly told: [Found | null | undefined, Found | null | undefined]
-  hasOthers: boolean
-  last: string | null
+/** Without a clock no day is near, and beside execute_at no other column says when. */
+export function momentsIn(column: Named, { nowMs }: Said, { fields }: Header): Kind | null {
+  const name = column.words.join(' ')
+  const named = NAMES.find(({ names }) => names.test(name))
+  if (named === undefined || column.mayBeDone || nowMs === undefined || fields.execute_at !== undefined) return null
+  const today = Math.floor(nowMs / DAY_MS)
+  /** A day later than tomorrow is one in every zone. */
+  const readingOf = (day: number) => {
+    if (Number.isNaN(day)) return '-'
+    return (named.says === 'ended' ? day < today : day > today + 1) ? 'told' : 'now'
+  }
+  return {
+    sideOf: (cell) => daysIn(cell).map(readingOf).join(' '),
+    statementOf: (found) => statementOf(column, named, found),
+  }
 }
 
-export class When {
-  readonly #columns = new Map<number, Column>()
-  /** Of execute_at; a file of this program's own has been asked about before. */
-  readonly #moments: number | undefined
-  readonly #areMomentsMeant: boolean
+/** A day is read in two ways, and all of a column in one of them. */
+function statementOf(
+  column: Named,
+  { says, names }: (typeof NAMES)[number],
+  found: readonly Sided[],
+): Statement | null {
+  const cells = found.map((one) => ({ one, readings: one.side.split(' ') }))
+  const days = cells.filter(({ readings }) => readings.some((reading) => reading !== '-'))
+  const told = [0, 1].flatMap((i) =>
+    days.some(({ readings }) => readings[i] === '-') ? [] : (days.find(({ readings }) => readings[i] === 'told') ?? []),
+  )
+  if (told[0] === undefined || (names === END_NAMES && cells.every(({ readings }) => readings.includes('told'))))
+    return null
+  if (says === 'ended') return rowByRow(says, 'says that rows have ended', [told[0].one], column)
+  const { remedy, ...later } = rowByRow(says, 'says that rows are for later', [told[0].one], column)
+  return { ...later, remedy: words`${remedy}; or have moments in it read: ${mapped(column, 'execute_at')}` }
+}
+
+/** Of execute_at, in the rows that move money. */
+export class Moments {
   readonly #said: Said
   /** By day, as it is written; empty: now. */
   readonly #days = new Map<string, number>()
@@ -41,43 +61,11 @@ export class When {
   #firstLater: number | null = null
   #firstEmptyBelow: number | null = null
 
-  /** `places`: the columns that have no meaning here. Without a clock no day is near. */
-  constructor({ written, fields, guarded }: Header, places: readonly number[], said: Said) {
+  constructor(said: Said) {
     this.#said = said
-    this.#moments = guarded ? undefined : fields.execute_at
-    this.#areMomentsMeant = saidPlaces(said.map ?? [], written, ({ field }) => field === 'execute_at').length > 0
-    for (const place of said.nowMs === undefined || fields.execute_at !== undefined ? [] : places) {
-      const name = (written[place] ?? '').trim()
-      const kind = KINDS.find(({ names }) => names.test(wordsOf(name).join(' ')))
-      if (kind !== undefined) this.#columns.set(place, { kind, name, told: [null, null], hasOthers: false, last: null })
-    }
   }
 
-  see(cells: readonly string[], line: number): void {
-    for (const [place, column] of this.#columns) {
-      const { kind, told } = column
-      const raw = cells[place] ?? ''
-      if (raw === column.last) continue
-      column.last = raw
-      const cell = unquoted(raw).trim()
-      const days = daysIn(cell)
-      const isTold = days.map((day) => this.#isTold(kind.says, day))
-      column.hasOthers ||= !isTold.includes(true)
-      if (days.every(Number.isNaN)) continue
-      for (const i of [0, 1] as const)
-        if (Number.isNaN(days[i])) told[i] = undefined
-        else if (isTold[i] === true && told[i] === null) told[i] = { line, cell, value: cell }
-    }
-    if (this.#moments !== undefined) this.#seeMoment(unquoted(cells[this.#moments] ?? '').trim(), line)
-  }
-
-  /** A day later than tomorrow is one in every zone. */
-  #isTold(says: Column['kind']['says'], day: number): boolean {
-    const today = Math.floor((this.#said.nowMs ?? 0) / DAY_MS)
-    return says === 'ended' ? day < today : day > today + 1
-  }
-
-  #seeMoment(cell: string, line: number): void {
+  see(cell: string, line: number): void {
     if (cell === '' && this.#firstLater !== null) this.#firstEmptyBelow ??= line
     const moment = cell === '' ? 0 : parseExecuteAt(cell, this.#said.timeZone ?? null)
     if (typeof moment !== 'number') return
@@ -87,42 +75,30 @@ export class When {
     this.#days.set(day, (this.#days.get(day) ?? 0) + 1)
   }
 
-  statements(): readonly Statement[] {
-    const found = [...this.#columns].flatMap(([place, { kind, name, told, hasOthers }]) => {
-      const one = told[0] ?? told[1]
-      if (one == null || (kind.names === END_NAMES && !hasOthers)) return []
-      if (kind.says === 'ended') return [rowByRow(kind.says, 'says that rows have ended', [one], name, place)]
-      const { remedy, ...later } = rowByRow(kind.says, 'says that rows are for later', [one], name, place)
-      const read = { set: 'map', column: shown(name), field: 'execute_at' } as const
-      return [{ ...later, remedy: words`${remedy}; or have moments in it read: ${read}` }]
-    })
+  /** A person may say that it is meant. */
+  statement(): Statement | null {
     const [later, empty] = [this.#firstLater, this.#firstEmptyBelow]
-    if (later === null || empty === null || this.#areMomentsMeant) return found
-    return [...found, emptyBelow(later, empty)]
+    if (later === null || empty === null) return null
+    return {
+      ...{ says: 'some rows have a moment', line: empty, column: 'execute_at' },
+      problem: `execute_at is filled in line ${later} and empty in line ${empty}, and a row without one is sent now`,
+      remedy: words`fill it in where "the same" is meant; if the others are to be sent now, say so: ${mapped({ name: 'execute_at' }, 'execute_at')}`,
+    }
   }
 
-  /** For a person: how many rows leave when. null: all of them now. */
-  note(): string | null {
+  /** For a person: how many rows leave when; empty: all of them now. */
+  notes(): readonly string[] {
     const { '': now = 0, ...later } = Object.fromEntries(this.#days)
     const days = Object.entries(later).toSorted(([a], [b]) => a.localeCompare(b))
-    if (days.length === 0) return null
     const rest = days.slice(DAYS_NAMED).reduce((sum, [, count]) => sum + count, 0)
     const parts = [
       ...(now === 0 ? [] : [`${now} now`]),
       ...days.slice(0, DAYS_NAMED).map(([day, count]) => `${count} on ${DAY_TEXT.format(Date.parse(day))}`),
       ...(rest === 0 ? [] : [`${rest} later`]),
     ]
-    return `By execute_at rows leave at different times: ${parts.join(', ')}.`
+    return days.length === 0 ? [] : [`By execute_at rows leave at different times: ${parts.join(', ')}.`]
   }
 }
 
 const DAYS_NAMED = 3
 const DAY_TEXT = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' })
-
-function emptyBelow(later: number, empty: number): Statement {
-  return {
-    ...{ says: 'some rows have a moment', line: empty, column: 'execute_at' },
-    problem: `execute_at is filled in line ${later} and empty in line ${empty}, and a row without one is sent now`,
-    remedy: words`fill it in where "the same" is meant; if the others are to be sent now, say so: ${{ set: 'map', column: 'execute_at', field: 'execute_at' }}`,
-  }
-}

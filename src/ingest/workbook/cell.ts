@@ -3,7 +3,7 @@
 import type { Currency } from '../../domain/money.ts'
 import { type Problem, shown } from '../../domain/problem.ts'
 import { type Field, PAYMENT_CARD, VAULT_CARD } from '../field-names.ts'
-import { mayMark } from '../statements/currency.ts'
+import { mayMark } from '../fields/currency-marks.ts'
 import type { NumberStyle } from './number-format.ts'
 
 /**

@@ -1,0 +1,135 @@
+// The columns that are not read, row by row. What a cell says for the first time is put to each kind of column that this one may be.
+
+import type { Currency } from '../../domain/money.ts'
+import { unquoted } from '../csv/quotes.ts'
+import { Lines } from '../fields/direction.ts'
+import type { Header } from '../header.ts'
+import { codesIn } from './currency.ts'
+import { decisionsIn } from './may.ts'
+import { wordsOf } from './names.ts'
+import { progressIn } from './progress.ts'
+import { type Found, type Place, rowByRow, type Statement } from './statement.ts'
+import type { Said } from './statements.ts'
+import { momentsIn } from './when.ts'
+import { REASONS, saysNotToSend } from './words.ts'
+
+/** A column by its name. */
+export interface Named extends Place {
+  readonly words: readonly string[]
+  /** A person or a format says that rows which are done elsewhere are meant. */
+  readonly mayBeDone: boolean
+}
+
+/** A cell of those that are on one side, the first. */
+export interface Sided extends Found {
+  readonly side: string
+  /** The currency that its row names; null: none; undefined: none that there is. */
+  readonly used: Currency | null | undefined
+}
+
+/** What the file says of its currency: that of rows that name none, and whether a column of currencies is read. */
+export interface CurrencyUsed {
+  readonly used: Currency | null
+  readonly isRead: boolean
+}
+
+/** What a column may be, by its name. */
+export interface Kind {
+  /** Cells on one side say the same; null: no such column has that cell. */
+  sideOf(cell: string, used: Sided['used']): string | null
+  /** `found`: of each side the first cell, in the order of the file. */
+  statementOf(found: readonly Sided[], currency: CurrencyUsed): Statement | null
+}
+
+/** In their order: the first that says something is told of a column. */
+const KINDS: readonly ((column: Named, said: Said, header: Header) => Kind | null)[] = [
+  codesIn,
+  progressIn,
+  decisionsIn,
+  momentsIn,
+]
+
+/** Of a kind in a column; with more, nothing new is said. */
+const SIDES_MOST = 200
+/** Of a column, whose cells are known when they come again. */
+const CELLS_KNOWN = 100
+/** Of a note, that is looked through. */
+const CHARACTERS_MOST = 500
+
+class Column {
+  readonly #column: Named
+  readonly #found = new Map<Kind, Map<string, Sided>>()
+  /** Those that may still be said something new of. */
+  readonly #open: Set<Kind>
+  /** By cell: it says that its row is not to be sent. */
+  readonly #known = new Map<string, boolean>()
+  readonly #notes: Lines | null
+  #firstNote: string = ''
+  #used: Sided['used'] = null
+
+  constructor(column: Named, kinds: readonly Kind[]) {
+    this.#column = column
+    for (const kind of kinds) this.#found.set(kind, new Map())
+    this.#open = new Set(kinds)
+    this.#notes = column.mayBeDone || column.words.some((word) => REASONS.has(word)) ? null : new Lines()
+  }
+
+  see(raw: string, line: number, used: Sided['used']): void {
+    if (used !== this.#used && this.#open.size > 0) this.#known.clear()
+    this.#used = used
+    const isFull = this.#known.size >= CELLS_KNOWN
+    let isNote = isFull && this.#open.size === 0 ? undefined : this.#known.get(raw)
+    if (isNote === undefined) {
+      isNote = this.#notes !== null && raw.length > 2 && saysNotToSend(raw.slice(0, CHARACTERS_MOST))
+      if (this.#open.size > 0) this.#weigh({ line, cell: unquoted(raw), used })
+      if (!isFull) this.#known.set(raw, isNote)
+    }
+    if (!isNote) return
+    this.#notes?.add(line)
+    this.#firstNote ||= raw
+  }
+
+  #weigh(one: Omit<Sided, 'side'>): void {
+    for (const kind of this.#open) {
+      const side = kind.sideOf(one.cell, one.used)
+      const found = this.#found.get(kind)
+      if (side === null) this.#found.delete(kind)
+      else if (found?.has(side) === false) found.set(side, { ...one, side })
+      if (side === null || (found?.size ?? 0) >= SIDES_MOST) this.#open.delete(kind)
+    }
+  }
+
+  statements(currency: CurrencyUsed, rows: number): readonly Statement[] {
+    const told = [...this.#found].map(([kind, found]) => kind.statementOf([...found.values()], currency))
+    const { count = 0, first = null } = this.#notes ?? {}
+    const what = `says in ${this.#notes} that a row is not to be sent`
+    const note = first === null || count === rows ? [] : [{ line: first, cell: this.#firstNote }]
+    return [...told, ...note.map((one) => rowByRow('some rows may not', what, [one], this.#column))].filter(
+      (statement) => statement !== null,
+    )
+  }
+}
+
+export class UnreadColumns {
+  readonly #columns: readonly (readonly [number, Column])[]
+  #rows = 0
+
+  constructor(header: Header, said: Said) {
+    this.#columns = header.beside.map((place) => {
+      const name = (header.written[place] ?? '').trim()
+      const column = { name, place, words: wordsOf(name), mayBeDone: header.mayBeDone.includes(place) }
+      const kinds = KINDS.map((kindIn) => kindIn(column, said, header)).filter((kind) => kind !== null)
+      return [place, new Column(column, kinds)] as const
+    })
+  }
+
+  see(cells: readonly string[], line: number, used: Sided['used']): void {
+    this.#rows += 1
+    for (const [place, column] of this.#columns) column.see(cells[place] ?? '', line, used)
+  }
+
+  /** By column, what is told of it: the first counts that has an effect. */
+  statements(currency: CurrencyUsed): readonly (readonly Statement[])[] {
+    return this.#columns.map(([, column]) => column.statements(currency, this.#rows))
+  }
+}
