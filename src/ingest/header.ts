@@ -28,14 +28,17 @@ import {
   missingFields,
 } from './header-faults.ts'
 import { type HeaderNeeds, meaningsOf, notCardsIn, saidPlaces } from './said-columns.ts'
+import { type UnitSaid, unitIn } from './statements/above.ts'
 import { currencyOfMarks, marksInName } from './statements/currency.ts'
 import { inMinorUnits, scaleInName } from './statements/scale.ts'
 import { numbered, withoutUnused } from './unused-columns.ts'
 import { cardPartOf, type Vocabulary, vocabularyOf } from './vocabulary.ts'
 
 export interface Header {
-  /** What the name of the amount's column says of its currency. */
+  /** What the name of the amount's column says of its currency, or a line above the column names. */
   readonly currencyMarks: readonly string[]
+  readonly isCurrencyAbove: boolean
+  readonly unitAbove: UnitSaid | null
   /** The amounts are in minor units, as a person says and the name of their column does not. */
   readonly isSilentlyMinor: boolean
   /** Where nothing says the currency so far; a mark beside every amount still may. */
@@ -97,7 +100,10 @@ export function parseHeader(names: readonly string[], line: number, needs: Heade
   const fields: Partial<Record<Field, number>> = {}
   const results = findResults(written)
   const amount = meanings.indexOf('amount')
-  const currencyMarks = amount === -1 ? [] : marksInName(written[amount] as string)
+  const unitAbove = unitIn(needs.above ?? [])
+  const marksOf = (text: string) => (amount === -1 ? [] : marksInName(text))
+  const currencyNamed = marksOf(written[amount] ?? '')
+  const currencyMarks = currencyNamed.length > 0 ? currencyNamed : marksOf(unitAbove?.unit ?? '')
   const inName = currencyOfMarks(currencyMarks)
   // Whether every amount has a mark is seen in the rows.
   const asked = { ...needs, currency: inName ?? needs.currency ?? (amount === -1 ? undefined : ANY_CURRENCY) }
@@ -131,6 +137,8 @@ export function parseHeader(names: readonly string[], line: number, needs: Heade
   if (isProblem(notCards)) return refuse(notCards, { line })
   return {
     currencyMarks,
+    isCurrencyAbove: currencyNamed.length === 0,
+    unitAbove,
     isSilentlyMinor: needs.scale === 'minor' && amount !== -1 && scaleInName(written[amount] as string) === null,
     missingCurrency: findMissing(written, meanings, { ...needs, currency: inName ?? needs.currency }),
     written,

@@ -104,7 +104,8 @@ export async function surveyRecords(
           return refuse(noSuchLine(options.headerRow))
         const unseen = findUnseenName(read)
         if (unseen !== null) return unseen
-        const parsed = parseHeader(read.cells, read.line, options)
+        const above = await linesAbove(read.line, options, source)
+        const parsed = parseHeader(read.cells, read.line, { ...options, above })
         if ('kind' in parsed) {
           const title = await titled(read, options, source)
           const isLacking = title === null && `${parsed.problem}`.startsWith(LACKS)
@@ -161,6 +162,13 @@ function titlesNote({ headerRow }: ReadingOptions): readonly string[] {
   if (headerRow === undefined) return []
   const above = headerRow === 2 ? 'Line 1 is' : `Lines 1 to ${headerRow - 1} are`
   return [`${above} above the column names and left out.`]
+}
+
+/** By line; those that a person has left out. */
+async function linesAbove(line: number, { headerRow }: ReadingOptions, source: Source): Promise<readonly string[][]> {
+  const lines: string[][] = []
+  if (headerRow !== undefined) await source.findAbove(line, (cells) => lines.push([...cells]) === 0)
+  return lines
 }
 
 /** A sheet has empty cells behind the names as often as not. */

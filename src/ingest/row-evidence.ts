@@ -95,10 +95,11 @@ export class RowEvidence {
 
   judge(): StructuralFault | (RowsShown & { readonly notes: readonly Text[] }) {
     const cards = this.#cards.judge()
-    const { fields, currencyMarks: inName, missingCurrency } = this.header
+    const { fields, currencyMarks: inName, unitAbove, isCurrencyAbove, missingCurrency } = this.header
     const currencySaid = {
       forAll: this.#said.currency ?? null,
       inName,
+      ...(unitAbove !== null && isCurrencyAbove ? { where: unitAbove.where } : {}),
       mark: this.#marks.decide(),
       inColumn: this.#statements.currencies,
     }

@@ -18,6 +18,8 @@ export interface HeaderNeeds {
   readonly map?: readonly MappedColumn[] | undefined
   readonly notCards?: readonly string[] | undefined
   readonly scale?: Scale | undefined
+  /** The cells of the lines above the column names. */
+  readonly above?: readonly (readonly string[])[] | undefined
 }
 
 /** By place: the field that the column is read as; null where it is carried through only. */

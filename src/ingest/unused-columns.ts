@@ -16,6 +16,8 @@ import type { CsvRecord } from './csv/records.ts'
 import type { Field } from './field-names.ts'
 import { SideEvidence } from './fields/sides.ts'
 import type { Header } from './header.ts'
+import { plainWord } from './statements/names.ts'
+import { MONEY_KINDS } from './statements/words.ts'
 
 /** No row of the file may have another operation. */
 function isUnused(field: Field, operation: Operation): boolean {
@@ -51,6 +53,8 @@ export function withoutUnused(
 /** Values that are named in a note; the rest is counted. */
 const VALUES_NAMED = 5
 const VALUES_KEPT = 100
+/** Without numbers, signs and other scripts, which may say anything. */
+const LATIN_WORDS = /^[\p{Script=Latin}\p{M}][\p{Script=Latin}\p{M} '-]+$/u
 
 /** A column called `Type` may hold anything. Where the operation is said and none of its cells is one, it is another column. */
 export class GuessedType {
@@ -83,7 +87,8 @@ export class GuessedType {
     if (place === null || this.#values.size === 0) return null
     const bothWays = this.#sides.decide()
     if (bothWays !== null) return bothWays
-    if (this.#values.size > 1) return null // more than one kind of row, and the words do not tell which are meant
+    // More than one kind of row, and the words do not tell which are meant; what is no word of money tells kinds of something else.
+    if (this.#values.size > 1 && ![...this.#values].every(isOfOther)) return null
     const { transaction_type: _, ...fields } = this.#header.fields
     const name = this.#header.written[place] as string
     const values = [...this.#values].slice(0, VALUES_NAMED).map((value) => `"${shown(value)}"`)
@@ -99,6 +104,11 @@ export class GuessedType {
       note: `"${shown(name.trim())}" holds no operation (${values.join(', ')}${more}): carried through, and every row is read as what the whole file was declared to be.`,
     }
   }
+}
+
+/** Of a ticket or a person, such as Adult and Child. A number or another script may say anything. */
+function isOfOther(value: string): boolean {
+  return LATIN_WORDS.test(value) && !MONEY_KINDS.test(plainWord(value))
 }
 
 // ───────────────────────────────────────────────────────────── Columns of one name

@@ -64,13 +64,13 @@ describe('columns', () => {
   test('that decide, name another merchant or a later day stop a file at every door until they are ignored', async () => {
     const hotel = { url: 'https://hotel.example', username: 'hotel', password_file: await office.put('pw', 'secret') }
     const env = { TRANCHE_CONFIG: await office.put('t.yaml', JSON.stringify({ merchants: { hotel } })) }
-    const rows = ['500;5.00;EUR;yes;hotel;2099-01-01', '501;6.00;EUR;no;default;2099-01-01']
-    const text = ['order_id;amount;currency;Approved;Unit;Send on', ...rows, ''].join('\n')
+    const rows = ['500;5.00;EUR;yes;hotel;2099-01-01;open', '501;6.00;EUR;no;default;2099-01-01;refunded']
+    const text = ['order_id;amount;currency;Approved;Unit;Send on;State', ...rows, ''].join('\n')
     const file = await office.put('may.csv', text)
     await mkdir(office.path('in'))
     const how = ['--operation', 'REFUND', '--merchant', 'default']
     const inbox = ['inbox', office.path('in'), '--once', '--stable-for', '0', ...how]
-    const told = ['"Approved=ignore"', '"Unit=ignore"', '"Send on=ignore"']
+    const told = ['"Approved=ignore"', '"Unit=ignore"', '"Send on=ignore"', '"State=ignore"']
     for (const words of [['check', file, ...how], ['run', file, ...how], inbox]) {
       await office.put('in/may.csv', text)
       const { code, stderr } = await office.trancheWith(env, ...words)

@@ -535,7 +535,7 @@ const CASES: readonly Case[] = [
     file: 'decimals-of-the-currency',
     fact: 'more decimals than the currency has are errors, not rounded',
     rows: [
-      'line 2, row 1: amount "5.00" JPY has no decimals and this amount has more; check the currency and the amount; the decimals are not cut or rounded',
+      'line 2, row 1: amount "5.00" JPY has no decimals and this amount has more; if 5 JPY is meant, write it without the zeros: decimals are not cut',
       'line 3, row 2: amount "5.001" EUR has 2 decimals and this amount has more; check the currency and the amount; the decimals are not cut or rounded',
       'line 4, row 3: R3, REFUND, 5.001 KWD, order 3',
       'line 5, row 4: R4, REFUND, 5 JPY, order 4',
@@ -550,7 +550,7 @@ const CASES: readonly Case[] = [
       'line 4, row 3: amount "€ 5.00" has letters or a currency symbol in it; write the number only, and the currency in request_currency',
       'line 5, row 4: amount "5.00 EUR" has letters or a currency symbol in it; write the number only, and the currency in request_currency',
       'line 6, row 5: amount "1.2E+3" is in scientific notation; format the column as a number with decimals and export the file again',
-      'line 7, row 6: amount "12.3O" has letters or a currency symbol in it; write the number only, and the currency in request_currency',
+      'line 7, row 6: amount "12.3O" has a letter in the place of a digit; if 12.30 is meant, write it in digits',
       'line 8, row 7: amount "0.00" is zero; leave the row out, or write the amount',
       'line 9, row 8: amount "1<U+200B>2.00" contains an invisible character (U+200B); type it again',
       'line 10, row 9: amount "１２.00" is not an amount with "." as the decimal sign; write it as digits and decimals only, for example 1234.56',

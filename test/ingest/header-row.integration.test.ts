@@ -2,6 +2,7 @@
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { parseCurrency } from '../../src/domain/money.ts'
 import { partsOf, rowsOf, zip } from './sheets.ts'
 import { encode, readWhole, refusalOf } from './table.ts'
 
@@ -9,6 +10,63 @@ const REFUND = { operation: 'REFUND' } as const
 const TABLE = ['Betrag;Währung;Order ID', '5,00;EUR;700000001', '6,00;EUR;700000002']
 const sheetWith = (above: readonly string[]) =>
   zip(partsOf({ A: rowsOf([...above, ...TABLE].map((line) => line.split(';'))) }))
+
+describe('what lines above the column names say of all amounts', () => {
+  const below = { ...REFUND, headerRow: 3 }
+  const filesWith = (above: readonly string[], rows = ['Betrag;Order ID', '500;700000001']) => [
+    [...above, ...rows].join('\n'),
+    zip(partsOf({ A: rowsOf([...above, ...rows].map((line) => line.split(';'))) })),
+  ]
+  const EUR = parseCurrency('EUR')
+
+  test.each([
+    ['All amounts in cents', 'minor units'],
+    ['Angaben in Cent;;', 'minor units'],
+    ['Currency: EUR (cents)', 'minor units'],
+    ['Beträge in TEUR', 'thousands or millions'],
+    ['Refunds in thousands of EUR', 'thousands or millions'],
+  ])('%s counts as a scale', async (line, problem) => {
+    for (const file of filesWith(['Export', line])) {
+      const fault = await refusalOf(file, { ...below, currency: EUR })
+      expect(fault.problem).toContain(`line 2 ("${line.replaceAll(';', '')}") says that its amounts are`)
+      expect(fault.problem).toContain(problem)
+      if (problem !== 'minor units') continue
+      const { rows } = await readWhole(file, { ...below, currency: EUR, scale: 'minor' })
+      expect(rows[0]?.instruction?.money).toEqual({ amountMinor: 500n, currency: 'EUR' })
+    }
+  })
+
+  test.each(['currency: JPY', 'Currency;JPY', 'Währung: JPY', 'all amounts in JPY', 'Amounts in Yen'])(
+    '%s counts as the currency',
+    async (line) => {
+      for (const file of filesWith([line, ''])) {
+        const { survey, rows } = await readWhole(file, below)
+        expect(rows[0]?.instruction?.money).toEqual({ amountMinor: 500n, currency: 'JPY' })
+        expect(survey.warnings).toContainEqual(
+          expect.stringMatching(/^All amounts are read as JPY, as line 1 \(".*"\) says\.$/),
+        )
+        const { rows: others } = await readWhole(file, { ...below, currency: EUR })
+        expect(others[0]?.faults).toMatchObject([
+          { problem: expect.stringMatching(/^is to be in EUR, and line 1 .* says JPY$/) },
+        ])
+      }
+    },
+  )
+
+  test.each([
+    'Total amount: 1000',
+    'Amount: 5.000,00 EUR',
+    'Report in November 2026',
+    'Konto: EUR',
+    'K (in total)',
+    'Sum (500)',
+  ])('%s says nothing of it', async (line) => {
+    for (const file of filesWith([line, ''])) {
+      const { rows } = await readWhole(file, { ...below, currency: parseCurrency('USD') })
+      expect(rows[0]?.instruction?.money).toEqual({ amountMinor: 50000n, currency: 'USD' })
+    }
+  })
+})
 
 describe('title lines above the column names', () => {
   test('are refused, and the sentence says what to do', async () => {

@@ -90,6 +90,17 @@ describe('a column called Type', () => {
     ])
   })
 
+  test('is another column where its words are of no money', async () => {
+    const { survey, rows } = await readWhole(fileOf(['Type'], ['Adult'], ['Child'], ['Adult']), REFUND)
+    expect(rows.map(({ instruction }) => instruction?.operation)).toEqual(['REFUND', 'REFUND', 'REFUND'])
+    expect(survey.warnings).toEqual([expect.stringContaining('"Type" holds no operation ("Adult", "Child")')])
+    for (const other of ['Fee', 'Payout', 'Rücklastschrift', '2', '返品']) {
+      const { rows: kept } = await readWhole(fileOf(['Type'], ['Adult'], [other]), REFUND)
+      expect(kept[1]?.faults).toMatchObject([{ problem: 'is not an operation' }])
+    }
+    expect((await refusalOf(fileOf(['Type'], ['approved'], ['rejected']), REFUND)).problem).toContain('decides which')
+  })
+
   test('is the operation where one cell is, and the others are faults', async () => {
     const { rows } = await readWhole(fileOf(['Type'], ['Payment'], ['Refund'], ['void']), REFUND)
     expect(rows.map(({ faults }) => faults.map(({ problem }) => problem).join())).toEqual([

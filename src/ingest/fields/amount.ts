@@ -1,9 +1,9 @@
 // Amount cells → money. Anything but digits, thousands and decimals is a fault: an amount is never repaired.
 
 import { type Currency, exponentOf, type Money, parseAmount } from '../../domain/money.ts'
-import { isProblem, type Problem } from '../../domain/problem.ts'
+import { isProblem, type Problem, shown } from '../../domain/problem.ts'
 import { type Text, words } from '../../domain/words.ts'
-import { AMBIGUOUS, type DecimalSign, readUnder, signShownBy } from './decimal-sign.ts'
+import { AMBIGUOUS, type DecimalSign, digitsMeant, readUnder, signShownBy } from './decimal-sign.ts'
 import { unseenProblem } from './identifier.ts'
 import { isPlain } from './plain.ts'
 
@@ -53,7 +53,10 @@ export function parseMoney(plain: string | Problem<Text>, currency: Currency): M
       const decimals = exponentOf(currency)
       return {
         problem: `${currency} has ${decimals === 0 ? 'no' : decimals} decimals and this amount has more`,
-        remedy: 'check the currency and the amount; the decimals are not cut or rounded',
+        remedy:
+          decimals === 0 && /\.00?$/.test(plain)
+            ? `if ${plain.replace(/\.0+$/, '')} ${currency} is meant, write it without the zeros: decimals are not cut`
+            : 'check the currency and the amount; the decimals are not cut or rounded',
       }
     }
     case 'too-large':
@@ -83,6 +86,12 @@ function oddityOf(text: string): Problem | null {
   // Non-breaking spaces are valid thousands separators; every other invisible character is an error.
   const unseen = unseenProblem(text.replace(/[\u00a0\u202f\u2009]/g, ''))
   if (unseen !== null) return unseen
+  const digits = digitsMeant(text)
+  if (digits !== null)
+    return {
+      problem: 'has a letter in the place of a digit',
+      remedy: `if ${shown(digits)} is meant, write it in digits`,
+    }
   if (/[\p{Sc}\p{L}]/u.test(text)) {
     return {
       problem: 'has letters or a currency symbol in it',

@@ -36,6 +36,12 @@ export function signShownBy(text: string): DecimalSign | 'either' | 'ambiguous' 
   return point === comma ? 'either' : 'ambiguous'
 }
 
+/** Letters that look like digits, where with the digits it is an amount: `3O.00`, `l2.50`. null: it has none. */
+export function digitsMeant(text: string): string | null {
+  const digits = text.trim().replace(/[Oo]/g, '0').replace(/[Il]/g, '1')
+  return digits !== text.trim() && /\d/.test(text) && signShownBy(digits) !== 'malformed' ? digits : null
+}
+
 const EITHER = words`${{ set: 'decimal', to: '.', lead: ' with ' }}${{ set: 'decimal', to: ',', lead: ' or ' }}`
 const REMEDY = words`write all amounts of the file in one way, or choose the decimal sign${EITHER}`
 

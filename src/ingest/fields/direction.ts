@@ -4,7 +4,7 @@ import { parseCurrency } from '../../domain/money.ts'
 import { refuse, type StructuralFault } from '../../domain/problem.ts'
 import { words } from '../../domain/words.ts'
 import { partMark } from './currency-marks.ts'
-import { isFew, signShownBy } from './decimal-sign.ts'
+import { digitsMeant, isFew, signShownBy } from './decimal-sign.ts'
 import { withoutMinus } from './minus.ts'
 import { isPlain } from './plain.ts'
 
@@ -28,6 +28,7 @@ export class DirectionEvidence {
   /** `marks`: what a spreadsheet shows beside the amount and is not known to be its currency. */
   see(amount: string, line: number, marks: readonly string[]): void {
     if (!/[1-9]/.test(amount)) return // nothing and zero go no way
+    if (!isPlain(amount) && digitsMeant(amount) !== null) return // a slip of the keyboard goes none
     this.#seen += 1
     if (withoutMinus(amount.trim()) !== null) this.#minuses += 1
     if (isMarked([amount, ...marks].join(' '))) {

@@ -31,7 +31,8 @@ export function isAmountIn(column: string): boolean {
   return isNamed && AMOUNTS.has(squeezed(others.join('')))
 }
 
-function partName(column: string): { readonly marks: readonly string[]; readonly others: readonly string[] } {
+/** The currencies in it, and its other words. */
+export function partName(column: string): { readonly marks: readonly string[]; readonly others: readonly string[] } {
   const written = writtenWords(column)
   const marks: string[] = []
   const others: string[] = []
@@ -75,8 +76,10 @@ export function currencyOfMarks(marks: readonly string[]): Currency | null {
 export interface CurrencySaid {
   /** By a person or the merchant's settings, for rows that name none. */
   readonly forAll: Currency | null
-  /** In the name of the column of amounts. */
+  /** In the name of the column of amounts, or above the column names. */
   readonly inName: readonly string[]
+  /** Where that is, in a sentence. */
+  readonly where?: string
   /** Beside every amount. */
   readonly mark: string | null
   /** By the rows that name one. */
@@ -108,15 +111,18 @@ export function currencyNote(said: CurrencySaid, hasColumn: boolean): string | n
   const what =
     currencyOfMarks(said.inName) === null
       ? `the "${shown(said.mark ?? '')}" beside each of them`
-      : 'the name of their column'
+      : (said.where ?? 'the name of their column')
   return `All amounts are read as ${currency}, as ${what} says.`
 }
 
 /** What the file says otherwise about the currency of a row; null: nothing does. */
-export function contradiction(currency: Currency, { inName, mark }: CurrencySaid): Problem<Text> | null {
+export function contradiction(
+  currency: Currency,
+  { inName, mark, where = 'the name of the column' }: CurrencySaid,
+): Problem<Text> | null {
   if (inName.length > 0 && !inName.some((one) => mayMark(one, currency))) {
     const names = inName.map((one) => currencyOfMark(one) ?? `"${shown(one)}"`).join(' and ')
-    return against(currency, `the name of the column says ${names}`, currencyOfMarks(inName))
+    return against(currency, `${where} says ${names}`, currencyOfMarks(inName))
   }
   if (mark === null || mayMark(mark, currency)) return null
   return against(currency, `it is written with "${shown(mark)}"`, currencyOfMark(mark))
@@ -138,7 +144,7 @@ function against(currency: Currency, what: string, other: Currency | null): Prob
 
 /** Columns that are not read, and hold nothing but codes of currencies. */
 export function codesIn(column: Named, _: Said, { fields }: Header): Kind | null {
-  if (fields.amount === undefined || column.words.some((word) => FEES.has(word))) return null
+  if (column.field !== null || fields.amount === undefined || column.words.some((word) => FEES.has(word))) return null
   return {
     sideOf: (cell, used) => {
       if (cell === '' || used === undefined) return ''

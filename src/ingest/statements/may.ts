@@ -14,7 +14,7 @@ const METHODS_MOST = 12
 
 export function decisionsIn(column: Named, { merchants = [] }: Said): Kind | null {
   const names = merchants.map((name) => name.toLowerCase())
-  return column.mayBeDone
+  return column.mayBeDone || column.field === 'reference'
     ? null
     : { sideOf: (cell) => cell.toLowerCase(), statementOf: (found) => statementOf(column, found, names) }
 }
@@ -24,16 +24,13 @@ function statementOf(column: Named, found: readonly Found[], merchants: readonly
   const filled = cells.filter(({ cell }) => cell !== '')
   const tell = (what: string, told: readonly Found[], says: Statement['says'] = 'some rows may not') =>
     rowByRow(says, what, told, column)
-  const others = otherMerchants(filled, merchants)
+  const others = column.field === null ? otherMerchants(filled, merchants) : null
   if (others !== null) return tell('names other merchants than the one that the file is for', others)
-  const sides = sidesIn(cells, filled, column.words)
+  const sides = sidesIn(cells, filled, column)
+  const isRefundable = isOfSale(column.words) || (sides ?? []).some(({ value }) => LISTS.NOT_REFUNDABLE.has(value))
   if (sides !== null)
-    return tell(
-      'decides which rows are meant',
-      sides,
-      isOfSale(column.words) ? 'some rows are not refundable' : undefined,
-    )
-  const ways = waysIn(filled, column.words)
+    return tell('decides which rows are meant', sides, isRefundable ? 'some rows are not refundable' : undefined)
+  const ways = column.field === null ? waysIn(filled, column.words) : null
   return ways === null ? null : tell('says by which way the money of a row is to go', ways)
 }
 
@@ -43,11 +40,14 @@ interface Cell extends Found {
 }
 
 /** Two that differ by a decision; null: the column is none. */
-function sidesIn(found: readonly Cell[], filled: readonly Cell[], name: readonly string[]): readonly Cell[] | null {
-  const isNamed = isOfDecision(name)
+function sidesIn(found: readonly Cell[], filled: readonly Cell[], column: Named): readonly Cell[] | null {
+  const isNamed = column.field === null && isOfDecision(column.words)
+  const isWhether = column.words.some((word) => LISTS.REFUNDABLE.has(word))
   for (const [yes, no] of isNamed ? [...LISTS.DECISIONS, LISTS.ANSWERS] : LISTS.DECISIONS) {
     if (filled.some(({ value }) => !yes.has(value) && !no.has(value))) continue
     const [one, other] = [filled.find(({ value }) => yes.has(value)), filled.find(({ value }) => no.has(value))]
+    if (other !== undefined && (isWhether || LISTS.NOT_REFUNDABLE.has(other.value)))
+      return one === undefined ? [other] : [one, other]
     if (one !== undefined && other !== undefined) return [one, other]
     const empty = found.find(({ cell }) => cell === '')
     const side = one ?? other

@@ -54,6 +54,12 @@ function classOf(cell: string, value: string): Class {
   return LISTS.TICKS.has(cell.toLowerCase()) ? 'a tick' : 'something'
 }
 
+/** Also in a column that may be a part of an address: OK is a state of America. */
+function isSure(found: Class, cell: string, value: string): boolean {
+  const isWord = found === 'done' || found === 'not done' || LISTS.OPEN.has(value)
+  return found === 'nothing' || (isWord && cell.length > 2)
+}
+
 /** Moments, ids and amounts differ from row to row: what counts is that there is one. */
 function comparedOf(value: string, meaning: Meaning): string {
   if (meaning === 'status' || meaning === 'state' || meaning === 'any') return value.replace(CANCELLED_BY, '')
@@ -63,13 +69,15 @@ function comparedOf(value: string, meaning: Meaning): string {
 }
 
 export function progressIn(column: Named): Kind | null {
-  const meaning = meaningOf(column.words)
-  if (meaning === null) return null
+  const { field } = column
+  const meaning = field === null ? meaningOf(column.words) : 'state'
+  if (meaning === null || field === 'transaction_type') return null
   let first: string | null = null
   return {
     sideOf: (cell) => {
       const value = cell.length > CHARACTERS_MOST ? cell : squeezedWord(cell)
       const found = classOf(cell, value)
+      if (field !== null && !isSure(found, cell, value)) return null
       if (meaning === 'any' && found === 'something') return null
       const compared = comparedOf(value, meaning)
       first ??= compared

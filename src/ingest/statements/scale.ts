@@ -3,6 +3,7 @@
 import { type Currency, exponentOf } from '../../domain/money.ts'
 import { shown } from '../../domain/problem.ts'
 import { words } from '../../domain/words.ts'
+import type { UnitSaid } from './above.ts'
 import { writtenWords } from './names.ts'
 import type { Statement } from './statement.ts'
 import { MINOR_UNITS, MULTIPLES } from './words.ts'
@@ -38,22 +39,32 @@ export function withoutMinorUnits(column: string): string {
   return column.endsWith(SUFFIX) ? column.slice(0, -SUFFIX.length) : column
 }
 
-/** `amount`: the name of its column. */
-export function scaleStatement(amount: string | undefined, scale: Scale | undefined, line: number): Statement | null {
-  const says = amount === undefined ? null : scaleInName(amount)
-  if (amount === undefined || says === null || (says === 'minor units' && scale === 'minor')) return null
-  const name = shown(amount.trim())
+/** `amount`: the name of its column. `above`: what is said above the column names. */
+export function scaleStatement(
+  amount: string | undefined,
+  above: UnitSaid | null,
+  scale: Scale | undefined,
+  line: number,
+): Statement | null {
+  if (amount === undefined) return null
+  const inName = scaleInName(amount)
+  const says = inName ?? scaleInName(above?.unit ?? '')
+  if (says === null || (says === 'minor units' && scale === 'minor')) return null
+  const [where, wrong] =
+    inName === null
+      ? [above?.where, 'the line is wrong, correct it']
+      : [`the name of the column "${shown(amount.trim())}"`, 'the name is wrong, rename the column']
   const at = { says, line, column: amount } as const
   if (says === 'multiples')
     return {
       ...at,
-      problem: `the name of the column "${name}" says that its amounts are thousands or millions, and they would be read as they stand`,
-      remedy: 'write the amounts out in the file; if the name is wrong, rename the column',
+      problem: `${where} says that its amounts are thousands or millions, and they would be read as they stand`,
+      remedy: `write the amounts out in the file; if ${wrong}`,
     }
   return {
     ...at,
-    problem: `the name of the column "${name}" says that its amounts are in minor units, such as cents, and they would be read as whole units`,
-    remedy: words`to have them read as minor units: ${{ set: 'scale', to: 'minor' }}; if the name is wrong, rename the column`,
+    problem: `${where} says that its amounts are in minor units, such as cents, and they would be read as whole units`,
+    remedy: words`to have them read as minor units: ${{ set: 'scale', to: 'minor' }}; if ${wrong}`,
   }
 }
 

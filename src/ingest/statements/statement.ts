@@ -3,6 +3,7 @@
 import type { Operation } from '../../domain/instruction.ts'
 import { type Problem, refuse, type StructuralFault, shown } from '../../domain/problem.ts'
 import { type Text, words } from '../../domain/words.ts'
+import type { Field } from '../field-names.ts'
 
 export interface Statement extends Problem<Text> {
   readonly says: keyof typeof EFFECTS
@@ -47,6 +48,7 @@ const EFFECTS = {
   'not yet begun': onlyOf('CAPTURE', 'AUTH'),
   ended: onlyOf('CAPTURE', 'AUTH'),
   'some rows have a moment': always,
+  'some rows are of another month': always,
 } as const satisfies Readonly<Record<string, (found: Operations) => Effect>>
 
 export function effectOf({ says }: Statement, found: Operations): Effect {
@@ -57,6 +59,8 @@ export function effectOf({ says }: Statement, found: Operations): Effect {
 export interface Place {
   readonly name: string
   readonly place: number
+  /** What it is read as; null: it is not. */
+  readonly field: Field | null
 }
 
 /** A cell that says something, and where. */
@@ -67,12 +71,13 @@ export interface Found {
 
 /** A column that tells rows apart. `what`: it does. */
 export function rowByRow(says: Statement['says'], what: string, told: readonly Found[], column: Place): Statement {
-  const { name } = column
+  const { name, field } = column
+  const read = field === null ? 'it is not read' : `it is read as ${field} only`
   return {
     says,
     line: told[0]?.line ?? null,
     column: name === '' ? null : name,
-    problem: `${columnText(column)} ${what} (${told.map(textOf).join(', and ')}), and it is not read: every row would be sent`,
+    problem: `${columnText(column)} ${what} (${told.map(textOf).join(', and ')}), and ${read}: every row would be sent`,
     remedy: words`leave only the rows in the file that are to be sent, then ${name === '' ? 'give it a name and ' : ''}ignore the column: ${mapped(column, 'ignore')}`,
   }
 }
@@ -82,7 +87,7 @@ function textOf({ cell, line }: Found): string {
 }
 
 /** In a sentence. */
-export function columnText({ name, place }: Place): string {
+export function columnText({ name, place }: Omit<Place, 'field'>): string {
   return name === '' ? `column ${place + 1}, which has no name,` : `the column "${shown(name)}"`
 }
 

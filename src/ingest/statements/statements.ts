@@ -21,6 +21,7 @@ export interface Said {
   readonly map?: readonly MappedColumn[] | undefined
   readonly nowMs?: number | undefined
   readonly timeZone?: string | undefined
+  readonly runKey?: string | undefined
   /** Of all merchants that are configured, the one that is meant first. */
   readonly merchants?: readonly string[] | undefined
 }
@@ -98,16 +99,16 @@ export class Statements {
     used: Currency | null,
     whole: number,
   ): { readonly faults: readonly StructuralFault[]; readonly notes: readonly Text[] } {
-    const { fields, written } = this.#header
+    const { fields, written, unitAbove } = this.#header
     const { operation, scale, map = [] } = this.#said
     const operations = operation === undefined ? this.#operations.all : new Set([operation])
     const currencies = [...(this.#namesNone && used !== null ? [used] : []), ...this.currencies]
     const areMomentsMeant = saidPlaces(map, written, ({ field }) => field === 'execute_at').length > 0
     const ofColumns = this.#unread?.statements({ used, isRead: fields.request_currency !== undefined }) ?? []
     const statements = [
-      scaleStatement(written[fields.amount ?? -1], scale, this.#line),
+      scaleStatement(written[fields.amount ?? -1], unitAbove, scale, this.#line),
       ...ofColumns.map((told) => told.find((one) => effectOf(one, operations) !== 'nothing') ?? null),
-      wayStatement(this.#header, this.#line),
+      wayStatement(this.#header, this.#unread?.filledNames ?? [], this.#line),
       areMomentsMeant ? null : (this.#moments?.statement() ?? null),
       scale === undefined ? wholeStatement(whole, currencies) : null,
     ].filter((statement) => statement !== null)

@@ -1,7 +1,10 @@
-// The columns that are not read, row by row. What a cell says for the first time is put to each kind of column that this one may be.
+// The columns that are not read, row by row, and those that are passed on without a look. What a cell says for the first time is put to
+// each kind of column that this one may be.
 
+import { DETAIL_FIELDS } from '../../domain/instruction.ts'
 import type { Currency } from '../../domain/money.ts'
 import { unquoted } from '../csv/quotes.ts'
+import type { Field } from '../field-names.ts'
 import { Lines } from '../fields/direction.ts'
 import type { Header } from '../header.ts'
 import { codesIn } from './currency.ts'
@@ -10,7 +13,8 @@ import { wordsOf } from './names.ts'
 import { progressIn } from './progress.ts'
 import { type Found, type Place, rowByRow, type Statement } from './statement.ts'
 import type { Said } from './statements.ts'
-import { momentsIn } from './when.ts'
+import { creditsIn } from './way.ts'
+import { momentsIn, monthsIn } from './when.ts'
 import { REASONS, saysNotToSend } from './words.ts'
 
 /** A column by its name. */
@@ -46,7 +50,9 @@ const KINDS: readonly ((column: Named, said: Said, header: Header) => Kind | nul
   codesIn,
   progressIn,
   decisionsIn,
+  creditsIn,
   momentsIn,
+  monthsIn,
 ]
 
 /** Of a kind in a column; with more, nothing new is said. */
@@ -55,6 +61,12 @@ const SIDES_MOST = 200
 const CELLS_KNOWN = 100
 /** Of a note, that is looked through. */
 const CHARACTERS_MOST = 500
+
+/** Such as `State`, which may be a part of an address or say "refunded"; what a person said is meant. */
+function isPassed(field: Field, isGuessed: boolean): boolean {
+  const isText = field === 'xtl_order_id' || [...DETAIL_FIELDS].some((detail) => detail === field)
+  return field === 'reference' || (isGuessed && (isText || field === 'transaction_type'))
+}
 
 class Column {
   readonly #column: Named
@@ -65,18 +77,22 @@ class Column {
   readonly #known = new Map<string, boolean>()
   readonly #notes: Lines | null
   #firstNote: string = ''
+  #hasEmpty: boolean = false
   #used: Sided['used'] = null
 
   constructor(column: Named, kinds: readonly Kind[]) {
     this.#column = column
     for (const kind of kinds) this.#found.set(kind, new Map())
     this.#open = new Set(kinds)
-    this.#notes = column.mayBeDone || column.words.some((word) => REASONS.has(word)) ? null : new Lines()
+    const isRead = column.field !== null
+    this.#notes = isRead || column.mayBeDone || column.words.some((word) => REASONS.has(word)) ? null : new Lines()
   }
 
   see(raw: string, line: number, used: Sided['used']): void {
     if (used !== this.#used && this.#open.size > 0) this.#known.clear()
     this.#used = used
+    this.#hasEmpty ||= raw === ''
+    if (this.#open.size === 0 && this.#notes === null) return
     const isFull = this.#known.size >= CELLS_KNOWN
     let isNote = isFull && this.#open.size === 0 ? undefined : this.#known.get(raw)
     if (isNote === undefined) {
@@ -99,6 +115,11 @@ class Column {
     }
   }
 
+  /** Its name, where each row has something in it. */
+  get filledName(): string | null {
+    return this.#hasEmpty ? null : this.#column.name
+  }
+
   statements(currency: CurrencyUsed, rows: number): readonly Statement[] {
     const told = [...this.#found].map(([kind, found]) => kind.statementOf([...found.values()], currency))
     const { count = 0, first = null } = this.#notes ?? {}
@@ -115,9 +136,12 @@ export class UnreadColumns {
   #rows = 0
 
   constructor(header: Header, said: Said) {
-    this.#columns = header.beside.map((place) => {
+    const fields = Object.entries(header.fields) as [Field, number][]
+    const passed = fields.filter(([field, place]) => isPassed(field, header.guessed.includes(place)))
+    const unread = header.beside.map((place) => [null, place] as const)
+    this.#columns = [...unread, ...passed].map(([field, place]) => {
       const name = (header.written[place] ?? '').trim()
-      const column = { name, place, words: wordsOf(name), mayBeDone: header.mayBeDone.includes(place) }
+      const column = { name, place, field, words: wordsOf(name), mayBeDone: header.mayBeDone.includes(place) }
       const kinds = KINDS.map((kindIn) => kindIn(column, said, header)).filter((kind) => kind !== null)
       return [place, new Column(column, kinds)] as const
     })
@@ -126,6 +150,11 @@ export class UnreadColumns {
   see(cells: readonly string[], line: number, used: Sided['used']): void {
     this.#rows += 1
     for (const [place, column] of this.#columns) column.see(cells[place] ?? '', line, used)
+  }
+
+  /** Of the columns that every row fills. */
+  get filledNames(): readonly string[] {
+    return this.#columns.map(([, column]) => column.filledName).filter((name) => name !== null)
   }
 
   /** By column, what is told of it: the first counts that has an effect. */

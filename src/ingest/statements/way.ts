@@ -1,11 +1,13 @@
-// Names that speak of refunds, in a file that is to do something else.
+// Names and values that speak of refunds, in a file that is to do something else.
 
 import { shown } from '../../domain/problem.ts'
 import { words } from '../../domain/words.ts'
 import type { Header } from '../header.ts'
-import { wordsOf } from './names.ts'
-import type { Statement } from './statement.ts'
-import { REFUND_STATES, REFUND_STEMS } from './words.ts'
+import { squeezedWord, wordsOf } from './names.ts'
+import { columnText, mapped, type Statement } from './statement.ts'
+import type { Said } from './statements.ts'
+import type { Kind, Named } from './unread.ts'
+import { ANSWERS, CREDIT_NOTE_NAMES, CREDITED, NO_REFUNDS, REFUND_STATES, REFUND_STEMS } from './words.ts'
 
 function speaksOfRefunds(column: string): boolean {
   return wordsOf(column).some((word) => REFUND_STEMS.some((stem) => word.includes(stem)))
@@ -16,18 +18,51 @@ export function isOfSale(name: readonly string[]): boolean {
   return name.some((word) => REFUND_STATES.has(word))
 }
 
-/** The column of amounts by its name, where no person said that it is the one; or two others, where none of them was spoken of. */
-export function wayStatement({ written, fields, guessed, beside, ignored }: Header, line: number): Statement | null {
+/**
+ * The column of amounts by its name, where no person said that it is the one; or two others, where none of them was spoken of and every
+ * row has one. `filled`: the names of columns that each row fills; a list of sales has few that were refunded.
+ */
+export function wayStatement(header: Header, filled: readonly string[], line: number): Statement | null {
+  const { written, fields, guessed, beside, ignored } = header
   const nameAt = (place: number) => (written[place] ?? '').trim()
-  const others = beside.map(nameAt).filter((name) => speaksOfRefunds(name) && !isOfSale(wordsOf(name)))
+  const others = beside
+    .map(nameAt)
+    .filter(
+      (name) => speaksOfRefunds(name) && !wordsOf(name).some((word) => REFUND_STATES.has(word) || NO_REFUNDS.has(word)),
+    )
   const amount = nameAt(fields.amount ?? -1)
   const isAmount = guessed.includes(fields.amount ?? -1) && speaksOfRefunds(amount)
-  if (!isAmount && (others.length < 2 || ignored.some(speaksOfRefunds))) return null
+  const areOthers = others.length >= 2 && others.some((name) => filled.includes(name)) && !ignored.some(speaksOfRefunds)
+  if (!isAmount && !areOthers) return null
   const names = (isAmount ? [amount] : others.slice(0, 2)).map(shown)
-  const meant = { set: 'map', column: names[0] as string, field: isAmount ? 'amount' : 'ignore' } as const
+  const meant = mapped({ name: names[0] as string }, isAmount ? 'amount' : 'ignore')
   return {
     ...{ says: 'refunds', line, column: null },
     problem: `${names.map((name) => `"${name}"`).join(' and ')} in the names of the columns say that the rows are refunds, and they are to be something else`,
-    remedy: words`if they are to be refunded, say so: ${{ set: 'operation', to: 'REFUND' }}; if they are not: ${meant}`,
+    remedy: words`${TO_REFUND}: ${meant}`,
+  }
+}
+
+const TO_REFUND = words`if they are to be refunded, say so: ${{ set: 'operation', to: 'REFUND' }}; if they are not`
+
+/** A column of credit notes, or one in which every row is one, a refund or a payout. */
+export function creditsIn(column: Named, _: Said): Kind | null {
+  const isNamed = column.field === null && CREDIT_NOTE_NAMES.test(column.words.join(' '))
+  if (column.mayBeDone || (column.field !== null && column.field !== 'transaction_type')) return null
+  return {
+    sideOf: (cell) => {
+      const value = squeezedWord(cell)
+      if (cell === '' || (isNamed && ANSWERS[1].has(value))) return ''
+      return isNamed || CREDITED.has(value) ? 'a credit' : null
+    },
+    statementOf: (found) => {
+      const credit = found.find(({ side }) => side !== '')
+      if (credit === undefined) return null
+      return {
+        ...{ says: 'refunds', line: credit.line, column: column.name || null },
+        problem: `${columnText(column)} says that rows are refunds or payouts ("${shown(credit.cell)}" in line ${credit.line}), and they are to be something else`,
+        remedy: words`${TO_REFUND}, ignore the column: ${mapped(column, 'ignore')}`,
+      }
+    },
   }
 }

@@ -1,13 +1,15 @@
 // Columns that say when the money of a row is to move, begins to or ends to, and that nothing reads; and what execute_at says of all rows.
 
 import { parseExecuteAt } from '../../domain/instant.ts'
+import { shown } from '../../domain/problem.ts'
+import { runKeyForm } from '../../domain/run-key.ts'
 import { words } from '../../domain/words.ts'
 import { DAY_MS, daysIn } from '../fields/day.ts'
 import type { Header } from '../header.ts'
 import { mapped, rowByRow, type Statement } from './statement.ts'
 import type { Said } from './statements.ts'
 import type { Kind, Named, Sided } from './unread.ts'
-import { BEGIN_NAMES, DUE_NAMES, END_NAMES, ENDED_NAMES, LATER_NAMES } from './words.ts'
+import { BEGIN_NAMES, DUE_NAMES, END_NAMES, ENDED_NAMES, LATER_NAMES, MONTH_NAMES } from './words.ts'
 
 const NAMES = [
   { says: 'not yet due', names: DUE_NAMES },
@@ -21,7 +23,14 @@ const NAMES = [
 export function momentsIn(column: Named, { nowMs }: Said, { fields }: Header): Kind | null {
   const name = column.words.join(' ')
   const named = NAMES.find(({ names }) => names.test(name))
-  if (named === undefined || column.mayBeDone || nowMs === undefined || fields.execute_at !== undefined) return null
+  if (
+    named === undefined ||
+    column.mayBeDone ||
+    column.field !== null ||
+    nowMs === undefined ||
+    fields.execute_at !== undefined
+  )
+    return null
   const today = Math.floor(nowMs / DAY_MS)
   /** A day later than tomorrow is one in every zone. */
   const readingOf = (day: number) => {
@@ -50,6 +59,34 @@ function statementOf(
   if (says === 'ended') return rowByRow(says, 'says that rows have ended', [told[0].one], column)
   const { remedy, ...later } = rowByRow(says, 'says that rows are for later', [told[0].one], column)
   return { ...later, remedy: words`${remedy}; or have moments in it read: ${mapped(column, 'execute_at')}` }
+}
+
+const MONTH = /(?:^|\D)(?<month>\d{4}-\d{1,2})$/
+
+/** Rows of the month that the run key names, and of another one: in a column of months, or in the references. */
+export function monthsIn(column: Named, { runKey = '', nowMs }: Said): Kind | null {
+  const monthOf = (text: string) => MONTH.exec(runKeyForm(text, nowMs ?? 0))?.groups?.month
+  const month = monthOf(runKey)
+  const isOne = column.field === 'reference' || (column.field === null && MONTH_NAMES.test(column.words.join(' ')))
+  if (!isOne || column.mayBeDone || nowMs === undefined || month === undefined) return null
+  return {
+    sideOf: (cell) => {
+      const named = cell === '' ? '' : monthOf(cell)
+      return named === undefined ? null : named === '' ? '' : named === month ? 'this' : 'another'
+    },
+    statementOf: (found) => {
+      const [one, other] = ['this', 'another'].map((wanted) => found.find(({ side }) => side === wanted))
+      if (one === undefined || other === undefined) return null
+      const what = `names another month than the run key ${shown(runKey)}`
+      const told = rowByRow('some rows are of another month', what, [other, one], column)
+      if (column.field === null) return told
+      const freely = { set: 'run-key', to: `${month}-all` } as const
+      return {
+        ...told,
+        remedy: words`run the rows of each month under its own key; if all are meant, under one that is no month: ${freely}`,
+      }
+    },
+  }
 }
 
 /** Of execute_at, in the rows that move money. */

@@ -79,6 +79,15 @@ export const MULTIPLES = setOf(
   'bn billion billions mrd milliarde milliarden milliards miliardi 億 億円',
 )
 
+/** In a line above the column names: it is about all amounts. */
+export const AMOUNTS_SAID = setOf(
+  'amount amounts figures values prices sums totals all betrag betrage betraege summen angaben werte preise alle',
+  'montant montants chiffres importe importes valores cifras importo importi valori bedrag bedragen kwota kwoty belopp',
+  'currency currencies ccy wahrung wahrungen waehrung devise monnaie moneda divisa valuta waluta unit units einheit unite unidad unita 金額 金额 単位 单位 通貨 货币 币种',
+)
+/** Between the words of a unit: "thousands of US dollars". */
+export const BETWEEN_UNITS = setOf('of de d di in en us whole full ganzen and und')
+
 // ───────────────────────────────────────────────────────────── Progress
 
 /** A cell is compared as a whole, without blanks and accents, but for the nouns below. */
@@ -100,6 +109,8 @@ export const NOT_DONE = setOf(
   'vorgemerkt ausstehend abgelehnt fehlgeschlagen zuruckgewiesen inbearbeitung inprufung unbezahlt abgelaufen',
   'enattente refuse rejete echoue encours pendiente rechazado fallido enproceso insospeso inattesa rifiutato fallito',
 )
+/** Not done, and meant to be. */
+export const OPEN = setOf('open new todo topay torefund offen neu ouvert nouveau abierto nuevo aperto nuovo')
 /** Of a booking, and of nothing that somebody wants done. */
 export const PLAIN = setOf('vorgemerkt')
 export const NOUNS =
@@ -173,12 +184,24 @@ export const DIRECTION_PAIRS: readonly (readonly [string, string])[] = [
       'pago venta factura pagamento vendita fattura venda fatura betaling verkoop factuur płatnosc sprzedaz faktura',
     ].join(' '),
     [
-      'refund return returns creditnote creditnotes creditmemo creditinvoice erstattung ruckerstattung ruckzahlung retoure rucksendung',
+      'refund payout payouts return returns creditnote creditnotes creditmemo creditinvoice erstattung ruckerstattung ruckzahlung retoure rucksendung',
       'gutschrift rechnungskorrektur stornorechnung remboursement retour avoir facturedavoir reembolso devolucion abono notadecredito',
       'facturarectificativa rimborso reso notadicredito notacredito devolucao terugbetaling retour creditnota creditfactuur zwrot korekta fakturakorygujaca',
     ].join(' '),
   ],
 ]
+/** In a value: it tells kinds of movements of money apart, whichever they are. */
+export const MONEY_KINDS = new RegExp(
+  [
+    'pay|paid|refund|charge|sale|sold|transf|wire|withdraw|deposit|fee|commission|payout|adjust|revers|disput|credit|debit|invoice|bill|note|memo',
+    'return|void|cancel|captur|auth|settl|purchas|order|transact|income|expens|tax|tip|bonus|interest|cash|buy|sell|trade|dividend|loan|hold|top.?up',
+    'gutschr|rechnung|zahl|erstatt|storno|gebuhr|uberweis|lastschr|abbuch|einzug|umsatz|kauf|belast|retoure|buchung|soll|haben|spesen|steuer|provision',
+    'paiem|rembours|vente|achat|frais|virement|factur|avoir|retrait|prelev|versem|depot|annul|credit|retour|taxe|pourboire',
+    'pago|reembols|venta|compra|devoluc|cargo|abono|transfer|comision|retir|ingreso|gasto|anul|impuest|propina',
+    'pagam|rimbors|vendit|acquist|bonific|fattur|accredit|addebit|commission|prelie|stipend|reso|impost|mancia|entrat|uscit',
+    'betal|terug|verkoop|aankoop|factuur|storting|opname|zwrot|sprzeda|zakup|wplat|wyplat|faktur|oplat|prowiz|korekt|retur|kop|salg|kjop|betaln',
+  ].join('|'),
+)
 /** In a name, wherever in a word: the column is about what is paid back. */
 export const REFUND_STEMS =
   'refund erstatt ruckzahl gutschrift rembours reembols devoluc rimbors terugbetal zwrot'.split(' ')
@@ -187,7 +210,25 @@ export const REFUND_STATES = setOf(
   'refunded refundable nonrefundable erstattet erstattbar rembourse rembourses remboursee remboursable reembolsado reembolsada rimborsato rimborsata rimborsabile terugbetaald zwrocono',
 )
 
+/** In a name with one of those stems: where a refund would go, or whether there may be one. */
+export const NO_REFUNDS = setOf('address currency policy window deadline flag over allowed adresse wahrung devise')
+/** Of a column, with the number of the note or without. */
+export const CREDIT_NOTE_NAMES = nameOf(
+  '(?:credit (?:note|memo|invoice)|creditnote|gutschrift|gutschriften|gutschriftsnummer|avoir|nota (?:di|de) credito|creditnota|korekta)s?(?: (?:id|no|nr|num|number|nummer|numero|ref|reference))?',
+)
+/** A whole cell: the row pays money back or out. */
+export const CREDITED = setOf(
+  'refund refunds creditnote creditnotes creditmemo creditinvoice payout payouts payouttoseller sellerpayout withdrawal',
+  'erstattung ruckerstattung ruckzahlung gutschrift auszahlung remboursement facturedavoir versement reembolso devolucion notadecredito rimborso notadicredito terugbetaling creditnota uitbetaling zwrot wypłata',
+)
+
 // ───────────────────────────────────────────────────────────── Decisions
+
+/** Of a sale. */
+export const REFUNDABLE = setOf('refundable erstattbar remboursable reembolsable rimborsabile')
+export const NOT_REFUNDABLE = setOf(
+  'nonrefundable notrefundable norefund norefunds nichterstattbar nonremboursable noreembolsable nonrimborsabile',
+)
 
 type Pair = readonly [ReadonlySet<string>, ReadonlySet<string>]
 
@@ -211,6 +252,7 @@ export const DECISIONS: readonly Pair[] = [
       'inactive disabled suspended inaktiv deaktiviert inactif inactive inactivo inactiva inattivo inattiva inactief nieaktywny 無効',
     ),
   ],
+  [REFUNDABLE, NOT_REFUNDABLE],
   [setOf('live production prod'), setOf('test sandbox testing staging demo')],
 ]
 /** Where the column's name speaks of a decision, also beside nothing. */
@@ -283,6 +325,10 @@ export const REASONS = setOf('reason reasons grund grunde raison motif motivo re
 export const DUE_NAMES = nameOf(
   '(?:payment |invoice )?due(?: (?:date|on|at|day|by))?|fallig(?:keit|keitsdatum|keitstag)?(?: (?:am|ab|zum))?',
   'echeance|date d echeance|fecha de vencimiento|vencimiento|(?:data (?:di )?)?scadenza|vervaldatum|期日|到期日',
+)
+/** Of which month a row is. */
+export const MONTH_NAMES = nameOf(
+  '(?:billing |service |invoice |run )?(?:month|period|cycle)|(?:abrechnungs|leistungs)?(?:monat|zeitraum|periode)|mois|periode|mes|periodo|mese|maand|miesiac|月|对账月',
 )
 /** When the money of a row is to move. */
 export const LATER_NAMES = nameOf(

@@ -94,6 +94,10 @@ describe('amounts', () => {
     ['−5', 'has a sign'],
     ['(5.00)', 'has a sign'],
     ['1.2E+3', 'is in scientific notation'],
+    ['3O.00', 'has a letter in the place of a digit'],
+    ['l2.50', 'has a letter in the place of a digit'],
+    ['O', 'has letters or a currency symbol in it'],
+    ['3O X', 'has letters or a currency symbol in it'],
     ['€5', 'has letters or a currency symbol in it'],
     ['5 EUR', 'has letters or a currency symbol in it'],
     ['5.-', 'has a sign'],
@@ -121,6 +125,12 @@ describe('amounts', () => {
 
   test('a yen has no decimals', () => {
     expect(minor('5.00', '.', JPY)).toBe('JPY has no decimals and this amount has more')
+    for (const [plain, remedy] of [
+      ['1200.00', 'if 1200 JPY is meant, write it without the zeros: decimals are not cut'],
+      ['1200.50', expect.stringContaining('check the currency')],
+      ['1.000', expect.stringContaining('check the currency')],
+    ])
+      expect(parseMoney(plain, JPY)).toMatchObject({ remedy })
   })
 })
 

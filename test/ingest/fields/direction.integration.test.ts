@@ -10,6 +10,15 @@ const rowsWith = <T>(amounts: readonly T[]) =>
   amounts.map((amount, i) => [`R${i}`, 'REFUND', amount, 'EUR', `${100 + i}`])
 const fileOf = (...amounts: readonly string[]) => toCsv([HEADER, ...rowsWith(amounts)], ';', '\n')
 
+test('a letter that was typed for a digit goes no way: a bad row', async () => {
+  const { rows } = await readWhole(fileOf('3O.00', '12.00', 'l5.00'))
+  expect(rows.map(({ faults }) => faults.map(({ problem }) => problem).join())).toEqual([
+    'has a letter in the place of a digit',
+    '',
+    'has a letter in the place of a digit',
+  ])
+})
+
 /** Each with one that goes the other way. */
 const MIXED = [
   ['-9.99', '3500.00'],

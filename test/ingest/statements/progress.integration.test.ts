@@ -259,6 +259,49 @@ describe('a column that decides row by row', () => {
     }
   })
 
+  test('also where it is passed on under a name that means a part of an address, and nothing but such words is in it', async () => {
+    for (const [cells, what] of [
+      [['paid', 'refunded'], 'how far a row has come'],
+      [['Completed', 'open'], 'how far a row has come'],
+      [['active', 'Inactive'], 'decides which rows are meant'],
+      [['approved', 'rejected', ''], 'how far a row has come'],
+    ] as const) {
+      for (const [file, operation] of [
+        [fileOf('State', ...cells), 'REFUND'],
+        [salesOf('State', ...cells), 'CAPTURE'],
+      ] as const) {
+        const fault = await refusalOf(file, { operation })
+        expect(fault.problem).toContain(what)
+        expect(fault.problem).toContain('it is read as bill_addr_state only: every row would be sent')
+        expect(fault.remedy).toContain('--map "State=ignore"')
+        expect((await readWhole(file, { operation, ...said('State', null) })).rows).toHaveLength(cells.length)
+        const address = { map: [{ column: 'State', field: 'bill_addr_state' as const }] }
+        expect((await readWhole(file, { operation, ...address })).rows).toHaveLength(cells.length)
+      }
+    }
+    for (const cells of [
+      ['OK', 'OK'],
+      ['OK', ''],
+      ['paid', 'Ohio'],
+      ['CA', 'NY'],
+    ])
+      expect((await readWhole(fileOf('State', ...cells), REFUND)).rows).toHaveLength(2)
+  })
+
+  test.each([
+    ['Refundable', ['no', 'no'], true],
+    ['Refundable', ['yes', 'yes'], false],
+    ['Fare', ['Refundable', 'Non-refundable'], true],
+    ['Fare', ['non refundable', 'non refundable'], true],
+    ['Fare', ['refundable', 'refundable'], false],
+    ['Fare', ['saver', 'non-refundable'], false],
+  ])('%s with %j asks about refunds: %s', async (name, cells, asks) => {
+    const found = asks ? await refusalOf(fileOf(name, ...cells), REFUND) : null
+    if (found === null) expect((await readWhole(fileOf(name, ...cells), REFUND)).rows).toHaveLength(2)
+    else expect(found.problem).toContain('decides which rows are meant')
+    expect((await readWhole(salesOf(name, ...cells), { operation: 'CAPTURE' })).rows).toHaveLength(2)
+  })
+
   test('names the lines whose notes say no', async () => {
     const { problem, line } = await refusalOf(fileOf('Note', 'do not send', 'a', "DON'T PAY", 'b'), REFUND)
     expect([problem, line]).toEqual([
@@ -291,6 +334,93 @@ describe('a file whose names say refund', () => {
     expect((await refusalOf(`${refunds}CANCEL,8,,EUR\nCANCEL,9,2.00,EUR\n`)).problem).toContain('are refunds')
     const told = 'vault_id,amount,currency,Refunded,Refundable\n7,5.00,EUR,no,yes\n'
     expect((await readWhole(told, { operation: 'CAPTURE' })).rows).toHaveLength(1)
+  })
+})
+
+describe('a column of credits', () => {
+  test.each([
+    ['Credit note', ['CN-1', '']],
+    ['Credit Note No.', ['CN-1', 'CN-2']],
+    ['Gutschrift', ['x', 'nein']],
+    ['Kind', ['Payout', 'payout']],
+    ['Type', ['Payout', 'Payout']],
+    ['Type', ['Gutschrift', 'Gutschrift']],
+    ['Belegart', ['Rückerstattung', '']],
+  ])('%s with %j refuses sales until it is ignored, and no refunds', async (name, cells) => {
+    const sales = { operation: 'CAPTURE' } as const
+    const { problem, remedy } = await refusalOf(salesOf(name, ...cells), sales)
+    expect(problem).toContain(`the column "${name}" says that rows are refunds or payouts ("${cells[0]}" in line 2)`)
+    expect(remedy).toContain('--operation REFUND')
+    expect(remedy).toContain(`--map "${name}=ignore"`)
+    expect((await readWhole(salesOf(name, ...cells), { ...sales, ...said(name, null) })).rows).toHaveLength(2)
+    expect((await readWhole(fileOf(name, ...cells), REFUND)).rows).toHaveLength(2)
+  })
+
+  test.each([
+    ['Credit note', ['', 'no']],
+    ['Credit note text', ['a', 'b']],
+    ['Credit', ['yes', 'yes']],
+    ['Trip', ['return', 'return']],
+    ['Kind', ['Payout', 'Bonus']],
+  ])('%s with %j is carried through', async (name, cells) => {
+    const read = readWhole(salesOf(name, ...cells), {
+      operation: 'CAPTURE',
+      ...said(name === 'Credit' ? name : 'none', null),
+    })
+    expect((await read).rows).toHaveLength(2)
+  })
+
+  test('a payout beside a sale goes another way', async () => {
+    const fault = await refusalOf(salesOf('Kind', 'Sale', 'Payout'), { operation: 'CAPTURE' })
+    expect(fault.problem).toContain('which way the money of a row goes')
+  })
+
+  test('a list of sales of which few were refunded is none of refunds', async () => {
+    const sales = 'vault_id,amount,currency,Refund reason,Refund comment\n7,5.00,EUR,,\n8,6.00,EUR,late,\n'
+    expect((await readWhole(sales, { operation: 'CAPTURE' })).rows).toHaveLength(2)
+    const wishes = 'vault_id,amount,currency,refund_address,refund_currency\n7,5.00,EUR,a,EUR\n'
+    expect((await readWhole(wishes, { operation: 'CAPTURE' })).rows).toHaveLength(1)
+  })
+})
+
+describe('a column that says of which month a row is', () => {
+  const DECEMBER = { ...SALE, runKey: '2026-12' }
+  const refs = (...cells: readonly string[]) => salesOf('reference', ...cells)
+  test('refuses a run of one month where some rows are of it and others are not', async () => {
+    for (const [name, cells] of [
+      ['Month', ['December 2026', 'November 2026']],
+      ['Billing period', ['2026-11', '12/2026', '']],
+      ['Monat', ['Dezember', 'November']],
+    ] as const) {
+      const fault = await refusalOf(salesOf(name, ...cells), DECEMBER)
+      expect(fault.problem).toMatch(
+        /names another month than the run key 2026-12 \("(?:November 2026|2026-11|November)" in/,
+      )
+      expect(fault.remedy).toContain(`--map "${name}=ignore"`)
+      expect((await readWhole(salesOf(name, ...cells), { ...DECEMBER, ...said(name, null) })).rows).toHaveLength(
+        cells.length,
+      )
+    }
+  })
+
+  test('also in the references, which may be run under another key', async () => {
+    const fault = await refusalOf(refs('ann-2026-12', 'bob-2026-11'), DECEMBER)
+    expect(fault.problem).toContain('("bob-2026-11" in line 3, and "ann-2026-12" in line 2)')
+    expect(fault.remedy).toContain('--run-key 2026-12-all')
+    expect((await readWhole(refs('ann-2026-12', 'bob-2026-11'), { ...SALE, runKey: '2026-12-all' })).rows).toHaveLength(
+      2,
+    )
+  })
+
+  test.each([
+    ['Month', ['2026-11', '2026-10'], '2026-12'],
+    ['Month', ['2026-12', '2026-11'], 'spring'],
+    ['Month', ['2026-12', 'soon'], '2026-12'],
+    ['Member since', ['2026-12', '2026-11'], '2026-12'],
+    ['reference', ['ann-2026-12', 'bob'], '2026-12'],
+    ['reference', ['2026-11-1', '2026-12-2'], '2026-12'],
+  ])('%s with %j is no such column under %s', async (name, cells, runKey) => {
+    expect((await readWhole(salesOf(name, ...cells), { ...SALE, runKey })).rows).toHaveLength(2)
   })
 })
 
