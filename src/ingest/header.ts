@@ -16,6 +16,7 @@ import {
   squeezed,
 } from './columns.ts'
 import type { CardPart, Field } from './field-names.ts'
+import { currencyOfMarks, marksInName } from './fields/currency-marks.ts'
 import { findDirections, findRivals, saysDirection, speaksOfAmount } from './fields/rivals.ts'
 import {
   findDuplicate,
@@ -29,7 +30,6 @@ import {
 } from './header-faults.ts'
 import { type HeaderNeeds, meaningsOf, notCardsIn, saidPlaces } from './said-columns.ts'
 import { type UnitSaid, unitIn } from './statements/above.ts'
-import { currencyOfMarks, marksInName } from './statements/currency.ts'
 import { inMinorUnits, scaleInName } from './statements/scale.ts'
 import { numbered, withoutUnused } from './unused-columns.ts'
 import { cardPartOf, type Vocabulary, vocabularyOf } from './vocabulary.ts'

@@ -6,7 +6,7 @@ import { type Problem, shown } from '../domain/problem.ts'
 import { type SettingName, type Text, words } from '../domain/words.ts'
 import { fieldOf, type MappedColumn, nearestName, plainName, squeezed } from './columns.ts'
 import type { Field } from './field-names.ts'
-import { isAmountIn } from './statements/currency.ts'
+import { isAmountIn } from './fields/currency-marks.ts'
 import { type Scale, withoutMinorUnits } from './statements/scale.ts'
 import { type CardsTaken, cardPartOf, type Vocabulary } from './vocabulary.ts'
 

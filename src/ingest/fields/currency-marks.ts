@@ -1,12 +1,15 @@
-// Codes, signs and words of currencies, as people write them: which currency each may stand for, and those beside amounts.
+// Codes, signs and words of currencies, as people write them: which currency each may stand for, beside amounts and in names.
 
 import { type Currency, parseCurrency } from '../../domain/money.ts'
-import { plainWord } from '../statements/names.ts'
-import { CURRENCY_SIGNS, CURRENCY_WORDS, WORDS_AS_CODES } from '../statements/words.ts'
+import { squeezed } from '../columns.ts'
+import { SYNONYMS } from '../field-names.ts'
+import { plainWord, writtenWords } from '../statements/names.ts'
+import { withoutMinorUnits } from '../statements/scale.ts'
+import { CURRENCY_SIGNS, CURRENCY_WORDS, SMALL_WORDS_AS_CODES, WORDS_AS_CODES } from '../statements/words.ts'
 import { isPlain } from './plain.ts'
 
 /** A shorter word that is no code means a currency at the end of a name only: `Kwota zł`. */
-export const LETTERS_SURE = 4
+const LETTERS_SURE = 4
 
 const MARKS = new Map<Currency, ReadonlySet<string>>()
 
@@ -32,7 +35,7 @@ function signOf(currency: Currency, currencyDisplay: 'code' | 'symbol' | 'narrow
 }
 
 /** By word: the currencies that it may stand for. */
-export const BY_WORD = new Map<string, Currency[]>()
+const BY_WORD = new Map<string, Currency[]>()
 for (const [code, written] of Object.entries(CURRENCY_WORDS))
   for (const word of written) BY_WORD.set(word, [...(BY_WORD.get(word) ?? []), code as Currency])
 
@@ -85,4 +88,60 @@ export class MarkEvidence {
   decide(): string | null {
     return this.#isMixed ? null : this.#mark
   }
+}
+
+// ───────────────────────────────────────────────────────────── In a name
+
+const AMOUNTS: ReadonlySet<string> = new Set(['amount', ...SYNONYMS.amount, 'gross', 'brutto'].map(squeezed))
+const PREPOSITIONS = ['in', 'en', 'de', 'em']
+
+/** What the name of a column of amounts says of its currency: codes in capitals, signs and words. */
+export function marksInName(column: string): readonly string[] {
+  return partName(column).marks
+}
+
+/** Whether the column is one of amounts by its name and by the one currency in it, or by what results add to it. */
+export function isAmountIn(column: string): boolean {
+  const { marks, others } = partName(withoutMinorUnits(column))
+  const isNamed = currencyOfMarks(marks) !== null || (marks.length === 0 && withoutMinorUnits(column) !== column)
+  return isNamed && AMOUNTS.has(squeezed(others.join('')))
+}
+
+/** The currencies in it, and its other words. */
+export function partName(column: string): { readonly marks: readonly string[]; readonly others: readonly string[] } {
+  const written = writtenWords(column)
+  const marks: string[] = []
+  const others: string[] = []
+  for (let i = 0; i < written.length; i++) {
+    const word = written[i] as string
+    const pair = plainWord(`${word} ${written[i + 1] ?? ''}`)
+    const mark = BY_WORD.has(pair) ? pair : markIn(word, i === written.length - 1)
+    if (mark === null) others.push(word)
+    else marks.push(mark)
+    if (mark === pair) i += 1
+    else if (mark !== null && PREPOSITIONS.includes(plainWord(others.at(-1) ?? ''))) others.pop()
+  }
+  return { marks, others }
+}
+
+function markIn(word: string, isLast: boolean): string | null {
+  if (isCode(word)) return word
+  const plain = plainWord(word)
+  if (/^[a-z]{3}$/.test(plain) && !SMALL_WORDS_AS_CODES.has(plain) && isCode(plain.toUpperCase())) {
+    return plain.toUpperCase()
+  }
+  if (/^\p{L}{0,2}\p{Sc}$/u.test(word)) return currencyOfMark(word) === null && !isKnownSign(word) ? null : word
+  return BY_WORD.has(plain) && (isLast || plain.length >= LETTERS_SURE) ? plain : null
+}
+
+/** `T€` is no sign of a currency, and `Can$` may be one. */
+function isKnownSign(sign: string): boolean {
+  return /^\p{Sc}$/u.test(sign) || BY_WORD.has(sign.toLowerCase())
+}
+
+/** What all of them stand for together: a sign of several currencies is decided by what else is said. */
+export function currencyOfMarks(marks: readonly string[]): Currency | null {
+  const [one, other] = new Set(marks.map(currencyOfMark).filter((currency) => currency !== null))
+  if (one === undefined || other !== undefined) return null
+  return marks.every((mark) => mayMark(mark, one)) ? one : null
 }

@@ -1,7 +1,7 @@
 // What the lines above the column names say of all amounts: "All amounts in cents", "Beträge in TEUR", "Currency: JPY".
 
 import { shown } from '../../domain/problem.ts'
-import { partName } from './currency.ts'
+import { partName } from '../fields/currency-marks.ts'
 import { plainWord, wordsOf } from './names.ts'
 import { scaleInName } from './scale.ts'
 import { AMOUNTS_SAID, BETWEEN_UNITS } from './words.ts'

@@ -1,74 +1,13 @@
-// What a file says of its currency: in the name of the column of amounts, in a mark beside each of them, in columns of codes.
+// What a file says of its currency, in all the places where it may, and how that agrees with a row or with a column of codes.
 
 import type { Currency } from '../../domain/money.ts'
 import { type Problem, shown } from '../../domain/problem.ts'
 import { type Text, words } from '../../domain/words.ts'
-import { squeezed } from '../columns.ts'
-import { SYNONYMS } from '../field-names.ts'
-import { BY_WORD, currencyOfMark, isCode, isMark, LETTERS_SURE, mayMark } from '../fields/currency-marks.ts'
+import { currencyOfMark, currencyOfMarks, isCode, isMark, mayMark } from '../fields/currency-marks.ts'
 import type { Header } from '../header.ts'
-import { plainWord, writtenWords } from './names.ts'
-import { withoutMinorUnits } from './scale.ts'
 import { columnText, type Found, mapped, type Statement } from './statement.ts'
-import type { Said } from './statements.ts'
 import type { Kind, Named } from './unread.ts'
-import { FEES, SMALL_WORDS_AS_CODES } from './words.ts'
-
-// ───────────────────────────────────────────────────────────── In the name of the column
-
-const AMOUNTS: ReadonlySet<string> = new Set(['amount', ...SYNONYMS.amount, 'gross', 'brutto'].map(squeezed))
-const PREPOSITIONS = ['in', 'en', 'de', 'em']
-
-/** What the name of a column of amounts says of its currency: codes in capitals, signs and words. */
-export function marksInName(column: string): readonly string[] {
-  return partName(column).marks
-}
-
-/** Whether the column is one of amounts by its name and by the one currency in it, or by what results add to it. */
-export function isAmountIn(column: string): boolean {
-  const { marks, others } = partName(withoutMinorUnits(column))
-  const isNamed = currencyOfMarks(marks) !== null || (marks.length === 0 && withoutMinorUnits(column) !== column)
-  return isNamed && AMOUNTS.has(squeezed(others.join('')))
-}
-
-/** The currencies in it, and its other words. */
-export function partName(column: string): { readonly marks: readonly string[]; readonly others: readonly string[] } {
-  const written = writtenWords(column)
-  const marks: string[] = []
-  const others: string[] = []
-  for (let i = 0; i < written.length; i++) {
-    const word = written[i] as string
-    const pair = plainWord(`${word} ${written[i + 1] ?? ''}`)
-    const mark = BY_WORD.has(pair) ? pair : markIn(word, i === written.length - 1)
-    if (mark === null) others.push(word)
-    else marks.push(mark)
-    if (mark === pair) i += 1
-    else if (mark !== null && PREPOSITIONS.includes(plainWord(others.at(-1) ?? ''))) others.pop()
-  }
-  return { marks, others }
-}
-
-function markIn(word: string, isLast: boolean): string | null {
-  if (isCode(word)) return word
-  const plain = plainWord(word)
-  if (/^[a-z]{3}$/.test(plain) && !SMALL_WORDS_AS_CODES.has(plain) && isCode(plain.toUpperCase())) {
-    return plain.toUpperCase()
-  }
-  if (/^\p{L}{0,2}\p{Sc}$/u.test(word)) return currencyOfMark(word) === null && !isKnownSign(word) ? null : word
-  return BY_WORD.has(plain) && (isLast || plain.length >= LETTERS_SURE) ? plain : null
-}
-
-/** `T€` is no sign of a currency, and `Can$` may be one. */
-function isKnownSign(sign: string): boolean {
-  return /^\p{Sc}$/u.test(sign) || BY_WORD.has(sign.toLowerCase())
-}
-
-/** What all of them stand for together: a sign of several currencies is decided by what else is said. */
-export function currencyOfMarks(marks: readonly string[]): Currency | null {
-  const [one, other] = new Set(marks.map(currencyOfMark).filter((currency) => currency !== null))
-  if (one === undefined || other !== undefined) return null
-  return marks.every((mark) => mayMark(mark, one)) ? one : null
-}
+import { FEES } from './words.ts'
 
 // ───────────────────────────────────────────────────────────── Of a row
 
@@ -143,15 +82,15 @@ function against(currency: Currency, what: string, other: Currency | null): Prob
 // ───────────────────────────────────────────────────────────── In columns of codes
 
 /** Columns that are not read, and hold nothing but codes of currencies. */
-export function codesIn(column: Named, _: Said, { fields }: Header): Kind | null {
+export function codesIn(column: Named, { fields }: Header): Kind | null {
   if (column.field !== null || fields.amount === undefined || column.words.some((word) => FEES.has(word))) return null
   return {
     sideOf: (cell, used) => {
       if (cell === '' || used === undefined) return ''
       return isCode(cell) || isMark(cell) ? `${cell} ${used ?? ''}` : null
     },
-    statementOf: (found, { used: otherwise, isRead }) => {
-      const codes = found
+    statementOf: (sides, { used: otherwise, isRead }) => {
+      const codes = [...sides.values()]
         .filter(({ side }) => side !== '')
         .map(({ used, ...one }) => ({ ...one, used: used ?? otherwise, isNamed: used !== null }))
       const differing = codes.filter(({ cell, used }) => used !== null && !mayMark(cell, used))

@@ -83,7 +83,7 @@ export function progressIn(column: Named): Kind | null {
       first ??= compared
       return `${compared === first ? 'as the first' : 'otherwise'}: ${found}`
     },
-    statementOf: (found) => statementOf(column, meaning, found),
+    statementOf: (sides) => statementOf(column, meaning, [...sides.values()]),
   }
 }
 

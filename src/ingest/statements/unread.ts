@@ -8,13 +8,11 @@ import type { Field } from '../field-names.ts'
 import { Lines } from '../fields/direction.ts'
 import type { Header } from '../header.ts'
 import { codesIn } from './currency.ts'
-import { decisionsIn } from './may.ts'
+import { kindsIn } from './kinds.ts'
 import { wordsOf } from './names.ts'
 import { progressIn } from './progress.ts'
 import { type Found, type Place, rowByRow, type Statement } from './statement.ts'
 import type { Said } from './statements.ts'
-import { creditsIn } from './way.ts'
-import { momentsIn, monthsIn } from './when.ts'
 import { REASONS, saysNotToSend } from './words.ts'
 
 /** A column by its name. */
@@ -41,19 +39,9 @@ export interface CurrencyUsed {
 export interface Kind {
   /** Cells on one side say the same; null: no such column has that cell. */
   sideOf(cell: string, used: Sided['used']): string | null
-  /** `found`: of each side the first cell, in the order of the file. */
-  statementOf(found: readonly Sided[], currency: CurrencyUsed): Statement | null
+  /** Of each side the first cell, in the order of the file. */
+  statementOf(sides: ReadonlyMap<string, Sided>, currency: CurrencyUsed): Statement | null
 }
-
-/** In their order: the first that says something is told of a column. */
-const KINDS: readonly ((column: Named, said: Said, header: Header) => Kind | null)[] = [
-  codesIn,
-  progressIn,
-  decisionsIn,
-  creditsIn,
-  momentsIn,
-  monthsIn,
-]
 
 /** Of a kind in a column; with more, nothing new is said. */
 const SIDES_MOST = 200
@@ -121,7 +109,7 @@ class Column {
   }
 
   statements(currency: CurrencyUsed, rows: number): readonly Statement[] {
-    const told = [...this.#found].map(([kind, found]) => kind.statementOf([...found.values()], currency))
+    const told = [...this.#found].map(([kind, found]) => kind.statementOf(found, currency))
     const { count = 0, first = null } = this.#notes ?? {}
     const what = `says in ${this.#notes} that a row is not to be sent`
     const note = first === null || count === rows ? [] : [{ line: first, cell: this.#firstNote }]
@@ -142,8 +130,14 @@ export class UnreadColumns {
     this.#columns = [...unread, ...passed].map(([field, place]) => {
       const name = (header.written[place] ?? '').trim()
       const column = { name, place, field, words: wordsOf(name), mayBeDone: header.mayBeDone.includes(place) }
-      const kinds = KINDS.map((kindIn) => kindIn(column, said, header)).filter((kind) => kind !== null)
-      return [place, new Column(column, kinds)] as const
+      const kinds = [codesIn(column, header), progressIn(column), ...kindsIn(column, said, header)]
+      return [
+        place,
+        new Column(
+          column,
+          kinds.filter((kind) => kind !== null),
+        ),
+      ] as const
     })
   }
 

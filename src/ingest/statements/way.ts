@@ -1,13 +1,11 @@
-// Names and values that speak of refunds, in a file that is to do something else.
+// Names that speak of refunds, in a file that is to do something else.
 
 import { shown } from '../../domain/problem.ts'
 import { words } from '../../domain/words.ts'
 import type { Header } from '../header.ts'
-import { squeezedWord, wordsOf } from './names.ts'
-import { columnText, mapped, type Statement } from './statement.ts'
-import type { Said } from './statements.ts'
-import type { Kind, Named } from './unread.ts'
-import { ANSWERS, CREDIT_NOTE_NAMES, CREDITED, NO_REFUNDS, REFUND_STATES, REFUND_STEMS } from './words.ts'
+import { wordsOf } from './names.ts'
+import { mapped, type Statement } from './statement.ts'
+import { NO_REFUNDS, REFUND_STATES, REFUND_STEMS } from './words.ts'
 
 function speaksOfRefunds(column: string): boolean {
   return wordsOf(column).some((word) => REFUND_STEMS.some((stem) => word.includes(stem)))
@@ -43,26 +41,4 @@ export function wayStatement(header: Header, filled: readonly string[], line: nu
   }
 }
 
-const TO_REFUND = words`if they are to be refunded, say so: ${{ set: 'operation', to: 'REFUND' }}; if they are not`
-
-/** A column of credit notes, or one in which every row is one, a refund or a payout. */
-export function creditsIn(column: Named, _: Said): Kind | null {
-  const isNamed = column.field === null && CREDIT_NOTE_NAMES.test(column.words.join(' '))
-  if (column.mayBeDone || (column.field !== null && column.field !== 'transaction_type')) return null
-  return {
-    sideOf: (cell) => {
-      const value = squeezedWord(cell)
-      if (cell === '' || (isNamed && ANSWERS[1].has(value))) return ''
-      return isNamed || CREDITED.has(value) ? 'a credit' : null
-    },
-    statementOf: (found) => {
-      const credit = found.find(({ side }) => side !== '')
-      if (credit === undefined) return null
-      return {
-        ...{ says: 'refunds', line: credit.line, column: column.name || null },
-        problem: `${columnText(column)} says that rows are refunds or payouts ("${shown(credit.cell)}" in line ${credit.line}), and they are to be something else`,
-        remedy: words`${TO_REFUND}, ignore the column: ${mapped(column, 'ignore')}`,
-      }
-    },
-  }
-}
+export const TO_REFUND = words`if they are to be refunded, say so: ${{ set: 'operation', to: 'REFUND' }}; if they are not`

@@ -211,7 +211,9 @@ export const REFUND_STATES = setOf(
 )
 
 /** In a name with one of those stems: where a refund would go, or whether there may be one. */
-export const NO_REFUNDS = setOf('address currency policy window deadline flag over allowed adresse wahrung devise')
+export const NO_REFUNDS = setOf(
+  'address currency policy window deadline flag over allowed count adresse wahrung devise',
+)
 /** Of a column, with the number of the note or without. */
 export const CREDIT_NOTE_NAMES = nameOf(
   '(?:credit (?:note|memo|invoice)|creditnote|gutschrift|gutschriften|gutschriftsnummer|avoir|nota (?:di|de) credito|creditnota|korekta)s?(?: (?:id|no|nr|num|number|nummer|numero|ref|reference))?',
@@ -230,7 +232,7 @@ export const NOT_REFUNDABLE = setOf(
   'nonrefundable notrefundable norefund norefunds nichterstattbar nonremboursable noreembolsable nonrimborsabile',
 )
 
-type Pair = readonly [ReadonlySet<string>, ReadonlySet<string>]
+export type Pair = readonly [ReadonlySet<string>, ReadonlySet<string>]
 
 /** Whatever the column is called. What is still open is not decided for. */
 export const DECISIONS: readonly Pair[] = [
@@ -252,7 +254,6 @@ export const DECISIONS: readonly Pair[] = [
       'inactive disabled suspended inaktiv deaktiviert inactif inactive inactivo inactiva inattivo inattiva inactief nieaktywny 無効',
     ),
   ],
-  [REFUNDABLE, NOT_REFUNDABLE],
   [setOf('live production prod'), setOf('test sandbox testing staging demo')],
 ]
 /** Where the column's name speaks of a decision, also beside nothing. */
@@ -352,6 +353,15 @@ export const ENDED_NAMES = nameOf(
 export const END_NAMES = nameOf(
   '(?:contract |subscription |membership |plan |mandate )?ends?(?: (?:date|on|at))?|ende|enddatum|vertragsende|laufzeitende|(?:date de )?fin|fecha (?:de )?fin|data (?:di )?fine|einddatum|终止日期|終了日',
 )
+
+/** The first that fits. `needsOthers`: where all rows say it, nothing is told. */
+export const DAY_NAMES = [
+  { says: 'not yet due', names: DUE_NAMES, needsOthers: false },
+  { says: 'for later', names: LATER_NAMES, needsOthers: false },
+  { says: 'not yet begun', names: BEGIN_NAMES, needsOthers: false },
+  { says: 'ended', names: ENDED_NAMES, needsOthers: false },
+  { says: 'ended', names: END_NAMES, needsOthers: true },
+] as const
 
 /** Of a whole name. */
 function nameOf(...alternatives: readonly string[]): RegExp {

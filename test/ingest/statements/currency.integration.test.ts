@@ -4,9 +4,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { formatAmount, parseCurrency } from '../../../src/domain/money.ts'
-import { mayMark } from '../../../src/ingest/fields/currency-marks.ts'
+import { isAmountIn, marksInName, mayMark } from '../../../src/ingest/fields/currency-marks.ts'
 import type { ReadingOptions } from '../../../src/ingest/inspect-records.ts'
-import { isAmountIn, marksInName } from '../../../src/ingest/statements/currency.ts'
 import { cell, number, partsOf, rowsOf, zip } from '../sheets.ts'
 import { read, readWhole, refusalOf, toCsv } from '../table.ts'
 
