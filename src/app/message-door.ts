@@ -52,7 +52,7 @@ export interface MessageDoor {
 }
 
 type Recording = Pick<IntakeLedger, 'recordMessage' | 'recordRefusal'>
-export type TakenMessage = Exclude<MessageResult, { kind: 'recorded' | 'repeated' }>
+export type TakenMessage = Exclude<MessageResult, { kind: 'recorded' | 'repeated' | 'cancelled' }>
 
 export async function openMessageDoor(app: App, ledger: Ledger): Promise<MessageDoor> {
   const [{ takeMessage }, { parseMessage, instructionMessageJsonSchema }, { toXtlOrderId }] = await Promise.all([
@@ -71,11 +71,11 @@ export async function openMessageDoor(app: App, ledger: Ledger): Promise<Message
     async take(payload, sourceId, recording, key) {
       const handed = { jobName: 'instruction', payload, sourceId }
       const taken = await takeMessage(handed, {
-        ...{ ledger: recording, clock, log, parse: parseMessage, batches: null, comesAgain: false },
+        ...{ ledger: recording, clock, log, parse: parseMessage, batches: null, cancelling: null, comesAgain: false },
         addressees: addresseesIn(accounts, key),
         knows: null,
       })
-      if ('rows' in taken) throw new Error('bug: an instruction was taken as a batch')
+      if ('rows' in taken || taken.kind === 'cancelled') throw new Error('bug: an instruction was taken as another job')
       return taken
     },
   }

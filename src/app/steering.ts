@@ -1,11 +1,13 @@
 // What a person or a service may decide about a batch, whichever door they come through.
 
+import type { Actor } from '../domain/actor.ts'
 import type { BatchView } from '../domain/batch.ts'
 import { countIn } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
 import type { FoundInstruction } from '../domain/found.ts'
 import { toIdentifier } from '../domain/identifier.ts'
 import { words } from '../domain/words.ts'
+import type { RowPlace } from '../ports/ledger/control.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 
 /** The row of that reference which is still to be sent. null: there is no such reference. */
@@ -24,6 +26,20 @@ export async function waitingUnder(
       words`Several merchants have an instruction of that reference: ${waiting.map(({ merchant }) => merchant).join(', ')}. Nothing was changed. Name one with ${{ set: 'merchant', to: null }}.`,
     )
   return waiting[0] ?? found.at(-1) ?? null
+}
+
+/** A job may come again: its reason is its own, and tells it from another cancellation, after which the row may have been retried. */
+export async function cancelUnder(
+  ledger: Pick<Ledger, 'find' | 'cancelRow'>,
+  { reference, merchant, reason }: { readonly reference: string; readonly merchant: string; readonly reason: string },
+  actor: Actor,
+  nowMs: number,
+): Promise<RowPlace | null> {
+  const found = await waitingUnder(ledger, reference, (name) => name === merchant)
+  if (found === null) return null
+  const at = { batchId: found.batchId, rowNo: found.rowNo }
+  if (found.reason?.endsWith(reason) !== true) await ledger.cancelRow(at, reason, actor, nowMs)
+  return at
 }
 
 export type Steering = 'pause' | 'resume' | 'cancel'

@@ -21,6 +21,7 @@ import type { SendingLock } from './locks.ts'
 import { addresseesIn, messageAccountOf } from './message-door.ts'
 import { otherLedgers } from './other-ledgers.ts'
 import { openRegister } from './redis.ts'
+import { cancelUnder } from './steering.ts'
 import { type WatchedWork, watchWork } from './watched-work.ts'
 
 /** What a person watching wants to hear while rows are worked off. */
@@ -198,21 +199,23 @@ function identityOf({ config }: App, { lock, only }: WorkOptions): Omit<Heartbea
 
 async function openIntake(
   app: App,
-  ledger: Pick<Ledger, 'accounts' | 'queueOwner' | 'keepQueueOwner' | 'ledgerId'> & BatchParts['ledger'],
+  ledger: Pick<Ledger, 'accounts' | 'queueOwner' | 'keepQueueOwner' | 'ledgerId' | 'find' | 'cancelRow'> &
+    BatchParts['ledger'],
   recording: Pick<Ledger, 'recordMessage' | 'recordRefusal'>,
   lanes: ReadonlyMap<AccountId, MerchantLane>,
   address: RedisAddress,
   { narrator, watched }: { readonly narrator: Narrator; readonly watched: WatchedWork },
 ) {
-  const [{ openIntakeQueue }, { takeMessage }, { createTurns }, { parseMessage }, { parseBatch }, { toXtlOrderId }] =
-    await Promise.all([
-      import('../queues/intake.ts'),
-      import('../processors/take-message.ts'),
-      import('../processors/take-batch.ts'),
-      import('../ingest/message.ts'),
-      import('../ingest/batch-message.ts'),
-      import('../ingest/fields/xtl-order-id.ts'),
-    ])
+  const [{ openIntakeQueue }, { takeMessage }, { createTurns }, { toXtlOrderId }, ...parsers] = await Promise.all([
+    import('../queues/intake.ts'),
+    import('../processors/take-message.ts'),
+    import('../processors/take-batch.ts'),
+    import('../ingest/fields/xtl-order-id.ts'),
+    import('../ingest/message.ts'),
+    import('../ingest/batch-message.ts'),
+    import('../ingest/cancel-message.ts'),
+  ])
+  const [{ parseMessage }, { parseBatch }, { parseCancel }] = parsers
   const { config, clock, log } = app
   const accounts = new Map(
     Array.from(lanes, ([accountId, { merchant }]) => {
@@ -225,6 +228,11 @@ async function openIntake(
     log,
     parse: parseMessage,
     batches: { parse: parseBatch, ledger, actor: app.actor, turns: createTurns() },
+    cancelling: {
+      parse: parseCancel,
+      cancel: (reference: string, merchant: string, reason: string) =>
+        cancelUnder(ledger, { reference, merchant, reason }, app.actor, clock.nowMs()),
+    },
     addressees: addresseesIn(accounts, null),
     knows: async (name: string) => (await ledger.accounts()).some((account) => account.name === name),
     comesAgain: true,
@@ -237,7 +245,7 @@ async function openIntake(
     log,
     take: async (handed) => {
       const taken = await takeMessage(handed, parts)
-      watched.messageTaken(toMessageResult(taken.kind))
+      if (handed.isAwaited !== true) watched.messageTaken(toMessageResult(taken.kind))
       if (taken.kind === 'refused') narrator.refused(taken.reasons)
       return taken
     },
@@ -248,6 +256,7 @@ async function openIntake(
 function toMessageResult(taken: MessageResult['kind']) {
   switch (taken) {
     case 'recorded':
+    case 'cancelled':
       return 'accepted'
     case 'repeated':
       return 'duplicate'

@@ -42,7 +42,7 @@ export class TrancheClient {
 
   /**
    * Resolves when it is cancelled. Rejects with a RefusedError where it is not there, or was sent already, and with an UnsureError where
-   * it is not known whether it was cancelled: then ask again. Through HTTP only.
+   * it is not known whether it was cancelled: then ask again.
    */
   cancel(reference: string, reason: string, merchant?: string): Promise<void> {
     return this.#transport.cancel(reference, reason, merchant)

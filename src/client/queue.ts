@@ -35,7 +35,7 @@ export function openQueueTransport(options: QueueOptions): Transport {
   queue.on('error', () => {}).setMaxListeners(0)
   events.on('error', () => {}).setMaxListeners(0)
 
-  async function hand(name: 'instruction' | 'batch', content: object): Promise<Answer> {
+  async function hand(name: 'instruction' | 'batch' | 'cancel', content: object): Promise<Answer> {
     const data = {
       schema_version: 1,
       ...(environment !== undefined && { environment }),
@@ -62,10 +62,8 @@ export function openQueueTransport(options: QueueOptions): Transport {
       return { reference, ...(await hand('instruction', instruction)) } as Submitted
     },
     submitBatch: async (batch: Batch) => (await hand('batch', batch)) as SubmittedBatch,
-    async cancel() {
-      throw new TypeError(
-        'An instruction is cancelled over HTTP: open the client with url and key. Nothing was changed.',
-      )
+    async cancel(reference, reason, merchant) {
+      await hand('cancel', { reference, reason, ...(merchant !== undefined && { merchant }) })
     },
     onOutcome: (handler) => listen(replyTo, names, handler),
     async close() {
@@ -96,7 +94,7 @@ async function answerAfter(queue: Queue, { id }: Job, error: unknown): Promise<A
 
 function isAnswer(value: unknown): value is Answer {
   const { status } = Object(value) as { status?: unknown }
-  return status === 'accepted' || status === 'duplicate'
+  return status === 'accepted' || status === 'duplicate' || status === 'cancelled'
 }
 
 function reasonsOf(job: Job | undefined): readonly string[] | null {

@@ -69,6 +69,8 @@ export type ParsedMessage =
       readonly batchName: string | null
       /** The queue that is told what becomes of it; null: none. */
       readonly replyTo: string | null
+      /** Its job completes with the outcome. */
+      readonly completesWithOutcome: boolean
       /** The message as received: names and values. */
       readonly cells: Readonly<Record<string, string>>
     }
@@ -90,6 +92,11 @@ export type ParsedBatch =
     }
   | RefusedMessage
 
+/** One instruction that is not to be sent any more. */
+export type ParsedCancel =
+  | { readonly kind: 'cancel'; readonly merchant: string; readonly reference: string; readonly reason: string }
+  | RefusedMessage
+
 /** Added to the refusal of a message that a lost state of the ledger may have taken. */
 export const MAYBE_EXECUTED =
   'a lost state of the ledger may have executed it: look it up at the gateway before you hand it in again'
@@ -104,6 +111,8 @@ export interface ReceivedMessage {
   readonly queuedAtMs?: number | undefined
   /** A parent job waits for its completion. */
   readonly hasParent?: boolean | undefined
+  /** It was recorded, and its job waits for the outcome. */
+  readonly isAwaited?: boolean | undefined
   /** Why the queue could not read it. Absent: it could. */
   readonly unread?: RefusedMessage | undefined
 }
@@ -154,7 +163,17 @@ export class KnownElsewhere extends Fault {
 }
 
 /** As the job's result. */
-export type MessageResult = Exclude<IntakeAnswer, { kind: 'refused' }> | TakenBatch | RefusedMessage
+export type MessageResult = Exclude<IntakeAnswer, { kind: 'refused' }> | TakenBatch | CancelledRow | RefusedMessage
+
+export interface CancelledRow extends TakenRow {
+  readonly kind: 'cancelled'
+}
+
+/** Of a job that completes with the outcome: `later`: there is none yet; `failed`: nothing that waits for its execution may go on. */
+export function completionOf(state: State): 'now' | 'later' | 'failed' {
+  if (state === 'APPROVED') return 'now'
+  return isFinal(state) ? 'failed' : 'later'
+}
 
 /** `repeated`: it is the batch that was recorded under its name before. */
 export type TakenBatch =

@@ -97,6 +97,12 @@ const SCHEMA = z
       .max(ACCEPTABLE.length)
       .default([])
       .describe('Codes of questions that it was refused with: what they ask about is meant.'),
+    complete_with: z
+      .enum(['record', 'outcome'])
+      .default('record')
+      .describe(
+        'Of a job: `record` completes it when the ledger has the message; `outcome` when it is approved, and fails it when it ends otherwise. A job with a parent needs `outcome`.',
+      ),
   })
   .meta({
     title: 'Tranche instruction',
@@ -123,6 +129,7 @@ export function parseMessage(value: unknown, addressees: Addressees): ParsedMess
     accept: message.accept,
     batchName: message.batch ?? null,
     replyTo: message.reply_to ?? null,
+    completesWithOutcome: message.complete_with === 'outcome',
     cells: Object.fromEntries(Object.entries(value as object).map(([name, cell]) => [name, String(cell)])),
   }
 }

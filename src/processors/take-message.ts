@@ -11,11 +11,13 @@ import {
   type MessageResult,
   OUTCOME_QUEUE,
   type ParsedBatch,
+  type ParsedCancel,
   type ParsedMessage,
   type ReceivedMessage,
 } from '../domain/message.ts'
 import { visible, visibleJson } from '../domain/visible.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { RowPlace } from '../ports/ledger/control.ts'
 import type { IntakeLedger, RefusedPayload } from '../ports/ledger/intake.ts'
 import type { Log } from '../ports/log.ts'
 import { type BatchParts, type ReceivedBatch, takeBatch } from './take-batch.ts'
@@ -49,18 +51,27 @@ export interface MessageParts {
   readonly parse: (payload: unknown, addressees: Addressees) => ParsedMessage
   /** null: batches are not taken. */
   readonly batches: BatchParts | null
+  /** null: cancellations are not taken. */
+  readonly cancelling: CancelParts | null
   /** Whether a message may come again by itself, under the same `sourceId`: then its first refusal stands. */
   readonly comesAgain: boolean
+}
+
+export interface CancelParts {
+  readonly parse: (payload: unknown, addressees: Addressees) => ParsedCancel
+  /** Resolves to its row once it is cancelled for that reason; null: there is none. A fault of `usage` where it was sent, or cancelled otherwise. */
+  readonly cancel: (reference: string, merchant: string, reason: string) => Promise<RowPlace | null>
 }
 
 /** The names of the jobs that are taken. */
 const MESSAGE_JOB = 'instruction'
 const BATCH_JOB = 'batch'
+const CANCEL_JOB = 'cancel'
 const CARD_IN_ID =
   'the job id holds a card number or security code: nothing was sent; hand the message in again under another id'
 /** BullMQ knows one kind of completion. */
 const HAS_PARENT =
-  'the job has a parent, which would run as soon as the message is recorded: before it is executed, and whatever comes of that. Hand it in without a parent, and have its outcome (reply_to) start what follows'
+  'the job has a parent, which would run as soon as the message is recorded: before it is executed, and whatever comes of that. Hand in an instruction with complete_with "outcome"; of a batch have the outcomes start what follows'
 /** Of a name that is not known here, as much as a person needs to find it. */
 const NAME_CHARACTERS = 100
 
@@ -73,12 +84,12 @@ export async function takeMessage(handed: ReceivedMessage, parts: MessageParts):
   let withheld: string | null = 'it could not be looked through for card data'
   let taken: MessageResult
   try {
-    const parse = (jobName === BATCH_JOB ? parts.batches?.parse : null) ?? parts.parse
-    const parsed = unread ?? parse(payload, parts.addressees)
+    const parsed = unread ?? parserOf(jobName, parts)(payload, parts.addressees)
     withheld = parsed.kind === 'refused' ? parsed.withheld : null
     if (holdsCardData(sourceId)) taken = { kind: 'refused', reasons: [CARD_IN_ID], withheld }
-    else if (handed.hasParent === true) taken = { kind: 'refused', reasons: [HAS_PARENT], withheld }
-    else if (![MESSAGE_JOB, BATCH_JOB].includes(jobName)) taken = unknownJob(jobName, withheld)
+    else if (![MESSAGE_JOB, BATCH_JOB, CANCEL_JOB].includes(jobName)) taken = unknownJob(jobName, withheld)
+    else if (handed.hasParent === true && completesTooEarly(parsed))
+      taken = { kind: 'refused', reasons: [HAS_PARENT], withheld }
     else {
       await assertUnknownEverywhere(parsed, parts)
       taken = await tryToTake(parsed, { ...handed, ifRefused: kept(withheld) }, parts)
@@ -96,8 +107,19 @@ export async function takeMessage(handed: ReceivedMessage, parts: MessageParts):
   return { kind: 'refused', reasons, withheld: taken.withheld, ...(looksLike !== undefined && { looksLike }) }
 }
 
+function parserOf(jobName: string, { parse, batches, cancelling }: MessageParts) {
+  const own = jobName === BATCH_JOB ? batches?.parse : jobName === CANCEL_JOB ? cancelling?.parse : null
+  return own ?? parse
+}
+
+type Parsed = ParsedMessage | ParsedBatch | ParsedCancel
+
+function completesTooEarly(parsed: Parsed): boolean {
+  return parsed.kind === 'batch' || (parsed.kind === 'message' && !parsed.completesWithOutcome)
+}
+
 /** A configuration that is older than another worker's, or was put back for a moment, must not refuse for good. */
-async function assertUnknownEverywhere(parsed: ParsedMessage | ParsedBatch, { knows }: MessageParts): Promise<void> {
+async function assertUnknownEverywhere(parsed: Parsed, { knows }: MessageParts): Promise<void> {
   const merchant = parsed.kind === 'refused' ? parsed.unknownMerchant : undefined
   if (merchant !== undefined && (await knows?.(merchant)) === true) throw new KnownElsewhere(merchant)
 }
@@ -117,7 +139,8 @@ function keptOf(
     text,
     cards: holdsCardData(sourceId) ? 'its job id held a card number' : withheld,
     queuedAtMs,
-    ...askedBy(payload, withheld),
+    // Who hears of a refusal takes it for that of the instruction, and this one may be on its way.
+    ...(jobName !== CANCEL_JOB && askedBy(payload, withheld)),
   }
 }
 
@@ -140,11 +163,12 @@ function outlineOf(payload: unknown): unknown {
 }
 
 async function tryToTake(
-  parsed: ParsedMessage | ParsedBatch,
+  parsed: Parsed,
   { ifRefused, queuedAtMs }: Omit<ReceivedBatch, 'nowMs'>,
-  { ledger, clock, addressees, batches, comesAgain }: MessageParts,
+  { ledger, clock, addressees, batches, cancelling, comesAgain }: MessageParts,
 ): Promise<MessageResult> {
   if (parsed.kind === 'refused') return parsed
+  if (parsed.kind === 'cancel') return tryToCancel(parsed, ifRefused.sourceId, cancelling)
   const account = addressees.accountOf(parsed.merchant)
   assert(account !== null, 'a message of a merchant without an account was understood')
   const nowMs = clock.nowMs()
@@ -175,12 +199,29 @@ async function tryToTake(
   return { kind: 'refused', reasons: [answer.reason], withheld: null, looksLike: answer.looksLike }
 }
 
+async function tryToCancel(
+  { reference, merchant, reason }: Exclude<ParsedCancel, { kind: 'refused' }>,
+  sourceId: string,
+  cancelling: CancelParts | null,
+): Promise<MessageResult> {
+  assert(cancelling !== null, 'a cancellation was understood where none is taken')
+  try {
+    const at = await cancelling.cancel(reference, merchant, `${visible(reason)} (job ${sourceId})`)
+    if (at !== null) return { kind: 'cancelled', ...at, state: 'CANCELLED' }
+  } catch (error) {
+    if (!(error instanceof Fault && error.code === 'usage')) throw error
+    return { kind: 'refused', reasons: [`reference: ${error.message}`], withheld: null }
+  }
+  const unknown = `reference: merchant ${merchant} has no such instruction in this ledger; one that still waits in the queue is cancelled once it is recorded`
+  return { kind: 'refused', reasons: [unknown], withheld: null }
+}
+
 /** What cannot be understood must not stay lying about with a card number in it. */
 function unknownJob(jobName: string, withheld: string | null): MessageResult {
   const name = maskCardData(jobName).slice(0, NAME_CHARACTERS)
   return {
     kind: 'refused',
-    reasons: [`the job "${name}" is not known here: name it "${MESSAGE_JOB}" or "${BATCH_JOB}"`],
+    reasons: [`the job "${name}" is not known here: name it "${MESSAGE_JOB}", "${BATCH_JOB}" or "${CANCEL_JOB}"`],
     withheld,
   }
 }

@@ -4,6 +4,7 @@ import { DelayedError, type Job, type JobJson, UnrecoverableError, Worker } from
 import { holdsCardData } from '../domain/card-secrets.ts'
 import { Fault, type FaultCode } from '../domain/fault.ts'
 import {
+  completionOf,
   KnownElsewhere,
   type MessageResult,
   type ReceivedMessage,
@@ -301,6 +302,7 @@ async function takeJob(
       sourceId: `${INTAKE_QUEUE}/${job.id}/${job.timestamp}`,
       queuedAtMs: queuedAtMs(job),
       hasParent: job.parentKey !== undefined,
+      isAwaited: isAwaited(job),
       unread: worker.whyUnread(job),
     })
     // Its producer is told by the event all the same.
@@ -314,7 +316,7 @@ async function takeJob(
     if (error instanceof KnownElsewhere) {
       const waitedMs = Date.now() - queuedAtMs(job)
       elsewhere.waits(error, waitedMs)
-      return await putBack(error.message, Math.min(AFTER_TROUBLE_MS, Math.max(LATER_MS, waitedMs / 10)))
+      return await putBack(error.message, Math.min(AFTER_TROUBLE_MS, laterOf(waitedMs)))
     }
     if (job.name === 'batch' && error instanceof Fault && MERELY_LATER.has(error.code))
       return putBack('another submit is in its way', LATER_MS, error)
@@ -324,10 +326,33 @@ async function takeJob(
     return putBack('a message could not be taken; it stays in the queue', AFTER_TROUBLE_MS, error)
   }
   rest.end()
-  const again = job.repeatJobKey === undefined ? null : whyNotAgain(taken, queuedAtMs(job) + (job.opts.delay ?? 0))
+  const again =
+    job.repeatJobKey === undefined || isAwaited(job)
+      ? null
+      : whyNotAgain(taken, queuedAtMs(job) + (job.opts.delay ?? 0))
   if (again !== null) throw new UnrecoverableError(again)
-  if (taken.kind !== 'refused') return answerOf(taken)
-  throw new UnrecoverableError(`refused: ${taken.reasons.join('; ')}`)
+  if (taken.kind === 'refused') throw new UnrecoverableError(`refused: ${taken.reasons.join('; ')}`)
+  const completion = 'state' in taken && completesWithOutcome(job) ? completionOf(taken.state) : 'now'
+  if (completion === 'now') return answerOf(taken)
+  if (completion === 'failed') throw new UnrecoverableError(`not approved: ${JSON.stringify(answerOf(taken))}`)
+  if (!isAwaited(job)) await job.updateProgress(answerOf(taken)).catch(() => {}) // it is taken again
+  return putBack('its outcome is awaited', laterOf(Date.now() - queuedAtMs(job)))
+}
+
+/** It is put back until there is one: neither a worker nor a lock of BullMQ waits, and whichever worker takes it finds its row. */
+function completesWithOutcome({ data }: Job): boolean {
+  return Object(data).complete_with === 'outcome'
+}
+
+function isAwaited({ progress }: Job): boolean {
+  return 'batch' in Object(progress)
+}
+
+const OUTCOME_MOST_MS = 60_000
+
+/** What has waited for long hardly ends in the next second. */
+function laterOf(waitedMs: number): number {
+  return Math.min(OUTCOME_MOST_MS, Math.max(LATER_MS, waitedMs / 10))
 }
 
 /** For a program: the reasons one by one, and what the message may repeat. */
@@ -348,6 +373,7 @@ function answerOf(taken: Exclude<MessageResult, { kind: 'refused' }>): object {
   switch (taken.kind) {
     case 'accepted':
     case 'duplicate':
+    case 'cancelled':
       return {
         status: taken.kind,
         batch: taken.batchId,

@@ -59,6 +59,15 @@ test('the outside words are used: what waits is PENDING', async () => {
   expect((await client.submit(refund(1, { execute_at: later }))).state).toBe('PENDING')
 })
 
+test('an instruction that was not sent yet is cancelled by its reference', async () => {
+  await work()
+  const later = new Date(Date.now() + 86_400_000).toISOString()
+  await client.submit(refund(1, { execute_at: later }))
+  await client.cancel('R-1', 'the customer left')
+  expect(recordedIn(office)[0]).toMatchObject({ state: 'CANCELLED' })
+  expect(await why(client.cancel('R-2', 'the customer left'))).toBeInstanceOf(RefusedError)
+})
+
 test('a refusal has its reasons one by one, and is never unsure', async () => {
   await work()
   const refused = await why(client.submit(refund(1, { amount: '1,50', request_currency: 'euro' })))

@@ -33,6 +33,7 @@ beforeEach(async () => {
     ...{ ledger, clock: new ManualClock(NOW), log: { debug: silent, info: silent, warn: silent, error: silent } },
     parse: parseMessage,
     batches: { parse: parseBatch, ledger, actor: CLERK, turns: createTurns() },
+    cancelling: null,
     addressees: {
       ...{ names: ['default'], areSeveral: false, keyEnvironment: null },
       accountOf: (merchant) => (merchant === 'default' ? { ...account, into: 'day' } : null),

@@ -1,8 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest'
+import { cancelUnder } from '../../src/app/steering.ts'
 import { Fault } from '../../src/domain/fault.ts'
 import type { BatchId } from '../../src/domain/ids.ts'
 import { KnownElsewhere } from '../../src/domain/message.ts'
 import { parseBatch } from '../../src/ingest/batch-message.ts'
+import { parseCancel } from '../../src/ingest/cancel-message.ts'
 import { parseMessage } from '../../src/ingest/message.ts'
 import { openLedger } from '../../src/ledger/sqlite/ledger.ts'
 import type { Ledger } from '../../src/ports/ledger/ledger.ts'
@@ -10,7 +12,7 @@ import type { Log } from '../../src/ports/log.ts'
 import { createTurns } from '../../src/processors/take-batch.ts'
 import { type MessageParts, takeMessage } from '../../src/processors/take-message.ts'
 import { ManualClock } from '../fixtures/clock.ts'
-import { CLERK, DAY_MS, NOW, openAccount } from '../fixtures/ledgers.ts'
+import { CLERK, claimNamed, DAY_MS, NOW, openAccount } from '../fixtures/ledgers.ts'
 
 const CARD = '4111111111111111'
 const REFUND = {
@@ -60,6 +62,10 @@ beforeEach(async () => {
     },
     ...{ clock: new ManualClock(NOW), log, parse: parseMessage },
     batches: { parse: parseBatch, ledger, actor: CLERK, turns: createTurns() },
+    cancelling: {
+      parse: parseCancel,
+      cancel: (reference, merchant, reason) => cancelUnder(ledger, { reference, merchant, reason }, CLERK, NOW),
+    },
     addressees: {
       ...{ names: ['default'], areSeveral: false, keyEnvironment: null },
       accountOf: (merchant) => (merchant === 'default' ? { ...SHOP, accountId } : null),
@@ -194,10 +200,12 @@ describe('a message that was refused', () => {
     expect(await take(REFUND)).toEqual(refused)
   })
 
-  test('by its parent, which would run before it is executed', async () => {
+  test('by its parent, which would run before it is executed, unless its job completes with the outcome', async () => {
     const taken = await takeMessage({ ...handed(REFUND, 'queue/child'), hasParent: true }, parts)
     expect(taken).toMatchObject({ kind: 'refused', reasons: [expect.stringMatching(/^the job has a parent/)] })
     expect(await ledger.batches()).toEqual([])
+    const waiting = handed({ ...REFUND, complete_with: 'outcome' }, 'queue/other')
+    expect(await takeMessage({ ...waiting, hasParent: true }, parts)).toMatchObject({ kind: 'accepted' })
   })
 
   test('not yet by a merchant that the ledger knows and this worker does not, for another worker may', async () => {
@@ -213,6 +221,41 @@ describe('a message that was refused', () => {
     expect(await takeMessage(named, { ...parts, knows })).toMatchObject({ kind: 'refused' })
     expect(await take({ ...kiosk, amount: '1.5' }, { knows })).toMatchObject({ kind: 'refused' })
     expect(await take({ ...kiosk, merchant: 'nobody' }, { knows })).toMatchObject({ kind: 'refused' })
+  })
+})
+
+describe('a cancellation', () => {
+  const cancel = (over: object = {}, from = 'queue/cancel') =>
+    takeMessage(
+      { ...handed({ schema_version: 1, reference: 'msg-1', reason: 'left', ...over }, from), jobName: 'cancel' },
+      parts,
+    )
+
+  test('is answered alike whenever it comes, and the row is not sent', async () => {
+    await take(REFUND)
+    const cancelled = await cancel()
+    expect(cancelled).toMatchObject({ kind: 'cancelled', rowNo: 1, state: 'CANCELLED' })
+    expect(await cancel()).toEqual(cancelled)
+    expect(await cancel({}, 'queue/another')).toMatchObject({
+      kind: 'refused',
+      reasons: [expect.stringMatching(/is CANCELLED/)],
+    })
+    expect((await ledger.batches())[0]?.counts).toEqual({ CANCELLED: 1 })
+  })
+
+  test.each([
+    ['nobody knows', { reference: 'msg-9' }, /^reference: merchant default has no such instruction/],
+    ['was sent', {}, /^reference: Row 1 of batch .* is SENDING: only what was not sent yet/],
+    ['is for another world', { environment: 'test' }, /^other_environment: /],
+    ['says no reason', { reason: '' }, /^reason: /],
+  ])('of what %s is refused, and nobody is told that the instruction was', async (_, over, reason) => {
+    await take(REFUND)
+    const { batchId } = (await ledger.batches())[0]!
+    await claimNamed(ledger, batchId, 'msg-1')
+    expect(await cancel(over)).toMatchObject({ kind: 'refused', reasons: [expect.stringMatching(reason)] })
+    expect(kept).toMatchObject([{ accountName: 'default' }])
+    expect(kept[0]).not.toHaveProperty('reference')
+    expect((await ledger.batches())[0]?.counts).toEqual({ SENDING: 1 })
   })
 })
 

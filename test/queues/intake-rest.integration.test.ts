@@ -3,13 +3,14 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Queue } from 'bullmq'
+import { FlowProducer, Queue } from 'bullmq'
 import { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
 import { Fault } from '../../src/domain/fault.ts'
 import type { BatchId } from '../../src/domain/ids.ts'
 import { troublesOfIntake } from '../../src/domain/intake-queue.ts'
 import { KnownElsewhere } from '../../src/domain/message.ts'
+import type { State } from '../../src/domain/states.ts'
 import type { Log } from '../../src/ports/log.ts'
 import { attentionText } from '../../src/present/attention.ts'
 import { openIntakeQueue } from '../../src/queues/intake.ts'
@@ -86,6 +87,58 @@ test('a job without a name and one that a bug meets make nobody else wait', asyn
   await until('the others are over', async () => (await queue.getCompletedCount()) === 7)
   expect(await queue.getFailedCount()).toBe(1)
   expect(said).toEqual([expect.stringMatching(/^a message met a failure of this program/)])
+})
+
+test('a parent runs when its child was executed, which neither holds a lock nor counts as taken again', async ({
+  onTestFinished,
+}) => {
+  const dir = mkdtempSync(join(tmpdir(), 'tr-'))
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
+  await using redis = await openRedisServer(join(dir, 's'))
+  const connection = { path: redis.path }
+  const [queue, parents, flow] = [
+    new Queue('tranche-intake', { connection }),
+    new Queue('ship', { connection }),
+    new FlowProducer({ connection }),
+  ]
+  const states = new Map<string, State>([
+    ['paid', 'READY'],
+    ['not', 'IN_DOUBT'],
+  ])
+  const firsts: unknown[] = []
+  const silent = () => {}
+  const intake = await openIntakeQueue({
+    ...{ address: connection, prefix: 'bull', ledgerId: 'L' },
+    log: { debug: silent, info: silent, warn: silent, error: silent },
+    owners: { last: async () => null, keep: async () => {} },
+    async take({ payload, isAwaited }) {
+      const { reference } = payload as { reference: string }
+      if (isAwaited !== true) firsts.push(reference)
+      return {
+        kind: 'duplicate',
+        recordedAtMs: 0,
+        batchId: 'b' as BatchId,
+        rowNo: 1,
+        state: states.get(reference) as State,
+      }
+    },
+  })
+  onTestFinished(() => intake?.close(1_000))
+  onTestFinished(async () => void (await Promise.all([queue.close(), parents.close(), flow.close()])))
+  const child = (reference: string) => ({
+    ...{ name: 'instruction', queueName: 'tranche-intake', data: { reference, complete_with: 'outcome' } },
+  })
+  await flow.addBulk(
+    ['paid', 'not'].map((reference) => ({ name: reference, queueName: 'ship', children: [child(reference)] })),
+  )
+  await until('both wait', async () => firsts.length === 2 && (await queue.getDelayedCount()) === 2)
+  expect(await parents.getWaitingCount()).toBe(0)
+  states.set('paid', 'APPROVED').set('not', 'DECLINED')
+  await until('both are over', async () => (await queue.getDelayedCount()) + (await queue.getActiveCount()) === 0)
+  expect((await parents.getWaiting()).map(({ name }) => name)).toEqual(['paid'])
+  const [failed] = await queue.getFailed()
+  expect(failed?.failedReason).toMatch(/^not approved: .*"state":"DECLINED"/)
+  expect(firsts).toHaveLength(2)
 })
 
 test('a job scheduler that hands in one reference again and again fails from its second job on', async ({

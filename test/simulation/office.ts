@@ -248,6 +248,7 @@ export class Office {
       log: logOf(life),
       parse: (payload: unknown) => this.#messages.get(payload as string) as ParsedMessage,
       batches: null,
+      cancelling: null,
       knows: null,
       addressees: {
         names: [],
@@ -304,6 +305,7 @@ export class Office {
       accept: isMeant ? ['above_limit'] : [],
       batchName: null,
       replyTo: null,
+      completesWithOutcome: false,
       cells: { reference: instruction.reference },
     }
     this.#rows.set(instruction.reference, { instruction, bad: false, payment: null, cameFrom: null })
@@ -323,6 +325,7 @@ export class Office {
       accept: [],
       batchName: null,
       replyTo: null,
+      completesWithOutcome: false,
       cells,
     })
     this.#parts.redis.send(POISON, POISON)

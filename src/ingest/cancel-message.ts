@@ -1,0 +1,43 @@
+// Cancellations of other services: the job `cancel` of the queue tranche-intake, its published schema and its reading.
+
+import * as z from 'zod'
+import type { Addressees, ParsedCancel } from '../domain/message.ts'
+import { accountOf, OF_BOTH, refused, refusedFor, searchForCards, toReason } from './message.ts'
+
+const REFERENCE_CHARACTERS = 255
+const REASON_CHARACTERS = 500
+const { run_key: _, ...OF_CANCEL } = OF_BOTH
+
+const SCHEMA = z
+  .strictObject({
+    ...OF_CANCEL,
+    reference: z
+      .string()
+      .describe(
+        'Of the instruction, as it is recorded: one that was handed in with a run key begins with it and a "/".',
+      )
+      .min(1)
+      .max(REFERENCE_CHARACTERS),
+    reason: z.string().describe('Why; it is kept in the history.').min(1).max(REASON_CHARACTERS),
+  })
+  .meta({
+    title: 'Tranche cancellation',
+    description:
+      'The data of a job `cancel` in the queue tranche-intake: one instruction is cancelled that was not sent yet, and the others of its batch go on.',
+  })
+
+/** The published form of the schema, as `docs/schemas/cancel.schema.json` has it. */
+export function cancelMessageJsonSchema(): Record<string, unknown> {
+  return z.toJSONSchema(SCHEMA, { io: 'input' }) as Record<string, unknown>
+}
+
+export function parseCancel(value: unknown, addressees: Addressees): ParsedCancel {
+  const searched = searchForCards(value)
+  if (searched !== null) return refused([searched.reason], searched.withheld)
+  const checked = SCHEMA.safeParse(value)
+  if (!checked.success) return refused(checked.error.issues.map(toReason))
+  const account = accountOf(checked.data, addressees)
+  if (account.reasons.length > 0) return refusedFor(account, [])
+  const { reference, reason } = checked.data
+  return { kind: 'cancel', merchant: account.merchant, reference, reason }
+}
