@@ -90,7 +90,7 @@ export interface BatchView {
   readonly duplicateOf: Readonly<Partial<Record<State, number>>>
   /** Those of them that ask for something else than the row they point at: not done as written. */
   readonly duplicatesChanged: number
-  /** All of it was recorded before, longer ago than look-alikes count: another month may be meant. null: not so. */
+  /** Most of it was recorded before, longer ago than look-alikes count: another month may be meant. null: not so. */
   readonly doneLongAgo: DoneLongAgo | null
   /** Those of them that are not over, by batch. */
   readonly openOriginals: readonly OpenOriginals[]

@@ -57,6 +57,15 @@ export function runKeyForm(key: string, nowMs: number): string {
   return plain
 }
 
+/** A run may be late, and its key ahead of the time where its host is. */
+const LATE_MS = 5 * 86_400_000
+
+/** Whether the key is of a month that was over days ago. */
+export function isMonthOver(key: string, nowMs: number): boolean {
+  const [, year, month] = /^(?:.*-)?(\d{4})-(\d{1,2})$/.exec(runKeyForm(key, nowMs)) ?? []
+  return year !== undefined && nowMs > Date.UTC(Number(year), Number(month)) + LATE_MS
+}
+
 /** For the producer of a message. */
 export function otherSpellingText(known: string): string {
   return `run_key: is another spelling of ${known}, under which rows are recorded; spell it so, or use a key of its own`

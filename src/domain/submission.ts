@@ -143,30 +143,48 @@ export interface AboveLimitRefused {
 /** A sale that was approved longer ago may be another month's; whether it is, time alone does not tell. */
 export const LONG_AGO_MS = 30 * 86_400_000
 
-/** When all that a file asks for was done, or will be, by what was recorded before: the file sends nothing. */
+/** When most of what a file asks for was done, or will be, by what was recorded before. */
 export interface DoneLongAgo {
   readonly atMs: number
   readonly days: number
   readonly batchId: BatchId
+  readonly rows: number
 }
 
-/** Whether that is so long ago that another month may be meant. What was recorded today is an order that came twice. */
-export function isLongAgo(atMs: number, nowMs: number, lookalikeDays: number): boolean {
-  return atMs < nowMs - Math.max(1, lookalikeDays) * 86_400_000
+/** Before that it is so long ago that another month may be meant. What was recorded today is an order that came twice. */
+export function longAgoMs({ nowMs, lookalikeDays }: Pick<SubmitRequest, 'nowMs' | 'lookalikeDays'>): number {
+  return nowMs - Math.max(1, lookalikeDays) * 86_400_000
 }
 
-export function doneLongAgo(batchId: BatchId, atMs: number, nowMs: number): DoneLongAgo {
-  return { batchId, atMs, days: Math.floor((nowMs - atMs) / 86_400_000) }
+/** What of a file is recorded before. A time is null where there are no such rows. */
+export interface Repeated {
+  readonly sent: number
+  readonly duplicates: number
+  readonly lastMs: number | null
+  /** Sales of long ago. */
+  readonly oldSales: number
+  readonly lastOldMs: number | null
+}
+
+/**
+ * When the last was done of what must be told; null: nothing must. A list that grows has old rows and new ones as well (`isGrowing`): it
+ * is taken for no other month's. Of refunds and captures it is always so, since no order is refunded every month.
+ */
+export function repeatsAt(repeated: Repeated, sinceMs: number, isGrowing: boolean): number | null {
+  const { sent, duplicates, lastMs, oldSales, lastOldMs } = repeated
+  if (sent === 0 && lastMs !== null && lastMs < sinceMs) return lastMs
+  return !isGrowing && oldSales * 2 >= sent + duplicates ? lastOldMs : null
+}
+
+export function doneLongAgo(done: Omit<DoneLongAgo, 'days'>, nowMs: number): DoneLongAgo {
+  return { ...done, days: Math.floor((nowMs - done.atMs) / 86_400_000) }
 }
 
 /** A batch that was over when its file came again: then nothing of it was sent. */
-export function metAgain(
-  batch: BatchView,
-  { nowMs, lookalikeDays }: Pick<SubmitRequest, 'nowMs' | 'lookalikeDays'>,
-): BatchView {
-  const { batchId, createdAtMs } = batch
-  if (batch.doneLongAgo !== null || !isLongAgo(createdAtMs, nowMs, lookalikeDays)) return batch
-  return { ...batch, doneLongAgo: doneLongAgo(batchId, createdAtMs, nowMs) }
+export function metAgain(batch: BatchView, request: Pick<SubmitRequest, 'nowMs' | 'lookalikeDays'>): BatchView {
+  const { batchId, createdAtMs, rows } = batch
+  if (batch.doneLongAgo !== null || createdAtMs >= longAgoMs(request)) return batch
+  return { ...batch, doneLongAgo: doneLongAgo({ batchId, atMs: createdAtMs, rows }, request.nowMs) }
 }
 
 /** Which of the look-alikes are of a kind that a person has to know of. */

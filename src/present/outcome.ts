@@ -156,16 +156,17 @@ function openOriginalsText({ batchId, fileName, state, count }: OpenOriginals): 
     : `${plural(count, 'row')} ${verb} still to be sent by ${where}. Nothing was sent for ${them} now. See what ${they} ${wait} for: tranche status ${batchId}`
 }
 
-/** Nothing was sent, and whoever starts it every month must not take that for this month's. */
-export function doneLongAgoLines({ doneLongAgo, counts, totals, runKey, rows }: BatchView): string[] {
+/** Whoever starts it every month must not take that for this month's. */
+export function doneLongAgoLines({ doneLongAgo, totals, runKey }: BatchView): string[] {
   if (doneLongAgo === null) return []
-  const { atMs, days, batchId } = doneLongAgo
+  const { atMs, days, batchId, rows } = doneLongAgo
+  const grows = totals.some(({ state }) => state === 'DUPLICATE') && totals.some(({ state }) => state !== 'DUPLICATE')
   const year = days < 300 ? {} : ({ year: 'numeric' } as const)
   const on = new Date(atMs).toLocaleDateString('en-GB', { day: 'numeric', month: 'long', timeZone: 'UTC', ...year })
   const done = totals.every(({ operation }) => operation === 'CAPTURE') ? 'charged' : 'recorded'
   const [under, next] = runKey === null ? ['', 'a run key: --run-key YYYY-MM'] : [' under this key', 'a key of its own']
   return [
-    `${plural(counts.DUPLICATE ?? rows, 'row was', 'rows were')} ${done}${under} on ${on}, ${plural(days, 'day')} ago (batch ${batchId}). If this is another month's run, give it ${next}.`,
+    `${plural(rows, 'row was', 'rows were')} ${done}${under} on ${on}, ${plural(days, 'day')} ago (batch ${batchId}). If this is another month's run, give it ${next}${grows ? '; if the list only grows, say --only-new' : ''}.`,
   ]
 }
 

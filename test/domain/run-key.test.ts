@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { runKeyForm } from '../../src/domain/run-key.ts'
+import { isMonthOver, runKeyForm } from '../../src/domain/run-key.ts'
 
 const NOW = Date.UTC(2026, 11, 22)
 const form = (key: string) => runKeyForm(key, NOW)
@@ -60,4 +60,14 @@ test.each([
 test('the name of a month alone is the nearest one', () => {
   expect(runKeyForm('december', Date.UTC(2027, 0, 5))).toBe(form('2026-12'))
   expect(runKeyForm('january', NOW)).toBe(form('2027-01'))
+})
+
+test.each([
+  ['2026-12', '2027-01-05', false],
+  ['2026-12', '2027-01-07', true],
+  ['subs 12.2026', '2027-01-07', true],
+  ['2026-12-01', '2027-01-07', false],
+  ['week-2026', '2027-01-07', false],
+])('%s on %s is of a month that is over: %s', (key, day, isOver) => {
+  expect(isMonthOver(key, Date.parse(day))).toBe(isOver)
 })

@@ -5,7 +5,14 @@ import type { Total } from '../../src/domain/batch.ts'
 import type { DraftReview, Lookalike } from '../../src/domain/draft.ts'
 import type { AccountId } from '../../src/domain/ids.ts'
 import type { Currency, Money } from '../../src/domain/money.ts'
-import { isAsTold, type LookalikeCounts, pairOf, refusalsOf, type SubmitRequest } from '../../src/domain/submission.ts'
+import {
+  isAsTold,
+  type LookalikeCounts,
+  pairOf,
+  refusalsOf,
+  repeatsAt,
+  type SubmitRequest,
+} from '../../src/domain/submission.ts'
 
 const EUR = 'EUR' as Currency
 const USD = 'USD' as Currency
@@ -227,4 +234,24 @@ test('rows above the limit of a day refuse the file until their number is said',
   expect(refusals({ aboveLimit }, { allowAboveLimit: 2 })).toEqual(refused)
   expect(refusals({ aboveLimit }, { allowAboveLimit: 3 })).toEqual([])
   expect(refusals({}, { allowAboveLimit: 3 })).toEqual([])
+})
+
+describe('a file of which rows were recorded before', () => {
+  const SINCE = 1_000
+  const found = { sent: 0, duplicates: 3, lastMs: 900, oldSales: 0, lastOldMs: null }
+  test.each([
+    ['all of it long ago', found, false, 900],
+    ['all of it, the last of it lately', { ...found, lastMs: 1_000 }, false, null],
+    [
+      'half of it as sales of long ago',
+      { sent: 2, duplicates: 2, lastMs: 1_500, oldSales: 2, lastOldMs: 800 },
+      false,
+      800,
+    ],
+    ['less of it', { sent: 3, duplicates: 2, lastMs: 1_500, oldSales: 2, lastOldMs: 800 }, false, null],
+    ['most of it, as is known', { sent: 1, duplicates: 3, lastMs: 900, oldSales: 3, lastOldMs: 900 }, true, null],
+    ['nothing of it', { sent: 3, duplicates: 0, lastMs: null, oldSales: 0, lastOldMs: null }, false, null],
+  ])('%s', (_, repeated, isGrowing, atMs) => {
+    expect(repeatsAt(repeated, SINCE, isGrowing)).toBe(atMs)
+  })
 })

@@ -185,28 +185,54 @@ test('a run that sends nothing because all of it was charged a month ago says wh
   expect(submitted.stderr).not.toContain('Follow it')
 })
 
-test('of rows that only new ones leave out, those with other cells are told apart', async () => {
+test('a run of which most was charged a month ago says so beside what it sends, unless only new rows are wanted', async () => {
+  office = await openOffice()
+  office.sandbox.prepare({ vault: ['501', '502', '503', '504'].map((vaultId) => ({ vaultId })) })
+  const charge = async (out: string, subscribers: number, ...more: string[]) => {
+    const rows = Array.from({ length: subscribers }, (_, n) => `sub-${n + 1},9.9${n},EUR,50${n + 1}\n`).join('')
+    const input = await office.put('roster.csv', `reference,amount,request_currency,customer_vault_id\n${rows}`)
+    const key = ['--operation', 'CAPTURE', '--run-key', '2026-12', '--out', office.path(out)]
+    return office.tranche('run', input, ...key, ...more)
+  }
+  expect((await charge('first.csv', 2)).code).toBe(0)
+  const ledger = new DatabaseSync(office.ledgerPath)
+  ledger.exec(
+    'UPDATE batch SET created_at = created_at - 2592000000; UPDATE instruction SET sent_at = sent_at - 2592000000',
+  )
+  ledger.close()
+  expect((await charge('new.csv', 3, '--only-new')).code).toBe(0)
+  const mostly = await charge('mostly.csv', 4)
+  expect([mostly.code, mostly.stderr]).toEqual([
+    3,
+    expect.stringMatching(/\b2 rows were charged under this key on \d+ \w+, 30 days ago/),
+  ])
+  expect(countsIn(office.path('mostly.csv'))).toEqual({ APPROVED: 1, DUPLICATE: 3 })
+})
+
+test('of rows that are left out, those with other cells are told apart', async () => {
   office = await openOffice()
   office.sandbox.prepare({ vault: [{ vaultId: '501' }, { vaultId: '502' }] })
   const sales = (...days: string[]) =>
     `customer_vault_id,amount,request_currency,Bought\n${days.map((day, i) => `50${i + 1},4.50,EUR,${day}\n`).join('')}`
-  const run = async (name: string, text: string, ...more: string[]) =>
-    office.tranche(
-      'run',
-      await office.put(name, text),
-      '--operation',
-      'CAPTURE',
-      '--only-new',
-      '--out',
-      office.path(`out-${name}`),
-      ...more,
-    )
+  const send = async (name: string, text: string, ...more: string[]) => {
+    const input = await office.put(name, text)
+    return office.tranche('run', input, '--operation', 'CAPTURE', '--out', office.path(`out-${name}`), ...more)
+  }
+  const run = (name: string, text: string, ...more: string[]) => send(name, text, '--only-new', ...more)
   expect((await run('monday.csv', sales('Mon'))).code).toBe(0)
   expect((await run('same.csv', sales('Mon', 'Mon'))).code).toBe(0)
   const tuesday = await run('tuesday.csv', sales('Tue', 'Mon'))
   expect([tuesday.code, tuesday.stderr]).toEqual([3, expect.stringContaining('1 row differs from the recorded one')])
   expect(countsIn(office.path('out-tuesday.csv'))).toEqual({ DUPLICATE: 2 })
   expect((await run('ignored.csv', sales('Wed', 'Mon'), '--map', 'Bought=ignore')).code).toBe(0)
+
+  // The other list of the same month names its rows by their customers as well.
+  const list = (item: string) => `reference,customer_vault_id,amount,request_currency,Item\nc-1,501,4.50,EUR,${item}\n`
+  const key = ['--run-key', '2026-12', '--allow-lookalikes', '1']
+  expect((await send('coffee.csv', list('coffee'), ...key)).code).toBe(0)
+  expect((await send('coffee-again.csv', `${list('coffee')}\n`, ...key)).code).toBe(0)
+  const tea = await send('tea.csv', list('tea'), ...key)
+  expect([tea.code, tea.stderr]).toEqual([3, expect.stringContaining('1 row differs from the recorded one')])
 })
 
 test('a roster whose last month is still to be sent is refused and names that batch', async () => {

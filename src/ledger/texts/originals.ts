@@ -1,5 +1,8 @@
 // A row that stands for another one: what a duplicate repeats, and what runs in the place of a row that was submitted again.
 
+/** When row `i` of batch `b` was sent, or else recorded. */
+export const recordedAt = (row: 'i' | 'o') => `coalesce(${row}.sent_at, ${row}.arrived_at, b.created_at)`
+
 /** Whether the row ended and a retry has taken its reference over. */
 export const isSubmittedAgain = (row: 'd' | 'i') =>
   `(${row}.holds_reference = 0 AND ${row}.state IN ('FAILED', 'CANCELLED'))`

@@ -7,12 +7,13 @@ import { Fault } from '../../../domain/fault.ts'
 import type { BatchId } from '../../../domain/ids.ts'
 import type { Operation } from '../../../domain/instruction.ts'
 import type { Currency } from '../../../domain/money.ts'
-import { isLongAgo } from '../../../domain/submission.ts'
+import { isMonthOver } from '../../../domain/run-key.ts'
+import { longAgoMs, type Repeated, repeatsAt } from '../../../domain/submission.ts'
 import { namedSource } from '../../rules/arriving.ts'
 import type { Canary } from '../../rules/canary.ts'
 import { type Asking, askForApproval, BY_MESSAGES } from '../approving/needed.ts'
 import { type Engine, FAULTING, WITH_OTHERS } from '../engine.ts'
-import { isSubmittedAgain } from '../originals.ts'
+import { isSubmittedAgain, recordedAt } from '../originals.ts'
 import { noteAccepted } from '../record/accepted.ts'
 import { actorIdOf, byOf, recordAct } from '../record/acts.ts'
 import { addToDigest, beginDigest, keepDigest, type Recorded } from '../record/recorded.ts'
@@ -122,19 +123,24 @@ function* figuresOf(header: DraftHeader): Script<Figures> {
     needsFile: yield* exists(HAS_CARD),
     retried: yield* all(RETRIED),
     sums: yield* allExact(SUMS),
-    repeatsAtMs: yield* repeatsAt(header),
+    repeatsAtMs: yield* repeatsIn(header),
   }
 }
 
-const REPEATED = `
-    SELECT max(coalesce(i.sent_at, i.arrived_at, b.created_at)) AS "atMs"
-    FROM draft_row d JOIN instruction i ON i.id = d.duplicate_of JOIN batch b ON b.id = i.batch_id WHERE d.state = 'DUPLICATE'`
+const IS_OLD_SALE = "f.at < :since AND f.operation IN ('CAPTURE', 'AUTH')"
 
-/** null: something of it is sent, or it was recorded lately. */
-function* repeatsAt({ nowMs, lookalikeDays, fedBack }: DraftHeader): Script<number | null> {
-  if (fedBack || (yield* exists("SELECT 1 FROM draft_row WHERE state = 'READY' LIMIT 1"))) return null
-  const { atMs } = (yield* one<{ atMs: number | null }>(REPEATED))!
-  return atMs !== null && isLongAgo(atMs, nowMs, lookalikeDays) ? atMs : null
+const REPEATED = `
+    SELECT (SELECT count(*) FROM draft_row WHERE state = 'READY') AS sent, count(*) AS duplicates, max(f.at) AS "lastMs",
+      coalesce(sum(CASE WHEN ${IS_OLD_SALE} THEN 1 ELSE 0 END), 0) AS "oldSales", max(CASE WHEN ${IS_OLD_SALE} THEN f.at END) AS "lastOldMs"
+    FROM (SELECT ${recordedAt('i')} AS at, i.operation FROM draft_row d JOIN instruction i ON i.id = d.duplicate_of JOIN batch b ON b.id = i.batch_id
+      WHERE d.state = 'DUPLICATE') AS f`
+
+function* repeatsIn(header: DraftHeader): Script<number | null> {
+  const { fedBack, onlyNew, runKey, nowMs } = header
+  if (fedBack) return null
+  const since = longAgoMs(header)
+  const isGrowing = onlyNew === true && (runKey === null || !isMonthOver(runKey, nowMs))
+  return repeatsAt((yield* one<Repeated>(REPEATED, { since }))!, since, isGrowing)
 }
 
 const INSERT_BATCH = `

@@ -10,7 +10,7 @@ import { type DoneLongAgo, doneLongAgo } from '../../../domain/submission.ts'
 import { approversOf } from '../approving/sheet.ts'
 import { IS_MONEY_UNSEEN, IS_UNSEEN } from '../conditions.ts'
 import { HOLDING_UP, IS_BLOCKED, ORDERS_HELD, ORDERS_IN_DOUBT, WAITS_FOR_CLOCK, WITHIN_CANARY } from '../orders.ts'
-import { isSubmittedAgain, originalOf } from '../originals.ts'
+import { isSubmittedAgain, originalOf, recordedAt } from '../originals.ts'
 import { all, allExact, count, exists, one, type Script } from '../script.ts'
 import { parseHealth } from '../work/accounts.ts'
 import { limitReached } from '../work/daily-limit.ts'
@@ -101,7 +101,7 @@ export function* viewOf(batchId: BatchId): Script<BatchView> {
     moneyUnseen: moneyWarnings === 0 ? 0 : yield* count(MONEY_UNSEEN, { batchId }),
     duplicateMoneyWarnings: hasDuplicates ? yield* count(DUPLICATE_MONEY_WARNINGS, { batchId }) : 0,
     ...(hasDuplicates ? yield* duplicatesOf(batchId) : NO_DUPLICATES),
-    doneLongAgo: batch.repeats_at === null ? null : yield* originalsAt(batchId, batch),
+    doneLongAgo: yield* originalsAt(batchId, batch),
     limitReached: hasWaiting ? yield* limitReached(batchId, batch.account_id) : null,
     ...(hasWaiting ? yield* nextDueIn(batchId) : NOTHING_DUE),
     clockHold: hasWaiting ? yield* clockHoldOf(batchId, batch) : null,
@@ -212,13 +212,14 @@ function* duplicatesOf(batchId: BatchId): Script<Duplicates> {
   return { duplicateOf, duplicatesChanged, openOriginals }
 }
 
-const LAST_ORIGINAL = `
-    SELECT o.batch_id AS "batchId" FROM instruction d ${originalOf('d', 'JOIN')}
-    WHERE d.batch_id = :batchId AND d.state = 'DUPLICATE' ORDER BY o.id DESC LIMIT 1`
+const OLD_ORIGINALS = `
+    SELECT max(o.batch_id) AS "batchId", count(*) AS rows FROM instruction d ${originalOf('d', 'JOIN')} JOIN batch b ON b.id = o.batch_id
+    WHERE d.batch_id = :batchId AND d.state = 'DUPLICATE' AND ${recordedAt('o')} <= :atMs`
 
-function* originalsAt(batchId: BatchId, batch: BatchColumns): Script<DoneLongAgo | null> {
-  const found = yield* one<{ batchId: BatchId }>(LAST_ORIGINAL, { batchId })
-  return found === undefined ? null : doneLongAgo(found.batchId, batch.repeats_at ?? 0, batch.created_at)
+function* originalsAt(batchId: BatchId, { repeats_at: atMs, created_at: nowMs }: BatchColumns) {
+  if (atMs === null) return null
+  const { rows, ...last } = (yield* one<Pick<DoneLongAgo, 'batchId' | 'rows'>>(OLD_ORIGINALS, { batchId, atMs }))!
+  return rows === 0 ? null : doneLongAgo({ ...last, rows, atMs }, nowMs)
 }
 
 type Blocked = Pick<BatchView, 'blocked' | 'blockedDue'>

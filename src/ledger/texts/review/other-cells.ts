@@ -1,4 +1,4 @@
-// Rows that are left out where only new ones are wanted, and differ from what is recorded in cells that are only carried through.
+// Rows that are left out because they are recorded, and differ from that in cells that are only carried through.
 
 import type { DraftHeader } from '../../../domain/draft.ts'
 import { OTHER_CELLS, otherCells } from '../../rules/other-cells.ts'
@@ -20,8 +20,9 @@ interface LeftOut {
   readonly columns: string
 }
 
-export function* noteOtherCells({ onlyNew, columns, carried = [] }: DraftHeader): Script<void> {
-  if (onlyNew !== true || carried.length === 0) return
+/** Under a run key a reference is a customer's, who may buy twice in a month; else it names one instruction, and the rest of it may change. */
+export function* noteOtherCells({ onlyNew, runKey, columns, carried = [] }: DraftHeader): Script<void> {
+  if ((onlyNew !== true && runKey === null) || carried.length === 0) return
   for (let after = 0; ; ) {
     const rows: readonly LeftOut[] = yield* all<LeftOut>(PAGE, { after })
     for (const row of rows) {
