@@ -137,6 +137,8 @@ export interface Beside {
   /** The last four digits. */
   readonly card: string | null
   readonly xtlOrderId: string | null
+  /** Of the customer. Absent: nothing. */
+  readonly details?: Instruction['details']
 }
 
 export type FieldRule =

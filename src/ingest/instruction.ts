@@ -116,6 +116,8 @@ function readBeside(row: RowReading): Beside | null {
   const vaultId = idIn('customer_vault_id', parseGatewayId)
   const xtlOrderId = idIn('xtl_order_id', parseXtlOrderId)
   const card = MASKED_CARD.exec(row.text('pmt_numb'))?.[1] ?? null
+  const said = DETAIL_FIELDS.flatMap((field) => (row.text(field) === '' ? [] : [[field, row.text(field)] as const]))
+  if (said.length > 0) return { vaultId, card, xtlOrderId, details: Object.fromEntries(said) }
   return vaultId === null && card === null && xtlOrderId === null ? null : { vaultId, card, xtlOrderId }
 }
 

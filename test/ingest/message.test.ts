@@ -44,8 +44,10 @@ describe('a message', () => {
 
   test('keeps what it says of its order and does not send', () => {
     const saying = { ...CAPTURE, transaction_type: 'REFUND', customer_vault_id: '007', xtl_order_id: 'INV1' }
-    expect(parse(saying)).toMatchObject({
-      instruction: { vaultId: null, xtlOrderId: null, beside: { vaultId: '7', card: null, xtlOrderId: 'INV1' } },
+    const details = { cust_email: 'ann@a.example' }
+    const beside = { vaultId: '7', card: null, xtlOrderId: 'INV1', details }
+    expect(parse({ ...saying, ...details })).toMatchObject({
+      instruction: { vaultId: null, xtlOrderId: null, details: {}, beside },
     })
   })
 

@@ -1,6 +1,6 @@
 // Whose order and whose card: a row is held against what is recorded of the target that it names. Pure.
 
-import { type Beside, type CustomerField, type Operation, plainId } from '../../domain/instruction.ts'
+import { type Beside, type Instruction, type Operation, plainId } from '../../domain/instruction.ts'
 import { nameKey } from '../../domain/person-name.ts'
 import { amountText, type Place, placeText, sumText } from './order-book.ts'
 
@@ -20,7 +20,7 @@ export interface TargetRow {
   readonly orderKey: string | null
   readonly vaultId: string | null
   readonly beside: Beside | null
-  /** Of a vault record. */
+  /** Of a vault record, of a sale, or of the order that it names. */
   readonly customer: Customer
 }
 
@@ -66,13 +66,13 @@ export interface TargetFacts {
   readonly lastRun: { readonly at: At; readonly ownVaultId: string } | null
   /** The largest sale of the vault id that was ever approved. */
   readonly largest: { readonly amountMinor: bigint; readonly currency: string; readonly at: At } | null
-  /** Of the vault record that an update replaces. */
+  /** Of the vault record that an update replaces; of the sale of its order; of the last sale of the vault id. */
   readonly stored: { readonly at: At; readonly details: Customer } | null
   /** In another account: the order; the same reference, target and amount; the row of a file of the same bytes. */
   readonly elsewhere: { readonly at: At; readonly what: 'order' | 'row' | 'file' } | null
 }
 
-export type Customer = Readonly<Partial<Record<CustomerField, string>>>
+export type Customer = Instruction['details']
 
 export const NOTHING_KNOWN: TargetFacts = {
   ...{ sales: [], transaction: null, otherOrder: null, authorizations: [] },
@@ -104,6 +104,7 @@ export type TargetWhy =
   | 'other-reference'
   | 'large'
   | 'other-customer'
+  | 'other-payer'
   | 'order-elsewhere'
   | 'row-elsewhere'
   | 'file-elsewhere'
@@ -276,16 +277,35 @@ function muchLarger({ amountMinor, currency, vaultId }: TargetRow, { largest }: 
   return { kind: 'asked', why: 'large', at: largest.at, problem }
 }
 
-const KNOWN_BY = ['first_name', 'last_name', 'email'] as const satisfies readonly CustomerField[]
+/** Of a domain that moved the names in front of it stay. */
+const KNOWN_BY: readonly ((customer: Customer) => string | undefined)[] = [
+  (customer) => customer.first_name ?? customer.cust_fname,
+  (customer) => customer.last_name ?? customer.cust_lname,
+  (customer) => (customer.email ?? customer.cust_email)?.split('@')[0],
+]
+
+/** How many of those both have; 0 where one of them is the same. */
+function differencesOf(one: Customer, other: Customer): number {
+  const both = KNOWN_BY.map((by) => [nameKey(by(one) ?? ''), nameKey(by(other) ?? '')]).filter(
+    (pair) => !pair.includes(''),
+  )
+  return both.some(([own, before]) => own === before) ? 0 : both.length
+}
 
 /** A record that changes hands keeps its vault id, and the next charge follows it. */
-function ofOtherCustomer({ vaultId, customer }: TargetRow, { stored }: TargetFacts): TargetQuestion | null {
-  if (stored === null || vaultId === null) return null
-  const isOther = KNOWN_BY.every((field) => {
-    const [own, before] = [nameKey(customer[field] ?? ''), nameKey(stored.details[field] ?? '')]
-    return own !== '' && before !== '' && own !== before
-  })
-  if (!isOther) return null
-  const problem = `changes the record of vault id ${plainId(vaultId)}, whose first name, last name and e-mail are all different`
-  return { kind: 'asked', why: 'other-customer', at: stored.at, problem }
+function ofOtherCustomer(row: TargetRow, { stored }: TargetFacts): TargetQuestion | null {
+  const { operation, orderKey, customer } = row
+  const differences = stored === null ? 0 : differencesOf(customer, stored.details)
+  const isUpdate = operation === 'VAULT_UPDATE'
+  if (stored === null || differences < (isUpdate ? KNOWN_BY.length : 1)) return null
+  const { at } = stored
+  const vaultId = plainId(row.vaultId ?? '')
+  if (!isUpdate && orderKey === null) {
+    const problem = `charges vault id ${vaultId} for a customer with another name or e-mail than before, as do the rows beside it`
+    return { kind: 'asked', why: 'other-payer', at, problem }
+  }
+  const problem = isUpdate
+    ? `changes the record of vault id ${vaultId}, whose first name, last name and e-mail are all different`
+    : `names order ${orderKey}, whose customer has another name or e-mail`
+  return { kind: 'asked', why: 'other-customer', at, problem }
 }

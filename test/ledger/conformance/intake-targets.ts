@@ -82,6 +82,18 @@ export function describeTargets(): void {
       expect(await judged(back(saying({ card: '1111', vaultId: '5' })))).toEqual(FITS)
     })
 
+    test.each([
+      [{ cust_email: 'bob@b.example' }, ['other-customer']],
+      [{ cust_email: 'bob@b.example', cust_lname: 'Birch' }, ['other-customer']],
+      [{ cust_email: 'bob@b.example', cust_lname: 'ASH' }, []],
+      [{ cust_email: 'Ann@moved.example' }, []],
+      [{ cust_fname: 'Bob' }, []],
+    ])('is asked about with the customer %j beside a sale to Ann as %j', async (details, questions) => {
+      await sold({ details: { cust_lname: 'Ash', cust_email: 'ann@a.example' } })
+      const found = await judged(back(saying({ details })))
+      expect([found.questions, found.refused === null]).toEqual([questions, questions.length === 0])
+    })
+
     test('fits where all of it is that of the sale, which this program may have numbered itself', async () => {
       await sold({ xtlOrderId: 'TAAAAAAAAAAAAAAAAAAA', vaultId: '0009002' })
       expect(await judged(back(saying({ vaultId: '9002', xtlOrderId: 'INV2' })))).toEqual(FITS)
@@ -259,6 +271,22 @@ export function describeTargets(): void {
       )
       const [first] = roster('12', ['7003'])
       expect((await judged(first as Instruction, december)).refused).toContain('which was that of 11/sub-3')
+    })
+
+    const WHO = ['ann', 'bob', 'cleo', 'dora']
+    const named = (file: string, customers: readonly string[]) =>
+      customers.map((who, i) =>
+        sale(made(file, i), `700${i}`, { xtlOrderId: `${file}${i}`, details: { cust_email: `${who}@example.com` } }),
+      )
+
+    test.each([
+      [['dora', 'ann', 'bob', 'cleo'], 4],
+      [['zoe', 'yves', 'cleo', 'dora'], 0], // two new addresses
+    ])('without references and with the customers %j is asked about in %i rows', async (customers, rows) => {
+      const batchId = await submit(ledger, accountId, named('b', WHO), { runKey: '11' })
+      for (const { reference } of named('b', WHO)) await work(ledger, batchId, reference, 'APPROVED')
+      const questions = (await check(named('c', customers), december)).lookalikes.map(({ question }) => question?.code)
+      expect(questions).toEqual(Array(rows).fill('other-payer'))
     })
 
     test('is not asked about for a new card, a new customer, or references of the month', async () => {

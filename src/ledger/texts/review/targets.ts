@@ -27,7 +27,7 @@ import type { InstructionColumns } from '../instruction-columns.ts'
 import { all, change, count, exists, type Script, type Values } from '../script.ts'
 import { targetOf } from './corrections.ts'
 import { DRAFT_FAULT, IS_LIKE, RUNS_AGAIN } from './draft-rows.ts'
-import { besideText } from './draft-values.ts'
+import { besideText, holderText } from './draft-values.ts'
 import { COUNTING, OTHER_RUN_KEY } from './lookalikes.ts'
 import { IS_CARD_EVENT } from './reattempts.ts'
 
@@ -51,7 +51,7 @@ interface FoundAt {
 }
 
 const ROW = `d.row_no AS "rowNo", d.line, d.operation, d.amount_minor AS "amountMinor", d.currency, d.order_key AS "orderKey",
-      d.vault_id AS "vaultId", d.beside, d.details`
+      d.vault_id AS "vaultId", d.beside, coalesce(d.holder, d.details) AS details`
 const AT = 'i.id, i.batch_id AS "batchId", i.row_no AS "atRowNo", i.reference'
 
 /** One kind of fact. `rows`: which rows `d` are looked at; they have one of the `operations`, or any. */
@@ -253,6 +253,36 @@ const OF_RECORD: Kind<FoundRow & FoundAt & { readonly stored: string }> = {
   toFacts: ([found]) => ({ stored: { at: atOf(found), details: JSON.parse(found.stored) } }),
 }
 
+const OF_HOLDER: Kind<FoundRow & FoundAt & { readonly stored: string }> = {
+  operations: OF_AN_ORDER,
+  rows: `${OF_ORDER} AND d.holder IS NOT NULL AND ${IS_NEW}`,
+  text: [OF_SALES, "= 'AUTH'"]
+    .map(
+      (sales) => `
+    SELECT ${ROW}, ${AT}, i.details AS stored FROM @rows d CROSS JOIN instruction i
+    WHERE ${ANSWERED('i', sales)} AND i.details IS NOT NULL AND i.details <> d.holder`,
+    )
+    .join(' UNION ALL '),
+  toFacts: OF_RECORD.toFacts,
+}
+
+/** The customers of a file that has slipped by a row are others in one row after the other; one alone may have another address. */
+const OF_PAYER: Kind<FoundRow & FoundAt & { readonly stored: string }> = {
+  operations: ['CAPTURE', 'AUTH'],
+  rows: `d.operation IN ('CAPTURE', 'AUTH') AND d.vault_id IS NOT NULL AND d.details IS NOT NULL AND ${IS_NEW}`,
+  text: `
+    SELECT ${ROW}, ${AT}, i.details AS stored
+    FROM @rows d JOIN instruction i ON i.id = (
+        SELECT max(c.id) FROM instruction c
+        WHERE ${OF_VAULT_ID('c')} AND c.operation IN ('CAPTURE', 'AUTH') AND c.state = 'APPROVED' AND c.details IS NOT NULL)
+    WHERE i.details <> d.details`,
+  toFacts: OF_RECORD.toFacts,
+}
+
+const SLIPPED_LEAST = 3
+const ALONE = `why = 'other-payer' AND (SELECT count(*) FROM draft_target n
+      WHERE n.why = 'other-payer' AND abs(n.row_no - draft_target.row_no) < ${SLIPPED_LEAST}) < ${SLIPPED_LEAST}`
+
 const ANY_OTHER_ACCOUNT = 'SELECT 1 FROM account WHERE id <> :account LIMIT 1'
 
 type FoundElsewhere = FoundRow & FoundAt & { readonly what: 'order' | 'row' | 'file' }
@@ -305,7 +335,7 @@ const SAME_FILE: Kind<FoundElsewhere> = {
 }
 
 const OF_ACCOUNTS = [SAME_FILE, REPEATED_ELSEWHERE, OF_OTHER_ACCOUNTS] as readonly Kind[]
-const OWN_KINDS = [...OF_ORDERS, OF_AUTHORIZATION, OF_LAST_RUN, OF_LARGEST, OF_RECORD] as readonly Kind[]
+const OWN_KINDS = [...OF_ORDERS, OF_AUTHORIZATION, OF_LAST_RUN, OF_LARGEST, OF_RECORD, OF_HOLDER] as readonly Kind[]
 
 function atOf({ id, batchId, atRowNo: rowNo, reference }: FoundAt): At {
   return { id, batchId, rowNo, reference }
@@ -377,7 +407,10 @@ function* eachOfKind(kind: Kind, header: DraftHeader, last: number, act: Act): S
 /** Makes every row of the draft that contradicts what is recorded of its target a fault, and notes those that must be asked about. */
 export function* meetTargets(header: DraftHeader, odd: readonly OddNeighbour[]): Script<void> {
   yield* change('DELETE FROM draft_target')
-  if (yield* isAnyRecorded(header.accountId)) yield* eachOf(OWN_KINDS, header, note)
+  if (yield* isAnyRecorded(header.accountId)) {
+    yield* eachOf([...OWN_KINDS, OF_PAYER as Kind], header, note)
+    yield* change(`DELETE FROM draft_target WHERE row_no IN (SELECT row_no FROM draft_target WHERE ${ALONE})`)
+  }
   yield* meetOtherAccounts(header)
   for (const { rowNo, question } of odd) yield* noteTarget(rowNo, question)
 }
@@ -437,7 +470,7 @@ export function* markTargets(): Script<void> {
 const ONE = `(
       SELECT 1 AS row_no, 1 AS line, :reference AS reference, :operation AS operation, CAST(:amountMinor AS BIGINT) AS amount_minor,
         :currency AS currency, :orderId AS order_id, :orderKey AS order_key, :vaultId AS vault_id, :card AS card, :xtl AS xtl_order_id,
-        :details AS details, :lookalike AS lookalike, :runKey AS run_key, 0 AS made, :beside AS beside,
+        :details AS details, :lookalike AS lookalike, :runKey AS run_key, 0 AS made, :beside AS beside, :holder AS holder,
         CAST(NULL AS BIGINT) AS supersedes, CAST(NULL AS BIGINT) AS declined_row)`
 
 export interface ArrivingTarget extends Since {
@@ -456,7 +489,7 @@ export function* targetVerdictOn(
   const values = {
     ...{ account, runKey, reference, operation, currency, vaultId, card, xtl, details, lookalike },
     ...{ amountMinor: row.amount_minor, orderId: row.order_id, orderKey: row.order_key },
-    beside: besideText(beside),
+    ...{ beside: besideText(beside), holder: holderText(beside) },
   }
   for (const kind of [...OWN_KINDS, REPEATED_ELSEWHERE, OF_OTHER_ACCOUNTS] as readonly Kind[]) {
     if (kind.operations?.includes(operation as Operation) === false) continue
