@@ -25,6 +25,7 @@ import type { Ledger } from '../ports/ledger/ledger.ts'
 import { errorText } from '../present/command-line.ts'
 import { recordedBeforeLines } from '../present/correction.ts'
 import { EXIT, exitCodeOf } from '../present/exit-codes.ts'
+import { lookalikeLine } from '../present/lookalikes.ts'
 import { endingLines, outcomeLines, toJsonOutcome } from '../present/outcome.ts'
 import { columnLines, noteLines } from '../present/review.ts'
 import { workerLines } from '../present/workers.ts'
@@ -278,6 +279,7 @@ async function record(run: Run, submission: Submission, asked: Asked): Promise<F
       return null
     case 'recorded':
       if (!wasShown) terminal.say(...recordedBeforeLines(submitted.review))
+      terminal.say(...submitted.lookalikes.map(lookalikeLine))
       if (!request.sandbox) terminal.note(`Recorded as batch ${submitted.batchId}.`)
       return { batchId: submitted.batchId, isNew: true }
     default: {

@@ -18,7 +18,8 @@ import type { Ledger } from '../ports/ledger/ledger.ts'
 import { approvalsText } from '../present/approval.ts'
 import { commandLine } from '../present/command-line.ts'
 import { EXIT } from '../present/exit-codes.ts'
-import { doneLongAgoLines } from '../present/outcome.ts'
+import { lookalikeLine } from '../present/lookalikes.ts'
+import { doneLongAgoLines, numberLines } from '../present/outcome.ts'
 import {
   allErrorsOf,
   columnLines,
@@ -76,8 +77,13 @@ export async function submit(app: App, path: string, given: FileArguments, termi
       case 'refused':
         return await refuse(submitted.reviewed, path, rejects, terminal)
       case 'recorded': {
-        const { review } = submitted
-        terminal.say(...reviewLines(review), ...heldLines(review), ...lateLines(review))
+        const { review, lookalikes } = submitted
+        terminal.say(
+          ...reviewLines(review),
+          ...lookalikes.map(lookalikeLine),
+          ...heldLines(review),
+          ...lateLines(review),
+        )
         terminal.object({
           batch: submitted.batchId,
           file_sha256: sha256,
@@ -102,10 +108,10 @@ export async function submit(app: App, path: string, given: FileArguments, termi
     }
     const view = await viewOf(ledger, submitted.batchId)
     const doneLongAgo = doneLongAgoLines(wasOver ? metAgain(view, toSubmit) : view)
-    terminal.say(...doneLongAgo)
+    terminal.say(...doneLongAgo, ...numberLines(view))
     if (doneLongAgo.length > 0) return EXIT.notAllApproved
-    if (isNothing) return EXIT.approved
-    return await sayNext(app, ledger, submitted.batchId, terminal)
+    const next = isNothing ? EXIT.approved : await sayNext(app, ledger, submitted.batchId, terminal)
+    return next === EXIT.approved && view.numberBefore !== null ? EXIT.notAllApproved : next
   } finally {
     await opened.close()
     await ledger.close()

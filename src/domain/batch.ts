@@ -92,6 +92,8 @@ export interface BatchView {
   readonly duplicatesChanged: number
   /** Most of it was recorded before, longer ago than look-alikes count: another month may be meant. null: not so. */
   readonly doneLongAgo: DoneLongAgo | null
+  /** The last batch whose look-alikes were let pass by the same number, where it may be a constant of a script. null: none was, or not so. */
+  readonly numberBefore: { readonly batchId: BatchId; readonly rows: number; readonly atMs: number } | null
   /** Those of them that are not over, by batch. */
   readonly openOriginals: readonly OpenOriginals[]
   /** The limit of a day that keeps rows of it waiting for the next; null: none does. */

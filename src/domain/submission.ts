@@ -374,10 +374,13 @@ export interface HoldsOther {
 /** The same file was submitted before: it is that batch, or what stands against going on with it. */
 export type Known = { readonly kind: 'known'; readonly batchId: BatchId } | ReadOtherwise | BrakedOtherwise | HoldsOther
 
-export type Submitted =
-  | { readonly kind: 'recorded'; readonly batchId: BatchId; readonly review: DraftReview }
-  | Known
-  | { readonly kind: 'refused'; readonly reviewed: Reviewed }
+export interface RecordedFile extends Pick<FirstFindings, 'lookalikes'> {
+  readonly kind: 'recorded'
+  readonly batchId: BatchId
+  readonly review: DraftReview
+}
+
+export type Submitted = RecordedFile | Known | { readonly kind: 'refused'; readonly reviewed: Reviewed }
 
 /**
  * Which batch this file is already, of those that are not over; null: it is new. To run rows of it again is another order, and is in

@@ -36,8 +36,8 @@ export function exitCodeOfError(error: unknown): number {
 }
 
 /**
- * 6 cannot go on · 5 in doubt · 4 nothing of it is sent before people approve it · 3 some not approved, left out because they ask for something else than what was recorded, all done long ago, or approved
- * with a warning about money · 0 all approved.
+ * 6 cannot go on · 5 in doubt · 4 nothing of it is sent before people approve it · 3 some not approved, left out because they ask for something else than what was recorded, done long ago, let pass
+ * by a number that may be a constant, or approved with a warning about money · 0 all approved.
  */
 export function exitCodeOf(batch: BatchView, ending: Ending): 0 | 3 | 4 | 5 | 6 {
   const either = (...states: State[]) =>
@@ -48,5 +48,6 @@ export function exitCodeOf(batch: BatchView, ending: Ending): 0 | 3 | 4 | 5 | 6 
   if (either('IN_DOUBT') || batch.lateAnswers > 0) return 5
   if (awaits) return 4
   const otherwise = batch.duplicatesChanged + batch.moneyWarnings + batch.duplicateMoneyWarnings
-  return either('DECLINED', 'FAILED', 'INVALID', 'CANCELLED') || otherwise > 0 || batch.doneLongAgo !== null ? 3 : 0
+  const isTold = batch.doneLongAgo !== null || batch.numberBefore !== null
+  return either('DECLINED', 'FAILED', 'INVALID', 'CANCELLED') || otherwise > 0 || isTold ? 3 : 0
 }

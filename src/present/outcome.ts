@@ -83,6 +83,7 @@ export function endingLines(batch: BatchView, ending: Ending): string[] {
     ...(inDoubt > 0 ? [doubtText(inDoubt, batch.sandbox)] : []),
     ...batch.openOriginals.map(openOriginalsText),
     ...doneLongAgoLines(batch),
+    ...numberLines(batch),
     ...(trouble
       ? [
           'The sandbox makes trouble on purpose for amounts from 5.02 to 5.15, whatever else is in the file: tranche sandbox lists them.',
@@ -167,6 +168,15 @@ export function doneLongAgoLines({ doneLongAgo, totals, runKey }: BatchView): st
   const [under, next] = runKey === null ? ['', 'a run key: --run-key YYYY-MM'] : [' under this key', 'a key of its own']
   return [
     `${plural(rows, 'row was', 'rows were')} ${done}${under} on ${on}, ${plural(days, 'day')} ago (batch ${batchId}). If this is another month's run, give it ${next}${grows ? '; if the list only grows, say --only-new' : ''}.`,
+  ]
+}
+
+/** A number is for one file, whose look-alikes somebody has seen. */
+export function numberLines({ numberBefore }: BatchView): string[] {
+  if (numberBefore === null) return []
+  const { batchId, rows, atMs } = numberBefore
+  return [
+    `${plural(rows, 'row was', 'rows were')} let pass by --allow-lookalikes ${rows}, as ${rows === 1 ? 'one was' : 'as many were'} of batch ${batchId} (${isoOf(atMs).slice(0, 10)}): look at ${rows === 1 ? 'it' : 'them'}, and take the number out of what starts by itself.`,
   ]
 }
 

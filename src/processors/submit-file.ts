@@ -217,5 +217,6 @@ export async function submitFile(
     throw error
   }
   if (reviewed.refusals.length > 0) return { kind: 'refused', reviewed }
-  return { kind: 'recorded', batchId: await reviewed.draft.record(actor, signal), review: reviewed.review }
+  const { draft, review, first } = reviewed
+  return { kind: 'recorded', batchId: await draft.record(actor, signal), review, lookalikes: first.lookalikes }
 }

@@ -36,7 +36,7 @@ const batchOf = (over: Partial<BatchView> = {}): BatchView => ({
   ...{ accountWaitsUntilMs: null, gatewayHealth: null },
   ...{ rows: 3, counts: { READY: 3 }, totals: [], moneyWarnings: 0, duplicateMoneyWarnings: 0, duplicateOf: {} },
   duplicatesChanged: 0,
-  ...{ doneLongAgo: null, clockHold: null, badRows: 0, expired: 0, shortRefunds: 0, moneyUnseen: 0 },
+  ...{ doneLongAgo: null, numberBefore: null, clockHold: null, badRows: 0, expired: 0, shortRefunds: 0, moneyUnseen: 0 },
   openOriginals: [],
   ...{ nextDueAtMs: NOW, nextExecuteAtMs: null, blocked: 0, blockedDue: 0, lateAnswers: 0 },
   ...{ resultsPath: null, resultsStale: false },

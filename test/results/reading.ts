@@ -115,7 +115,7 @@ const BATCH: BatchView = {
   moneyWarnings: 0,
   duplicateOf: {},
   duplicatesChanged: 0,
-  ...{ doneLongAgo: null, clockHold: null, badRows: 0, expired: 0, shortRefunds: 0, moneyUnseen: 0 },
+  ...{ doneLongAgo: null, numberBefore: null, clockHold: null, badRows: 0, expired: 0, shortRefunds: 0, moneyUnseen: 0 },
   openOriginals: [],
   nextDueAtMs: null,
   nextExecuteAtMs: null,

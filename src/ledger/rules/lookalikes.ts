@@ -1,5 +1,6 @@
 // Which recorded instructions count for one that looks like them, and for how long. Pure.
 
+import { type Actor, isOsActor } from '../../domain/actor.ts'
 import type { State } from '../../domain/states.ts'
 import { LONG_AGO_MS } from '../../domain/submission.ts'
 
@@ -16,6 +17,12 @@ export const COUNTS_FOR_A_WHILE: readonly State[] = ['IN_DOUBT', 'APPROVED']
  * saw was one of its requests: another may have been executed.
  */
 export const COUNTS_IF_SENT_TWICE: readonly State[] = ['DECLINED', 'FAILED', 'CANCELLED']
+
+/** Whether nobody may have looked at the rows that a number let pass: a script gives the same one every time. */
+export function isConstant(by: Actor | null): boolean {
+  if (by === null) return false
+  return isOsActor(by) ? by.terminal === null : by.kind === 'key'
+}
 
 export interface LookalikeWindow {
   /** Of sales, what was approved counts if it was sent at that moment or later. */

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest'
+import type { Actor } from '../../../src/domain/actor.ts'
 import { STATES } from '../../../src/domain/states.ts'
 import {
   COUNTS_ALWAYS,
   COUNTS_FOR_A_WHILE,
   COUNTS_IF_SENT_TWICE,
+  isConstant,
   likenessText,
   lookalikeWindow,
 } from '../../../src/ledger/rules/lookalikes.ts'
@@ -46,4 +48,14 @@ test('a likeness names the row and says what to do', () => {
   given({ reference: 'A', batchId: 'b1', rowNo: 2, state: 'APPROVED' })
     .when(likenessText)
     .then('it looks like A (row 2 of batch b1, APPROVED): same operation, amount and target')
+})
+
+test.each([
+  ['a person at a terminal', { terminal: 'pts/3' }, false],
+  ['cron', { terminal: null }, true],
+  ['a person of the console', { kind: 'person', id: 'p', name: 'Ann', address: null }, false],
+  ['a key', { kind: 'key', id: 'k', name: 'billing', address: null }, true],
+])('the number of %s may be a constant: %s', (_, over, isSo) => {
+  const os = { name: 'ann', uid: 1, host: 'h', terminal: null, login: null, sudo: null, as: null }
+  expect(isConstant(('kind' in over ? over : { ...os, ...over }) as Actor)).toBe(isSo)
 })

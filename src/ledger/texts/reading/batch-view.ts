@@ -7,10 +7,12 @@ import type { AccountId, BatchId } from '../../../domain/ids.ts'
 import type { Environment } from '../../../domain/merchant.ts'
 import type { State } from '../../../domain/states.ts'
 import { type DoneLongAgo, doneLongAgo } from '../../../domain/submission.ts'
+import { isConstant } from '../../rules/lookalikes.ts'
 import { approversOf } from '../approving/sheet.ts'
 import { IS_MONEY_UNSEEN, IS_UNSEEN } from '../conditions.ts'
 import { HOLDING_UP, IS_BLOCKED, ORDERS_HELD, ORDERS_IN_DOUBT, WAITS_FOR_CLOCK, WITHIN_CANARY } from '../orders.ts'
 import { isSubmittedAgain, originalOf, recordedAt } from '../originals.ts'
+import { toActor } from '../record/acts.ts'
 import { all, allExact, count, exists, one, type Script } from '../script.ts'
 import { parseHealth } from '../work/accounts.ts'
 import { limitReached } from '../work/daily-limit.ts'
@@ -46,6 +48,8 @@ interface BatchColumns {
   readonly results_path: string | null
   readonly results_version: number | null
   readonly needs_file: number
+  readonly lookalikes_allowed: number
+  readonly actor_id: number | null
   readonly approvals_needed: number
   readonly approvals_given: number
   readonly approval_until: number | null
@@ -102,6 +106,7 @@ export function* viewOf(batchId: BatchId): Script<BatchView> {
     duplicateMoneyWarnings: hasDuplicates ? yield* count(DUPLICATE_MONEY_WARNINGS, { batchId }) : 0,
     ...(hasDuplicates ? yield* duplicatesOf(batchId) : NO_DUPLICATES),
     doneLongAgo: yield* originalsAt(batchId, batch),
+    numberBefore: batch.lookalikes_allowed === 0 ? null : yield* numberBefore(batch),
     limitReached: hasWaiting ? yield* limitReached(batchId, batch.account_id) : null,
     ...(hasWaiting ? yield* nextDueIn(batchId) : NOTHING_DUE),
     clockHold: hasWaiting ? yield* clockHoldOf(batchId, batch) : null,
@@ -220,6 +225,19 @@ function* originalsAt(batchId: BatchId, { repeats_at: atMs, created_at: nowMs }:
   if (atMs === null) return null
   const { rows, ...last } = (yield* one<Pick<DoneLongAgo, 'batchId' | 'rows'>>(OLD_ORIGINALS, { batchId, atMs }))!
   return rows === 0 ? null : doneLongAgo({ ...last, rows, atMs }, nowMs)
+}
+
+const SAME_NUMBER = `
+    SELECT e.id AS "batchId", e.lookalikes_allowed AS rows, e.created_at AS "atMs" FROM batch e
+    WHERE e.account_id = :accountId AND e.stage = 'open' AND e.source = 'file' AND e.lookalikes_allowed = :allowed AND e.created_at < :createdAt
+    ORDER BY e.created_at DESC LIMIT 1`
+const ACTOR = 'SELECT parts FROM actor WHERE id = :id'
+
+function* numberBefore(batch: BatchColumns): Script<BatchView['numberBefore']> {
+  const { account_id: accountId, actor_id: id, lookalikes_allowed: allowed, created_at: createdAt } = batch
+  const actor = id === null ? undefined : yield* one<{ parts: string }>(ACTOR, { id })
+  if (!isConstant(toActor(actor?.parts ?? null))) return null
+  return (yield* one<NonNullable<BatchView['numberBefore']>>(SAME_NUMBER, { accountId, allowed, createdAt })) ?? null
 }
 
 type Blocked = Pick<BatchView, 'blocked' | 'blockedDue'>
