@@ -17,6 +17,7 @@ import { isSubmittedAgain, recordedAt } from '../originals.ts'
 import { noteAccepted } from '../record/accepted.ts'
 import { actorIdOf, byOf, recordAct } from '../record/acts.ts'
 import { addToDigest, beginDigest, keepDigest, type Recorded } from '../record/recorded.ts'
+import { IS_LIKE } from '../review/draft-rows.ts'
 import { holdsStill, type SeenUpTo } from '../review/since-review.ts'
 import { all, allExact, change, count, exists, one, type Script } from '../script.ts'
 import { canaryOfDraft } from './canary.ts'
@@ -93,8 +94,9 @@ interface Figures {
   readonly needsFile: boolean
   readonly retried: readonly { readonly rowNo: number; readonly supersedes: number }[]
   readonly sums: readonly Sum[]
-  /** See the column. */
+  /** See the columns. */
   readonly repeatsAtMs: number | null
+  readonly lookalikesAllowed: number
 }
 
 interface Sum {
@@ -108,6 +110,8 @@ interface Sum {
 }
 
 const HAS_CARD = "SELECT 1 FROM draft_row WHERE card IS NOT NULL AND state = 'READY' LIMIT 1"
+
+const IS_ANY_LIKE = `SELECT 1 FROM draft_row d WHERE (${IS_LIKE}) LIMIT 1`
 
 const RETRIED = 'SELECT row_no AS "rowNo", supersedes FROM draft_row WHERE supersedes IS NOT NULL ORDER BY row_no'
 
@@ -124,6 +128,8 @@ function* figuresOf(header: DraftHeader): Script<Figures> {
     retried: yield* all(RETRIED),
     sums: yield* allExact(SUMS),
     repeatsAtMs: yield* repeatsIn(header),
+    // A number may be said of a file that has none of them.
+    lookalikesAllowed: (yield* exists(IS_ANY_LIKE)) ? (header.lookalikesAllowed ?? 0) : 0,
   }
 }
 
@@ -154,7 +160,7 @@ const INSERT_BATCH = `
 
 function* insertBatch(header: DraftHeader, actor: Actor, batchId: BatchId, figures: Figures): Script<void> {
   const { accountId, fileName, fileSha256, runKey, fingerprint, nowMs, maxDeclinedPercent, queued } = header
-  const { rows, canary, needsFile, repeatsAtMs } = figures
+  const { rows, canary, needsFile, repeatsAtMs, lookalikesAllowed } = figures
   const inserted = yield* all(INSERT_BATCH, {
     batchId,
     accountId,
@@ -176,7 +182,7 @@ function* insertBatch(header: DraftHeader, actor: Actor, batchId: BatchId, figur
     canaryRowNo: canary?.rowNo ?? null,
     maxDeclinedPercent,
     needsFile: needsFile ? 1 : 0,
-    lookalikesAllowed: header.lookalikesAllowed ?? 0,
+    lookalikesAllowed,
     captureTolerance: header.captureTolerance,
     expiresAfterMs: header.expiresAfterMs ?? null,
     repeatsAtMs,
