@@ -29,6 +29,20 @@ export function describeLookalikes(): void {
     const count = async (rows: readonly Instruction[], over: Partial<DraftHeader> = {}) =>
       (await check(rows, over)).review.lookalikes
 
+    test.each([
+      [' (corr.)', 1],
+      ['-neu', 1],
+      ['_Corrected', 1],
+      ['b', 0], // a second card holder
+      ['0', 0],
+    ])('in a roster is no row but a corrected one beside the first: %s, %i', async (suffix, found) => {
+      const header = { runKey: '2026-12' }
+      const [first, other] = [sale('2026-12/R-3', '41'), sale(`2026-12/R-3${suffix}`, '41', { xtlOrderId: 'X2' })]
+      expect(await count([first, other], header)).toBe(found)
+      await submit(ledger, accountId, [first], header)
+      expect(await count([first, other], header)).toBe(found)
+    })
+
     test('in a file are later rows with the same operation, amount and order', async () => {
       const rows = [
         refund('A', { orderId: '55' }),

@@ -3,8 +3,9 @@
 import type { DraftHeader, DraftReview } from '../../../domain/draft.ts'
 import { Fault } from '../../../domain/fault.ts'
 import { MOST_MINOR } from '../../rules/arriving.ts'
+import { CORRECTED } from '../../rules/lookalikes.ts'
 import type { OddNeighbour } from '../../rules/neighbours.ts'
-import { EXECUTED, IS_VISIBLE, isAnyRecorded, LAST_RESTORED_AT } from '../conditions.ts'
+import { EXECUTED, IS_VISIBLE, isAnyRecorded, LAST_RESTORED_AT, listOf } from '../conditions.ts'
 import { refuseOtherSpelling } from '../intake/run-keys.ts'
 import { change, count, exists, one, type Script } from '../script.ts'
 import { aboveLimit } from './above-limit.ts'
@@ -225,13 +226,18 @@ function* refuseFaulty(): Script<void> {
     WHERE d.row_no IN (SELECT row_no FROM draft_fault)`)
 }
 
+/** Whether the reference of row `d` is that of the other one with such a word behind it. */
+const isCorrectionOf = (other: 'o' | 'i') =>
+  `(substr(d.reference, 1, length(${other}.reference)) = ${other}.reference
+        AND lower(rtrim(ltrim(substr(d.reference, length(${other}.reference) + 1), ' -_.~/('), ' .)')) IN (${listOf(CORRECTED)}))`
+
 /**
  * Whether row `d` and another one are two sales of one roster: two customers of one run, each under a reference of its own, may
  * share card and price. Of a recorded row this holds only as long as the file still has it: else references may have moved on.
  */
 function isOfOneRoster(other: 'o' | 'i'): string {
   return `(d.run_key IS NOT NULL AND ${other}.run_key = d.run_key AND d.order_id IS NULL AND d.operation IN ('CAPTURE', 'AUTH')
-        AND d.made = 0 AND ${other}.made = 0)`
+        AND d.made = 0 AND ${other}.made = 0 AND NOT ${isCorrectionOf(other)})`
 }
 
 /** Marks accepted rows that look like an earlier row of the file or a recorded one under another reference; counts them. */
