@@ -6,6 +6,7 @@ import type { AccountId } from '../domain/ids.ts'
 import type { Merchant } from '../domain/merchant.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
+import { assertNoOtherLedger } from './other-ledgers.ts'
 
 /** The account of a merchant in this ledger; made on first use. */
 export function accountOf(ledger: Ledger, merchant: Merchant, clock: Clock): Promise<AccountId> {
@@ -17,11 +18,13 @@ export function accountOf(ledger: Ledger, merchant: Merchant, clock: Clock): Pro
  * it has the other one.
  */
 export async function sendingAccountOf(
-  { clock, actor }: Pick<App, 'clock' | 'actor'>,
+  app: App,
   ledger: Ledger,
   merchant: Merchant,
   tell: (text: string) => void,
 ): Promise<AccountId> {
+  const { clock, actor } = app
+  await assertNoOtherLedger(app, ledger, merchant)
   const accountId = await accountOf(ledger, merchant, clock)
   const { name, environment } = merchant
   if (environment === null) return accountId

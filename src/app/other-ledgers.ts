@@ -1,10 +1,13 @@
 // Other ledgers of the accounts that are configured here. Each would send the same file: two of them know nothing of each other.
 
+import { createHash } from 'node:crypto'
 import type { App } from '../app.ts'
+import { Fault } from '../domain/fault.ts'
 import type { Merchant } from '../domain/merchant.ts'
 import { shown } from '../domain/problem.ts'
+import { words } from '../domain/words.ts'
 import { type AccountMark, markAccount, otherMarks } from '../files/account-marks.ts'
-import { accountKeyOf } from './accounts.ts'
+import type { Ledger } from '../ports/ledger/ledger.ts'
 
 export interface OtherLedger {
   readonly merchant: string
@@ -18,7 +21,7 @@ export async function otherLedgers(
   ledgerId: string | null,
   { keeps, of = [...app.config.merchants.values()] }: { keeps: boolean; of?: readonly Merchant[] },
 ): Promise<readonly OtherLedger[]> {
-  const merchants = of.filter(isElsewhere).map((merchant) => ({ name: merchant.name, account: accountKeyOf(merchant) }))
+  const merchants = of.filter(isElsewhere).map((merchant) => ({ name: merchant.name, account: markedAs(merchant) }))
   const found: OtherLedger[] = []
   const known = new Set<string>()
   for (const { name, account } of merchants) {
@@ -39,6 +42,36 @@ export async function otherLedgers(
     for (const id of inRedis.get(account) ?? [])
       if (!known.has(id)) found.push({ merchant: name, says: `ledger ${shown(id)}, as the shared Redis says` })
   return found
+}
+
+/** What one ledger has sent, another does not know. */
+export function whyOneLedger(others: readonly OtherLedger[]): string {
+  const known = others.map(({ merchant, says }) => `Merchant ${merchant} has a ledger already: ${says}.`).join(' ')
+  return `${known} What one ledger has sent another does not know, and would send again.`
+}
+
+/** Before a ledger sends for an account for the first time: where it was made, the account may not have been configured yet. */
+export async function assertNoOtherLedger(app: App, ledger: Ledger, merchant: Merchant): Promise<void> {
+  if (!isElsewhere(merchant) || (await ledger.accounts()).some(({ name }) => name === merchant.name)) return
+  const others = await otherLedgers(app, ledger.ledgerId, { keeps: false, of: [merchant] })
+  if (others.length === 0 || (await isMeant(app, ledger.ledgerId, merchant))) return
+  throw new Fault(
+    'usage',
+    words`${whyOneLedger(others)} Nothing was sent. Use that ledger (TRANCHE_DATA_DIR, TRANCHE_LEDGER_URL), or say that a second one is meant: ${{ act: 'init', beside: true }}`,
+  )
+}
+
+/** A person who was told of the others made this ledger all the same: it has a mark. */
+async function isMeant({ config }: App, ledgerId: string, merchant: Merchant): Promise<boolean> {
+  const marks = await Promise.all(config.accountMarksDirs.map((dir) => otherMarks(dir, markedAs(merchant), null)))
+  return marks.flat().some((mark) => mark.ledgerId === ledgerId)
+}
+
+/** One account may be reached by several addresses. */
+function markedAs({ url, username }: Merchant): string {
+  const { hostname, pathname } = new URL(url)
+  const address = `${hostname.replace(/^www\./, '')}${pathname.replace(/\/+$/, '')}`
+  return createHash('sha256').update(`${address}\n${username}`).digest('hex')
 }
 
 /** A gateway on the machine itself is one for trials. */

@@ -2,7 +2,7 @@
 
 import { ledgerExists } from '../app/data-directory.ts'
 import { makeLedger, openLedger } from '../app/ledger.ts'
-import { otherLedgers } from '../app/other-ledgers.ts'
+import { otherLedgers, whyOneLedger } from '../app/other-ledgers.ts'
 import { existsOnServer } from '../app/server-ledger.ts'
 import type { App } from '../app.ts'
 import { Fault } from '../domain/fault.ts'
@@ -19,7 +19,9 @@ export async function init(app: App, { yes = false }: InitArguments, terminal: T
   if (!(await isMade(app))) await askForAnother(app, yes, terminal)
   const { ledgerId, made } = await makeLedger(app)
   if (made) await noteMade(app, terminal)
-  await otherLedgers(app, ledgerId, { keeps: true })
+  // A ledger that is there already may have been made before its accounts were configured: nobody was asked then.
+  const isMeant = made || yes || (await otherLedgers(app, ledgerId, { keeps: false })).length === 0
+  if (isMeant) await otherLedgers(app, ledgerId, { keeps: true })
   terminal.object({ ledger: app.paths.ledger, ledger_id: ledgerId, made })
   terminal.data(
     made
@@ -34,12 +36,10 @@ async function isMade(app: App): Promise<boolean> {
   return ledgerServer === null ? ledgerExists(app) : existsOnServer(ledgerServer)
 }
 
-/** What one ledger has sent, another does not know. */
 async function askForAnother(app: App, yes: boolean, terminal: Terminal): Promise<void> {
   const others = yes ? [] : await otherLedgers(app, null, { keeps: false })
   if (others.length === 0) return
-  const known = others.map(({ merchant, says }) => `Merchant ${merchant} has a ledger already: ${says}.`).join(' ')
-  const why = `${known} What one ledger has sent another does not know, and would send again.`
+  const why = whyOneLedger(others)
   if (!mayAsk(terminal))
     throw new Fault(
       'usage',

@@ -52,7 +52,8 @@ export type Act =
   | { readonly act: 'cancel-batch'; readonly batchId: string }
   | { readonly act: 'diagnose'; readonly look: 'usual' | 'whole' | 'deep' }
   | { readonly act: 'enable-endpoint'; readonly endpoint: string }
-  | { readonly act: 'init' }
+  /** `beside`: another ledger of the account is meant. */
+  | { readonly act: 'init'; readonly beside?: true }
   | { readonly act: 'list-doubts'; readonly toFile: boolean }
   /** To a server, as the settings name it. */
   | { readonly act: 'migrate' }

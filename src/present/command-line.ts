@@ -123,7 +123,7 @@ function actText(act: Exclude<Act, { readonly act: 'run-again' }>): string {
     case 'enable-endpoint':
       return `webhooks enable ${act.endpoint}`
     case 'init':
-      return 'init'
+      return act.beside === true ? 'init --yes' : 'init'
     case 'list-doubts':
       return act.toFile ? 'in-doubt list --out FILE' : 'in-doubt list'
     case 'migrate':

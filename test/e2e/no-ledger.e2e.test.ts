@@ -90,6 +90,16 @@ test('init asks before an account of this machine gets a second ledger, and doct
   )
   expect((await office.trancheWith(clerk, 'doctor')).stdout).toMatch(/^WARN accounts: .*d\/ledger\.db/m)
   expect([statSync(marks).mode & 0o7777, readdirSync(marks).length]).toEqual([0o1777, 3])
+
+  // One that was made before its account was configured is not used for it before somebody says that it is meant.
+  const early = { TRANCHE_DATA_DIR: office.path('early') }
+  const input = await office.put('in.csv', toCsv(refunds(1)))
+  expect((await office.trancheWith({ ...early, TRANCHE_GATEWAY_USERNAME: 'first' }, 'init')).code).toBe(0)
+  expect((await office.trancheWith(early, 'init')).code).toBe(0)
+  const used = await office.trancheWith(early, 'submit', input)
+  expect([used.code, used.stderr]).toEqual([2, expect.stringMatching(/d\/ledger\.db; .*tranche init --yes/s)])
+  expect((await office.trancheWith(early, 'init', '--yes')).code).toBe(0)
+  expect((await office.trancheWith(early, 'submit', input)).code).toBe(0)
 })
 
 test('no mark is left in a folder that somebody put there, nor for a gateway of this machine', async () => {

@@ -13,6 +13,7 @@ describe('the command line spells', () => {
     [{ set: 'not-a-card', to: 'code' }, '--not-a-card "code"'],
     [{ set: 'canary', to: null }, '--canary'],
     [{ act: 'init' }, 'tranche init'],
+    [{ act: 'init', beside: true }, 'tranche init --yes'],
     [{ act: 'adopt', as: 'moved' }, 'tranche adopt --moved --reason TEXT'],
     [{ act: 'adopt-merchant', merchant: 'shop' }, 'tranche adopt --merchant shop --reason TEXT'],
     [{ act: 'diagnose', look: 'whole' }, 'tranche doctor --whole'],
