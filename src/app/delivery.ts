@@ -6,17 +6,15 @@ import { join } from 'node:path'
 import type { App } from '../app.ts'
 import type { DeliveryHold, ToldTo } from '../ports/ledger/events.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
-import type { RedisAddress } from '../queues/connection.ts'
 import { bodyMaker } from './events.ts'
 import { openLedger } from './ledger.ts'
 
 export interface DeliveryOptions {
-  /** null: outcomes for queues wait for a process that has one. */
-  readonly redis: RedisAddress | null
   readonly onAttempt?: (endpointId: string, result: 'delivered' | 'failed') => void
 }
 
-export async function startDelivery(app: App, { redis, onAttempt = () => {} }: DeliveryOptions) {
+/** Services listen on the Redis that is configured and on no other: without it, outcomes for queues wait for a process that has it. */
+export async function startDelivery(app: App, { onAttempt = () => {} }: DeliveryOptions = {}) {
   const [{ deliverEvents }, { createPublishing }, { createWebhooks }, { createSender }, { openOutcomeQueues }] =
     await Promise.all([
       import('../processors/deliver-events.ts'),
@@ -28,7 +26,8 @@ export async function startDelivery(app: App, { redis, onAttempt = () => {} }: D
   const { clock, log, config, scrub } = app
   const ledger = await openLedger(app, 'looks')
   const bodyOf = bodyMaker(app, ledger.ledgerId)
-  const queues = redis === null ? null : openOutcomeQueues({ address: redis, prefix: config.redisPrefix })
+  const { redisUrl, redisPrefix: prefix } = config
+  const queues = redisUrl === null ? null : openOutcomeQueues({ address: { url: redisUrl.reveal() }, prefix })
   const standing = new Map(
     Array.from(config.merchants.values(), ({ name, outcomes }) => [
       name,

@@ -114,7 +114,7 @@ export async function startWork(app: App, ledger: Ledger, redis: RedisAddress, o
   }
   try {
     // Only now: a ledger that may be an older state has stopped this process by then.
-    if (options.only === null) delivery = await openDelivery(app, redis, watched)
+    if (options.only === null) delivery = await openDelivery(app, watched)
   } catch (error) {
     await stop()
     throw error
@@ -127,9 +127,9 @@ export async function startWork(app: App, ledger: Ledger, redis: RedisAddress, o
 
 type Delivery = Awaited<ReturnType<typeof openDelivery>>
 
-async function openDelivery(app: App, redis: RedisAddress, { webhookAttempted: onAttempt }: WatchedWork) {
+async function openDelivery(app: App, { webhookAttempted: onAttempt }: WatchedWork) {
   const { startDelivery } = await import('./delivery.ts')
-  return startDelivery(app, { redis, onAttempt })
+  return startDelivery(app, { onAttempt })
 }
 
 interface DispatchParts extends Pick<SlicesOptions, 'ledgerId' | 'concurrency' | 'work'> {

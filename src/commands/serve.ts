@@ -201,9 +201,7 @@ type Beside = Awaited<ReturnType<typeof startBeside>>
 /** What a worker does beside its work, and its own worker for this process: figures, and events to whom they are for. */
 async function startBeside(app: App, ledger: Ledger) {
   const { metrics, close } = await openWatching(app, ledger, null)
-  const { redisUrl } = app.config
   const delivery = await startDelivery(app, {
-    redis: redisUrl === null ? null : { url: redisUrl.reveal() },
     onAttempt: (endpoint, result) => metrics?.webhookAttempted(endpoint, result),
   }).catch(async (error: unknown) => {
     await close()

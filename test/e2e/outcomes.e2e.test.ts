@@ -9,6 +9,7 @@ import { eventFaults } from '../../src/events/schema.ts'
 import { type Office, openOffice, type Said, until } from '../fixtures/cli.ts'
 import { orderOf, preparationFor, refunds, toCsv } from '../fixtures/files.ts'
 import { openReceiver, type Receiver } from '../fixtures/receivers.ts'
+import { openRedisServer } from '../fixtures/redis.ts'
 
 let office: Office
 const closing: (() => Promise<unknown>)[] = []
@@ -27,6 +28,23 @@ async function endpoint(url: string, ...options: readonly string[]): Promise<{ i
   const { code, stderr, last } = await office.tranche('webhooks', 'add', url, '--allow-private', '--json', ...options)
   expect([code, stderr]).toEqual([0, expect.any(String)])
   return last as { id: string; secret: string }
+}
+
+/** A Redis that services reach, and what one of them hears there. */
+async function service(outcomes: string) {
+  const redis = await openRedisServer(office.path('r.sock'))
+  closing.push(async () => redis[Symbol.asyncDispose]())
+  const client = new TrancheClient({ redis: { path: redis.path }, outcomes })
+  closing.push(() => client.close())
+  const heard: OutcomeEvent[] = []
+  const listening = client.onOutcome((event) => void heard.push(event))
+  closing.push(() => listening.close())
+  return { env: { TRANCHE_REDIS_URL: redis.path }, client, heard }
+}
+
+function refund(n: number, amount = '1.00') {
+  const of = { reference: `R-${n}`, amount, request_currency: 'EUR', request_ref_po_id: orderOf(n) } as const
+  return { transaction_type: 'REFUND', ...of } as const
 }
 
 const WITHOUT_OWN = {
@@ -68,24 +86,30 @@ test('a batch is told to a webhook, signed, and the events of the record are the
 test('a service hears in its queue what becomes of its message, and of one that is refused', async () => {
   office = await openOffice()
   office.sandbox.prepare(preparationFor(refunds(2)))
-  await office.worker()
-  const client = new TrancheClient({ redis: { path: office.redisSocket }, outcomes: 'billing' })
-  closing.push(() => client.close())
-  const heard: OutcomeEvent[] = []
-  const listening = client.onOutcome((event) => void heard.push(event))
-  closing.push(() => listening.close())
-  const refund = (n: number, amount: string) =>
-    client.submit({
-      ...{ transaction_type: 'REFUND', reference: `R-${n}`, amount, request_currency: 'EUR' },
-      request_ref_po_id: orderOf(n),
-    })
-  const { batch } = await refund(1, '1.00')
-  await refund(2, 'ten').catch(() => {})
+  const { env, client, heard } = await service('billing')
+  await office.worker(env)
+  const { batch } = await client.submit(refund(1))
+  await client.submit(refund(2, 'ten')).catch(() => {})
   await until('both are told', () => heard.length >= 2)
   const told = heard.map(({ type, data }) => [type, data.reference, (data as Said).state, data.final].join(' '))
   expect(new Set(told)).toEqual(new Set(['row.refused R-2  true', 'row.settled R-1 APPROVED true']))
   expect(heard.find(({ type }) => type === 'row.settled')?.subject).toBe(`batch/${batch}/row/1`)
   for (const event of heard) expect(eventFaults(event)).toEqual([])
+})
+
+test('what a worker without the Redis of the services settles is told to them by the next one that has it', async () => {
+  office = await openOffice()
+  office.sandbox.prepare(preparationFor(refunds(1)))
+  const { env, client, heard } = await service('billing')
+  const first = await office.worker(env)
+  const later = new Date(Date.now() + 86_400_000).toISOString()
+  const { batch } = await client.submit({ ...refund(1), execute_at: later })
+  first.kill('SIGTERM')
+  await first.ended
+  expect((await office.tranche('cancel', batch, '--reason', 'a test')).code).toBe(0)
+  expect((await office.tranche('worker', '--until-idle')).code).toBe(0)
+  const next = await office.worker(env)
+  await until('the cancellation is told', () => heard.some(({ type }) => type === 'row.settled'), next)
 })
 
 test('a merchant has a queue that is told of files as well', async () => {
@@ -96,16 +120,12 @@ test('a merchant has a queue that is told of files as well', async () => {
     'tranche.yaml',
     `merchants:\n  default:\n    url: ${url}\n    username: shop\n    password_file: password\n    outcomes: ledger\n`,
   )
-  const env = { TRANCHE_CONFIG: config, ...WITHOUT_OWN }
+  const { env: ofRedis, heard } = await service('ledger')
+  const env = { TRANCHE_CONFIG: config, ...WITHOUT_OWN, ...ofRedis }
   office.sandbox.prepare(preparationFor(refunds(2)))
   const submitted = await office.trancheWith(env, 'submit', await office.put('refunds.csv', toCsv(refunds(2))))
   expect(submitted.code).toBe(0)
   await office.worker(env)
-  const client = new TrancheClient({ redis: { path: office.redisSocket }, outcomes: 'ledger' })
-  closing.push(() => client.close())
-  const heard: OutcomeEvent[] = []
-  const listening = client.onOutcome((event) => void heard.push(event))
-  closing.push(() => listening.close())
   await until('both rows are told', () => heard.length >= 2)
   expect(heard.map(({ type }) => type)).toEqual(['row.settled', 'row.settled'])
 })
