@@ -40,8 +40,19 @@ export async function attentionNow(
   const nowMs = app.clock.nowMs()
   const proposals = (await ledger.proposals(nowMs)).filter((one) => merchant === null || one.merchant === merchant)
   const refused = merchant === null ? await refusedFiles(ledger) : []
-  const seen = { alarm, batches, accounts, workers, endpoints, proposals: proposals.length, refused, nowMs }
+  const untoldSinceMs = merchant === null ? await untoldSince(app, ledger) : null
+  const seen = {
+    ...{ alarm, batches, accounts, workers, endpoints, proposals: proposals.length, refused, untoldSinceMs, nowMs },
+  }
   return { workers, attention: attentionIn(seen), proposals }
+}
+
+/** Of the queues that messages name, and of those of a whole merchant. */
+async function untoldSince({ config }: App, ledger: Pick<Ledger, 'untoldSinceMs'>): Promise<number | null> {
+  const standing = [...config.merchants.values()].filter(({ outcomes }) => outcomes !== null).map(({ name }) => name)
+  const waiting = await Promise.all([null, ...standing].map((merchant) => ledger.untoldSinceMs(merchant)))
+  const found = waiting.filter((sinceMs) => sinceMs !== null)
+  return found.length === 0 ? null : Math.min(...found)
 }
 
 async function refusedFiles(ledger: Ledger): Promise<NonNullable<Seen['refused']>> {

@@ -47,6 +47,8 @@ export type Attention =
   | { readonly code: 'silent'; readonly worker: WorkerView }
   /** Messages of services that nobody takes, or that another ledger takes. */
   | { readonly code: 'intake'; readonly trouble: IntakeTrouble }
+  /** Outcomes that services asked for in queues, and that no process has told them. */
+  | { readonly code: 'outcomes'; readonly waitMs: number }
   /** Rows that are due, and nobody who sends them. */
   | { readonly code: 'unsent'; readonly batchId: BatchId; readonly why: Why }
 
@@ -68,6 +70,8 @@ export interface Seen {
   readonly proposals?: number
   /** By inbox; absent: none of them is asked for. */
   readonly refused?: readonly { readonly folder: string; readonly files: number }[]
+  /** Since when outcomes for queues wait; null or absent: none do, or they are not asked for. */
+  readonly untoldSinceMs?: number | null
   readonly nowMs: number
 }
 
@@ -79,6 +83,7 @@ export function attentionIn({
   endpoints = [],
   proposals = 0,
   refused = [],
+  untoldSinceMs = null,
   nowMs,
 }: Seen): readonly Attention[] {
   const sum = (state: 'IN_DOUBT' | 'SENDING') => batches.reduce((rows, batch) => rows + countIn(batch, state), 0)
@@ -117,6 +122,9 @@ export function attentionIn({
     ...batches.flatMap(({ batchId, limitReached }): Attention[] =>
       limitReached === null || limitReached.untilMs <= nowMs ? [] : [{ code: 'daily-limit', batchId, ...limitReached }],
     ),
+    ...(untoldSinceMs === null || untoldSinceMs > nowMs - UNTOLD_MS
+      ? []
+      : [{ code: 'outcomes', waitMs: nowMs - untoldSinceMs } as const]),
     ...batches.flatMap((batch) => unsentIn(batch, workers, nowMs)),
     ...batches.flatMap(toMendIn),
     ...refused.flatMap((one): Attention[] => (one.files === 0 ? [] : [{ code: 'refused-files', ...one }])),
@@ -139,6 +147,8 @@ function toMendIn(batch: BatchView): Attention[] {
   return toMend.flatMap(([code, rows]) => (rows > 0 ? [{ code, batchId, fileName, rows }] : []))
 }
 
+/** Longer than a Redis takes to fail over, and than a process to be replaced. */
+const UNTOLD_MS = 60_000
 /** Longer than the pause between two workers of a crontab. */
 const UNSENT_MS = 900_000
 

@@ -46,6 +46,7 @@ function exitCodeOf({ code }: Attention): 3 | 4 | 5 | 6 {
     case 'daily-limit':
     case 'endpoint-disabled':
     case 'intake':
+    case 'outcomes':
       return EXIT.stopped
   }
 }
@@ -156,6 +157,11 @@ export function attentionWords(one: Attention, ledgerPath: string): { readonly w
       return { what: 'worker', says: workerWords(one.worker) }
     case 'intake':
       return { what: 'messages', says: intakeText(one.trouble) }
+    case 'outcomes': {
+      const since = durationText(Math.round(one.waitMs / 1_000))
+      const says = `services have waited for outcomes in their queues for ${since}. Nothing of them is lost: a worker or tranche serve tells them as soon as it has TRANCHE_REDIS_URL and that Redis takes them`
+      return { what: 'outcomes', says }
+    }
   }
 }
 

@@ -134,6 +134,8 @@ test.each<readonly [string, Seen, readonly string[], number]>([
     [],
     0,
   ],
+  ['outcomes that nobody has told for a minute', seen({ untoldSinceMs: 840_010 }), ['outcomes'], 6],
+  ['outcomes of a moment ago', seen({ untoldSinceMs: 840_011 }), [], 0],
   ['a ledger that may be a copy', seen({ alarm: { kind: 'backup', noticed: 'it is a backup' } }), ['alarm'], 6],
   [
     'a stop before doubts',

@@ -33,6 +33,8 @@ export interface EventLedger {
   /** Up to where queues for outcomes have been told. */
   publishedUpTo(): Promise<EventPosition>
   keepPublished(position: EventPosition): Promise<void>
+  /** When the first row ended, or came into doubt, that queues are not told of yet: one that names a queue, or one of this merchant. null: none. */
+  untoldSinceMs(merchant: string | null): Promise<number | null>
   /** One process at a time tells either kind. Resolves to what lets the next one; null: another does. It ends with its process. */
   holdDelivery(to: ToldTo): Promise<DeliveryHold | null>
 }

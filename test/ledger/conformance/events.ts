@@ -154,6 +154,22 @@ export function describeEvents(): void {
       expect(queuesOf('batch.paused')).toEqual([['tranche-outcome-audit', 'tranche-outcome-shop']])
     })
 
+    test('say since when a queue has not been told: one that a message names, or one of a merchant', async () => {
+      const settle = async (reference: string, replyTo: string | null) => {
+        const answer = await ledger.recordMessage(messageOf(accountId, refund(reference), { replyTo }))
+        await work(ledger, (answer as { batchId: BatchId }).batchId, reference, 'APPROVED')
+      }
+      const untold = async () => [await ledger.untoldSinceMs(null), await ledger.untoldSinceMs('default')]
+      expect(await untold()).toEqual([null, null])
+      await settle('A', null)
+      expect(await untold()).toEqual([null, NOW + 300])
+      expect(await ledger.untoldSinceMs('another')).toBeNull()
+      await settle('B', 'tranche-outcome-shop')
+      expect(await untold()).toEqual([NOW + 300, NOW + 300])
+      await ledger.keepPublished(await ledger.eventsEnd())
+      expect(await untold()).toEqual([null, null])
+    })
+
     test('are the same for every reader, wherever it begins, and grow at the end only', async () => {
       const references = Array.from({ length: 12 }, (_, i) => `R${i}`)
       const batchId = await submit(

@@ -5,11 +5,16 @@ import type { EventLedger } from '../../../ports/ledger/events.ts'
 import { type Engine, FAULTING } from '../engine.ts'
 import { change, exists, one, type Script } from '../script.ts'
 import { gather, hasNews } from './gather.ts'
-import { endOf, eventsBetween, factsOf } from './page.ts'
+import { endOf, eventsBetween, factsOf, IS_TOLD, NAMES_QUEUE } from './page.ts'
 
 const PUBLISHED = "SELECT move, event FROM told_up_to WHERE reader = 'queues'"
 const ANY_QUEUE = `
     SELECT 1 AS n WHERE EXISTS (SELECT 1 FROM reply_to) OR EXISTS (SELECT 1 FROM refused WHERE reply_to IS NOT NULL)`
+const UNTOLD = `
+    SELECT m.at AS "atMs" FROM move m
+    WHERE m.id > coalesce((SELECT move FROM told_up_to WHERE reader = 'queues'), 0) AND ${IS_TOLD} AND (${NAMES_QUEUE} OR EXISTS (
+      SELECT 1 FROM instruction i JOIN account a ON a.id = i.account_id WHERE i.id = m.row_id AND a.name = :merchant))
+    ORDER BY m.id LIMIT 1`
 const KEEP = `
     INSERT INTO told_up_to (reader, move, event) VALUES ('queues', :move, :event)
     ON CONFLICT (reader) DO UPDATE SET move = excluded.move, event = excluded.event`
@@ -50,6 +55,11 @@ export function eventsOn(
       }),
     isAnyQueueAsked: () => engine.read(() => exists(ANY_QUEUE)),
     publishedUpTo: () => engine.read(published),
+    untoldSinceMs: (merchant) =>
+      engine.read(function* () {
+        if (merchant === null && !(yield* exists('SELECT 1 AS n FROM reply_to LIMIT 1'))) return null
+        return (yield* one<{ atMs: number }>(UNTOLD, { merchant: merchant ?? '' }))?.atMs ?? null
+      }),
     keepPublished: ({ move, event }) => engine.write(() => change(KEEP, { move, event }), FAULTING),
   }
 }

@@ -22,17 +22,18 @@ export function* endOf(): Script<EventPosition> {
 }
 
 /** Moves that are told: into a state in which a row stays, and out of doubt. */
-const IS_TOLD = "(m.to_state NOT IN ('READY', 'SENDING') OR m.from_state = 'IN_DOUBT')"
+export const IS_TOLD = "(m.to_state NOT IN ('READY', 'SENDING') OR m.from_state = 'IN_DOUBT')"
 
 const MOVE = `
     SELECT m.id, m.row_id AS "rowId", m.attempt, m.from_state AS "from", m.to_state AS "to", m.cause, m.at AS "atMs", m.reason, m.answered,
       i.batch_id AS "batchId", i.row_no AS "rowNo", a.name AS merchant, i.reference, i.operation,
       CAST(i.amount_minor AS TEXT) AS "amountMinor", i.currency, i.order_id AS "orderId", i.xtl_order_id AS "xtlOrderId", i.warning
     FROM move m JOIN instruction i ON i.id = m.row_id JOIN account a ON a.id = i.account_id`
+export const NAMES_QUEUE = 'EXISTS (SELECT 1 FROM reply_to r WHERE r.row_id = m.row_id)'
 const ROWS: Readonly<Record<RowsAsked, string>> = {
   all: IS_TOLD,
   doubts: "(m.to_state = 'IN_DOUBT' OR m.from_state = 'IN_DOUBT')",
-  asked: `${IS_TOLD} AND EXISTS (SELECT 1 FROM reply_to r WHERE r.row_id = m.row_id)`,
+  asked: `${IS_TOLD} AND ${NAMES_QUEUE}`,
 }
 const movesOf = (asked: RowsAsked) =>
   `${MOVE} WHERE m.id > :move AND m.id <= :upTo AND ${ROWS[asked]} ORDER BY m.id LIMIT ${EVENTS_PER_PAGE}`
