@@ -79,7 +79,51 @@ export type Instruction = BatchInstruction & {
   readonly accept?: readonly ('execute_at' | 'above_limit')[]
 }
 
-export interface Batch {
+type Type = BatchInstruction['transaction_type']
+type OfType<Named extends Type> = Extract<BatchInstruction, { readonly transaction_type: Named }>
+type Lacking<One, Field extends PropertyKey> = One extends unknown
+  ? Omit<One, Field> & { readonly [Lacked in Field & keyof One]?: One[Lacked] }
+  : never
+/** Up to 1,000. */
+type Rows<One> = { readonly instructions: readonly [One, ...One[]] }
+
+interface NoType {
+  readonly transaction_type?: never
+}
+interface NoCurrency {
+  readonly request_currency?: never
+}
+interface OneCurrency {
+  /** Of amounts that name none. */
+  readonly request_currency: string
+}
+interface OneType<Named extends Type> {
+  /** Of instructions that name none. */
+  readonly transaction_type: Named
+}
+
+/** What its instructions have in common stands beside them once. */
+type Common =
+  | (NoType & NoCurrency & Rows<BatchInstruction>)
+  | (NoType & OneCurrency & Rows<Lacking<BatchInstruction, 'request_currency'>>)
+  | {
+      [Named in Type]: OneType<Named> &
+        (
+          | (NoCurrency & Rows<BatchInstruction | Lacking<OfType<Named>, 'transaction_type'>>)
+          | (OneCurrency &
+              Rows<
+                | Lacking<BatchInstruction, 'request_currency'>
+                | Lacking<OfType<Named>, 'transaction_type' | 'request_currency'>
+              >)
+        )
+    }[Type]
+
+export type Batch = BatchOptions & Common
+
+interface BatchOptions {
+  /** ISO 8601 with an offset; of instructions that name none. */
+  readonly execute_at?: string
+  readonly expires_at?: string
   /** Yours: one name is one batch of the account for ever, `[A-Za-z0-9._-]{1,64}`. */
   readonly batch: string
   /** Needed where the installation has several. */
@@ -91,8 +135,6 @@ export interface Batch {
   readonly allow_execute_at?: number
   /** How many instructions are meant although their amount is above the limit of a day. */
   readonly allow_above_limit?: number
-  /** Up to 1,000. */
-  readonly instructions: readonly [BatchInstruction, ...BatchInstruction[]]
 }
 
 export type State = 'PENDING' | 'SENDING' | 'APPROVED' | 'DECLINED' | 'FAILED' | 'CANCELLED' | 'IN_DOUBT'

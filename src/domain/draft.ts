@@ -51,6 +51,8 @@ export interface QueuedBatch {
   readonly name: string
   /** See `IntakeMessage`. */
   readonly queuedAtMs?: number | undefined
+  /** The queue that is told what becomes of its rows. Absent or null: none. */
+  readonly replyTo?: string | null
 }
 
 export interface DraftHeader {

@@ -83,6 +83,8 @@ export type ParsedBatch =
       readonly merchant: string
       readonly name: string
       readonly runKey: string | null
+      /** The queue that is told what becomes of its rows; null: none. */
+      readonly replyTo: string | null
       readonly allowLookalikes: number
       readonly allowExecuteAt: number
       readonly allowAboveLimit: number

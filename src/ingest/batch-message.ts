@@ -13,6 +13,7 @@ import {
   type MessageAccount,
   OF_BOTH,
   OF_INSTRUCTION,
+  REPLY_TO,
   readInstruction,
   refused,
   refusedFor,
@@ -40,6 +41,7 @@ const SCHEMA = z
         'Yours: one name is one batch of the account for ever. The same again is the same batch; other content under it is refused.',
       )
       .regex(BATCH_NAME),
+    reply_to: REPLY_TO,
     transaction_type: z.enum(TRANSACTION_TYPES).describe('Of instructions that name none.').optional(),
     request_currency: OF_INSTRUCTION.request_currency.describe('ISO 4217; of amounts that name none.'),
     execute_at: OF_INSTRUCTION.execute_at.describe('ISO 8601 with an offset; of instructions that name none.'),
@@ -83,7 +85,8 @@ export function parseBatch(value: unknown, addressees: Addressees): ParsedBatch 
   if (searched !== null) return refusedBatch([searched.reason], searched.withheld)
   const checked = SCHEMA.safeParse(value)
   if (!checked.success) return refusedBatch(checked.error.issues.map(toReason))
-  const { instructions, schema_version: _, ...given } = checked.data
+  // Who is told of it is none of its content.
+  const { instructions, schema_version: _, reply_to: replyTo = null, ...given } = checked.data
   const { allow_lookalikes: allowLookalikes, allow_execute_at: allowExecuteAt, ...others } = given
   const { allow_above_limit: allowAboveLimit, ...said } = others
   const account = accountOf(said, addressees)
@@ -106,6 +109,7 @@ export function parseBatch(value: unknown, addressees: Addressees): ParsedBatch 
     merchant,
     name: said.batch,
     runKey: account.runKey,
+    replyTo,
     ...{ allowLookalikes, allowExecuteAt, allowAboveLimit },
     // As checked, its fields have one order.
     sha256: createHash('sha256')

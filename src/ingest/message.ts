@@ -42,6 +42,10 @@ export const OF_BOTH = {
     .optional(),
 }
 
+export const REPLY_TO = text('The queue that is told what becomes of it, and of a refusal.')
+  .regex(OUTCOME_QUEUE)
+  .optional()
+
 export const BATCH_NAME = /^[A-Za-z0-9._-]{1,64}$/
 
 /** What one instruction asks for, alone or in a batch. */
@@ -85,7 +89,7 @@ const SCHEMA = z
     )
       .regex(BATCH_NAME)
       .optional(),
-    reply_to: text('The queue that is told what becomes of it, and of a refusal.').regex(OUTCOME_QUEUE).optional(),
+    reply_to: REPLY_TO,
     allow_lookalike_of: text(
       'The reference of the instruction that it was refused for looking like: the same content under another reference, or a refund that repeats or exceeds what was refunded of its order. Both are meant.',
     )

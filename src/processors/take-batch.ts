@@ -23,7 +23,10 @@ import type { MessageAccount } from './take-message.ts'
 export interface BatchParts {
   readonly parse: (payload: unknown, addressees: Addressees) => ParsedBatch
   /** Of this process: a draft stays on its connection. */
-  readonly ledger: Pick<IntakeLedger, 'namedBatch' | 'knownSpelling' | 'openDraft' | 'refusedBefore' | 'recordRefusal'>
+  readonly ledger: Pick<
+    IntakeLedger,
+    'namedBatch' | 'askForOutcomes' | 'knownSpelling' | 'openDraft' | 'refusedBefore' | 'recordRefusal'
+  >
   /** Of the worker. The batch is nobody's: it was handed in by messages. */
   readonly actor: Actor
   readonly turns: Turns
@@ -130,7 +133,7 @@ interface Asked extends Pick<MessageAccount, 'accountId'> {
 
 /** One name is one batch, and one spelling is one run key. */
 async function knownUnder(
-  { name, sha256, runKey }: Batch,
+  { name, sha256, runKey, replyTo }: Batch,
   { accountId, nowMs }: Asked,
   ledger: BatchParts['ledger'],
 ): Promise<Answered | null> {
@@ -140,19 +143,22 @@ async function knownUnder(
     return spelling === null ? null : { kind: 'refused', reasons: [otherSpellingText(spelling)], withheld: null }
   }
   const { batchId, rows, contentSha256, recordedAtMs } = known
-  if (contentSha256 === sha256) return { kind: 'repeated', batchId, rows, recordedAtMs }
+  if (contentSha256 === sha256) {
+    if (replyTo !== null) await ledger.askForOutcomes(batchId, replyTo)
+    return { kind: 'repeated', batchId, rows, recordedAtMs }
+  }
   const holds = contentSha256 === null ? 'takes messages one by one' : 'was handed in with other content'
   const reason = `batch: "${name}" is batch ${batchId}, which ${holds}. Nothing of this one was recorded: give it a name of its own`
   return { kind: 'refused', reasons: [reason], withheld: null }
 }
 
 function fileOf(
-  { name, sha256, rows }: Batch,
+  { name, sha256, rows, replyTo }: Batch,
   queuedAtMs: number | undefined,
   xtlOrderIdOf: MessageAccount['xtlOrderIdOf'],
 ): InstructionFile {
   return {
-    ...{ name, sha256, xtlOrderIdOf, columns: MESSAGE_FIELDS, fedBack: false, queued: { name, queuedAtMs } },
+    ...{ name, sha256, xtlOrderIdOf, columns: MESSAGE_FIELDS, fedBack: false, queued: { name, queuedAtMs, replyTo } },
     async *rows() {
       yield rows
     },

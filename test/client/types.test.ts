@@ -32,6 +32,7 @@ const { request_ref_po_id: __, ...refundOfNoOrder } = refund
 const { amount: ___, ...refundOfNoAmount } = refund
 const { request_currency: ____, ...refundOfNoCurrency } = refund
 const { reference: _____, ...saleOfNoReference } = sale
+const { transaction_type: ______, ...refundOfNoType } = refund
 
 const failing: readonly Instruction[] = [
   // @ts-expect-error a sale names a card
@@ -63,8 +64,31 @@ const empty: Batch = { batch: 'b', instructions: [] }
 // @ts-expect-error a batch has a name
 const nameless: Batch = { instructions: [sale] }
 
+const roster: readonly Batch[] = [
+  {
+    batch: 'captures-2026-11-25',
+    transaction_type: 'CAUTH',
+    request_currency: 'EUR',
+    instructions: [
+      { reference: 'CAP-1001', amount: '12.30', request_ref_po_id: '700000001' },
+      { reference: 'CAP-1002', amount: '8.00', request_ref_po_id: '700000002' },
+    ],
+  },
+  { batch: 'b', transaction_type: 'REFUND', instructions: [{ ...refundOfNoType }, sale] },
+  { batch: 'b', request_currency: 'EUR', instructions: [refundOfNoCurrency] },
+]
+const wrongRosters: readonly Batch[] = [
+  // @ts-expect-error nothing says what it is
+  { batch: 'b', instructions: [refundOfNoType] },
+  // @ts-expect-error nothing says in which currency
+  { batch: 'b', transaction_type: 'REFUND', instructions: [refundOfNoCurrency] },
+  // @ts-expect-error a sale names a card, whichever way it says that it is one
+  { batch: 'b', transaction_type: 'CAPTURE', instructions: [refundOfNoType] },
+]
+
 test('an event of a row is told from others by its type', () => {
   const finalOf = (event: OutcomeEvent): boolean | null => (event.type === 'row.settled' ? event.data.final : null)
   expect(finalOf({ type: 'ping', data: {} } as OutcomeEvent)).toBeNull()
-  expect([compiling, failing, empty, nameless].map((list) => Object.keys(list).length)).toEqual([6, 11, 2, 1])
+  const lists = [compiling, failing, empty, nameless, roster, wrongRosters]
+  expect(lists.map((list) => Object.keys(list).length)).toEqual([6, 11, 2, 1, 3, 3])
 })

@@ -83,17 +83,21 @@ test('a batch is told to a webhook, signed, and the events of the record are the
   expect(last.deliveries[0]).toMatchObject({ endpoint: id, state: 'delivered', attempts: 1, http_status: 204 })
 })
 
-test('a service hears in its queue what becomes of its message, and of one that is refused', async () => {
+test('a service hears in its queue what becomes of its message, of its batch, and of a message that is refused', async () => {
   office = await openOffice()
-  office.sandbox.prepare(preparationFor(refunds(2)))
+  office.sandbox.prepare(preparationFor(refunds(3)))
   const { env, client, heard } = await service('billing')
   await office.worker(env)
   const { batch } = await client.submit(refund(1))
   await client.submit(refund(2, 'ten')).catch(() => {})
-  await until('both are told', () => heard.length >= 2)
+  const { transaction_type, request_currency, ...third } = refund(3)
+  await client.submitBatch({ batch: 'b', transaction_type, request_currency, instructions: [third] })
+  await until('all are told', () => heard.length >= 3)
   const told = heard.map(({ type, data }) => [type, data.reference, (data as Said).state, data.final].join(' '))
-  expect(new Set(told)).toEqual(new Set(['row.refused R-2  true', 'row.settled R-1 APPROVED true']))
-  expect(heard.find(({ type }) => type === 'row.settled')?.subject).toBe(`batch/${batch}/row/1`)
+  expect(new Set(told)).toEqual(
+    new Set(['row.refused R-2  true', 'row.settled R-1 APPROVED true', 'row.settled R-3 APPROVED true']),
+  )
+  expect(heard.find(({ data }) => data.reference === 'R-1')?.subject).toBe(`batch/${batch}/row/1`)
   for (const event of heard) expect(eventFaults(event)).toEqual([])
 })
 

@@ -2,6 +2,7 @@
 
 import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
+import type { BatchId } from '../../src/domain/ids.ts'
 import { MAYBE_EXECUTED } from '../../src/domain/message.ts'
 import { parseBatch } from '../../src/ingest/batch-message.ts'
 import { parseMessage } from '../../src/ingest/message.ts'
@@ -246,6 +247,16 @@ describe('a batch is refused whole, with its reasons by instruction', () => {
     const instructions = [instruction(1), { ...instruction(1), reference: 'other' }]
     expect(await take(batch({ instructions, allow_lookalikes: 1 }))).toMatchObject({ kind: 'recorded', rows: 2 })
   })
+})
+
+test('tells the queue that it names, and that of who hands it in again', async () => {
+  const taken = await take(batch({ reply_to: 'tranche-outcome-a' }))
+  expect(await take(batch({ reply_to: 'tranche-outcome-b' }))).toMatchObject({ kind: 'repeated' })
+  await ledger.pause((taken as { batchId: BatchId }).batchId, 'wait', CLERK, NOW)
+  await ledger.gatherEvents(NOW)
+  const { facts } = await ledger.events({ move: 0, event: 0 }, await ledger.eventsEnd())
+  const paused = facts.find(({ type }) => type === 'batch.paused')
+  expect(paused?.replyTo).toEqual(['tranche-outcome-a', 'tranche-outcome-b'])
 })
 
 test('whatever a batch is handed in as, it is recorded whole or not at all', async () => {

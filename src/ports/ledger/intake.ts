@@ -98,6 +98,8 @@ export interface IntakeLedger {
   recordMessage(message: IntakeMessage): Promise<IntakeAnswer>
   /** The batch of the account that has this name, whatever became of it; null: none has. */
   namedBatch(accountId: AccountId, name: string): Promise<NamedBatch | null>
+  /** From now on this queue is told, too, what becomes of the rows of the batch. */
+  askForOutcomes(batchId: BatchId, queue: string): Promise<void>
   /** How the account has spelled that run key so far, if otherwise; null: it has not. */
   knownSpelling(accountId: AccountId, runKey: string, nowMs: number): Promise<string | null>
   /**

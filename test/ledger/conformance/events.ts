@@ -10,6 +10,7 @@ import {
   CLERK,
   factsWith,
   findingOn,
+  headerOf,
   messageOf,
   NOW,
   personAt,
@@ -152,6 +153,23 @@ export function describeEvents(): void {
       const queuesOf = (type: string) => facts.filter((fact) => fact.type === type).map(({ replyTo }) => replyTo)
       expect(queuesOf('row.settled')).toEqual([['tranche-outcome-audit', 'tranche-outcome-shop'], []])
       expect(queuesOf('batch.paused')).toEqual([['tranche-outcome-audit', 'tranche-outcome-shop']])
+    })
+
+    test('know the queues of each row of a batch, of one that it repeats, and of who hands the batch in again', async () => {
+      const first = await submit(ledger, accountId, [refund('A')])
+      const queued = { name: 'b', replyTo: 'tranche-outcome-shop' }
+      const header = headerOf(accountId, { fileName: 'b', queued, fileSha256: 'b'.repeat(64) })
+      const batchId = await submit(ledger, accountId, [refund('A'), refund('B')], header)
+      await ledger.askForOutcomes(batchId, 'tranche-outcome-audit')
+      await ledger.askForOutcomes(batchId, 'tranche-outcome-audit')
+      await work(ledger, first, 'A', 'APPROVED')
+      await work(ledger, batchId, 'B', 'APPROVED')
+      const settled = (await eventsIn()).filter(({ type }) => type === 'row.settled')
+      const both = ['tranche-outcome-audit', 'tranche-outcome-shop']
+      expect(settled.map(({ replyTo, row }) => [row?.reference, replyTo])).toEqual([
+        ['A', both],
+        ['B', both],
+      ])
     })
 
     test('say since when a queue has not been told: one that a message names, or one of a merchant', async () => {

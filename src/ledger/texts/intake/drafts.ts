@@ -22,6 +22,7 @@ import { holdsStill, type SeenUpTo } from '../review/since-review.ts'
 import { all, allExact, change, count, exists, one, type Script } from '../script.ts'
 import { canaryOfDraft } from './canary.ts'
 import { doubtRecorded, whyMaybeExecuted } from './queued-before.ts'
+import { keepReplyTo } from './reply-to.ts'
 import { keepSpelling } from './run-keys.ts'
 
 const ROWS_PER_COPY = 500
@@ -251,6 +252,7 @@ function* makeVisible(header: DraftHeader, { actor, recorded, seen, figures }: B
   if (opened.length !== 1) throw overtakenFault()
   yield* keepDigest(recorded)
   yield* keepSpelling(header)
+  yield* keepReplyTo(batchId, queued?.replyTo)
   yield* noteAccepted()
   return true
 }

@@ -13,6 +13,7 @@ import { isCanaryOf } from './canary.ts'
 import { deleteDrafts } from './drafts.ts'
 import { type NewBatchId, namedBatch, recordMessage } from './messages.ts'
 import { recordRefusal, refusedBefore } from './refusals.ts'
+import { keepReplyTo } from './reply-to.ts'
 import { knownSpelling } from './run-keys.ts'
 
 export interface IntakeParts {
@@ -64,6 +65,7 @@ export function intakeOn(engine: Engine, parts: IntakeParts): IntakeLedger {
     },
 
     namedBatch: (accountId, name) => engine.read(() => namedBatch(accountId, name)),
+    askForOutcomes: (batchId, queue) => engine.write(() => keepReplyTo(batchId, queue), FAULTING),
     knownSpelling: (accountId, runKey, nowMs) => engine.read(() => knownSpelling({ accountId, runKey, nowMs })),
     recordRefusal: (refusal) => engine.write(() => recordRefusal(refusal), FAULTING),
     refusedBefore: (sourceId) => engine.read(() => refusedBefore(sourceId)),

@@ -45,6 +45,7 @@ import { xtlTaken } from '../review/xtl-order-ids.ts'
 import { all, change, one, type Script } from '../script.ts'
 import { doubtRecorded, whyMaybeExecuted } from './queued-before.ts'
 import { recordRefusal, refusedBefore } from './refusals.ts'
+import { keepReplyTo } from './reply-to.ts'
 import { keepSpelling, knownSpelling } from './run-keys.ts'
 
 export type NewBatchId = (nowMs: number) => BatchId
@@ -91,7 +92,7 @@ function* judgeMessage(
   if (known !== undefined) {
     const answer = answerForKnown(known, row.content)
     if (answer === 'held-by-draft') return answer
-    if (answer.kind === 'duplicate') yield* keepReplyTo(message, known)
+    if (answer.kind === 'duplicate') yield* keepReplyTo(known.batchId, message.replyTo, known.rowNo)
     return answer.kind === 'refused' ? yield* refusedBeside(message, answer.reason, known) : answer
   }
   const verdict = yield* verdictOnOrder(message, row)
@@ -130,7 +131,7 @@ function* judgeMessage(
   })
   yield* bind(batchId, rowNo)
   yield* keepSpelling(message)
-  yield* keepReplyTo(message, { batchId, rowNo })
+  yield* keepReplyTo(batchId, message.replyTo, rowNo)
   const { operation, currency, amount_minor } = row
   book.arrived({ batch_id: batchId, operation, currency, amount_minor })
   if (maybeExecuted === null) return { kind: 'accepted', batchId, rowNo, state: 'READY' }
@@ -162,18 +163,6 @@ function* earlierThan(message: IntakeMessage): Script<Likeness['at'] | undefined
 /** Whatever it is refused for besides: the latest row of the same operation, amount and target. */
 function* alike(message: IntakeMessage, row: InstructionColumns): Script<LikeRow | undefined> {
   return row.lookalike === null ? undefined : yield* likeRowOf(arrivingOf(message, row), row.lookalike)
-}
-
-const REPLY_TO = `
-    INSERT INTO reply_to (row_id, queue) SELECT id, :queue FROM instruction WHERE batch_id = :batchId AND row_no = :rowNo
-    ON CONFLICT (row_id, queue) DO NOTHING`
-
-/** Whoever hands in a known one again is told of what is still to come as well. */
-function* keepReplyTo(
-  { replyTo: queue }: IntakeMessage,
-  { batchId, rowNo }: Pick<RecordedRow, 'batchId' | 'rowNo'>,
-): Script<void> {
-  if (queue != null) yield* change(REPLY_TO, { queue, batchId, rowNo })
 }
 
 interface Arrived {
