@@ -6,7 +6,7 @@ import type { Batch, Instruction, Submitted, SubmittedBatch } from './instructio
 import { openQueueTransport, type QueueOptions } from './queue.ts'
 import type { Transport } from './transport.ts'
 
-export { type LooksLike, RefusedError, UnsureError } from './errors.ts'
+export { ListeningError, type LooksLike, RefusedError, UnsureError } from './errors.ts'
 export type { Listening, OutcomeEvent, OutcomeHandler, RowEvent, RowOutcome } from './event.ts'
 export type {
   Batch,
@@ -50,7 +50,7 @@ export class TrancheClient {
 
   /**
    * Each event again until the handler resolves: tell those that came before by their id. What Redis loses before the handler had it does
-   * not come any more; the events of the record have it.
+   * not come any more; the events of the record have it. Trouble that passes is waited out; see `Listening.ended`.
    */
   onOutcome(handler: OutcomeHandler): Listening {
     return this.#transport.onOutcome(handler)

@@ -51,6 +51,20 @@ export class UnsureError extends Error {
   }
 }
 
+/** Waiting helps no more: the key, the cursor or the user of Redis is refused. It says what to mend. */
+export class ListeningError extends Error {
+  override readonly name = 'ListeningError'
+  /** Of an answer over HTTP: its status and the code of its problem. */
+  readonly status: number | null
+  readonly code: string | null
+
+  constructor(why: string, { cause, status = null, code = null }: UnsureBecause = {}) {
+    super(`no events come: ${why}`, { cause })
+    this.status = status
+    this.code = code
+  }
+}
+
 interface UnsureBecause {
   readonly cause?: unknown
   readonly status?: number | null

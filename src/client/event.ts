@@ -52,5 +52,10 @@ export type OutcomeEvent = RowEvent | OtherEvent
 export type OutcomeHandler = (event: OutcomeEvent) => Promise<void> | void
 
 export interface Listening {
+  /**
+   * Resolves when it was closed. Rejects with a ListeningError where no event can come until somebody mends something: until then it waits.
+   * Await it or catch it: like every rejection that nobody handles, it ends the process.
+   */
+  readonly ended: Promise<void>
   close(): Promise<void>
 }

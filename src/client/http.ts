@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { RefusedError, UnsureError } from './errors.ts'
+import { ListeningError, RefusedError, UnsureError } from './errors.ts'
 import type { OutcomeEvent } from './event.ts'
 import type { Environment, Instruction, Submitted } from './instruction.ts'
 import { AGAIN_MS, type Transport, WITHIN_MS } from './transport.ts'
@@ -37,7 +37,7 @@ export function openHttpTransport({
   async function ask(to: URL, request: RequestInit, stop?: AbortSignal): Promise<{ status: number; body: unknown }> {
     const signals = [AbortSignal.timeout(withinMs), ...(stop === undefined ? [] : [stop])]
     const headers = { authorization: `Bearer ${key}`, ...request.headers }
-    const answer = await fetch(to, { ...request, headers, redirect: 'error', signal: AbortSignal.any(signals) })
+    const answer = await fetch(to, { ...request, headers, redirect: 'manual', signal: AbortSignal.any(signals) })
     return { status: answer.status, body: await answer.json().catch(() => null) }
   }
 
@@ -74,7 +74,7 @@ export function openHttpTransport({
       const { signal } = stopping
       const listening = (async () => {
         for (let after = events.after ?? null; !signal.aborted; ) {
-          const page = await readPage(after).catch(() => null)
+          const page = await readPage(after).catch(waitedOut)
           const dealtWith = page === null ? null : await deal(page)
           if (dealtWith !== null) after = dealtWith
           if (dealtWith === null || page?.isLast === true) await sleep(AGAIN_MS, undefined, { signal }).catch(() => {})
@@ -88,8 +88,8 @@ export function openHttpTransport({
         if (events.types !== undefined) to.searchParams.set('types', events.types.join(','))
         const { status, body } = await ask(to, {}, signal)
         const list = (body as { data?: unknown } | null)?.data
-        if (status !== 200 || !Array.isArray(list)) throw new Error(`the events were answered with ${status}`)
-        return { list, isLast: list.length < PAGE }
+        if (status === 200 && Array.isArray(list)) return { list, isLast: list.length < PAGE }
+        throw whyNoEvents(status, body)
       }
 
       /** The last one that was dealt with; null: none. What follows a failed one waits for it. */
@@ -110,14 +110,29 @@ export function openHttpTransport({
       }
 
       return {
+        ended: listening,
         async close() {
           stopping.abort()
-          await listening
+          await listening.catch(() => {})
         },
       }
     },
     close: async () => {},
   }
+}
+
+/** What passes by itself: too many requests, trouble of the server, an answer that was cut off. Whatever else is answered stays so. */
+function whyNoEvents(status: number, body: unknown): Error {
+  const why = `the events were answered with ${status}`
+  if (status === 200 || status === 408 || status === 425 || status === 429 || status >= 500) return new Error(why)
+  const { code, detail } = Object(body) as { code?: unknown; detail?: unknown }
+  const said = typeof detail === 'string' ? `${why}: ${detail}` : why
+  return new ListeningError(said, { status, code: typeof code === 'string' ? code : null })
+}
+
+function waitedOut(error: unknown): null {
+  if (error instanceof ListeningError) throw error
+  return null
 }
 
 /** Of all that is said: mended under the same reference, it is another request. The ledger goes by the reference alone. */

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { type ConnectionOptions, DelayedError, type Job, Queue, QueueEvents, Worker } from 'bullmq'
-import { RefusedError, UnsureError } from './errors.ts'
+import { ListeningError, RefusedError, UnsureError } from './errors.ts'
 import type { Listening, OutcomeEvent, OutcomeHandler } from './event.ts'
 import type { Batch, Environment, Instruction, Submitted, SubmittedBatch } from './instruction.ts'
 import { AGAIN_MS, type Transport, WITHIN_MS } from './transport.ts'
@@ -142,6 +142,17 @@ function listen(
     },
     { ...names, concurrency: 1, maxStalledCount: 1_000_000, removeOnComplete: { count: 0 } },
   )
-  worker.on('error', () => {}) // it connects again
-  return { close: () => inTime(worker.close(), WITHIN_MS).catch(() => {}) }
+  const { promise: ended, resolve, reject } = Promise.withResolvers<void>()
+  const close = () => inTime(worker.close(), WITHIN_MS).catch(() => {})
+  worker.on('error', (error) => {
+    if (!isForGood(error)) return // it connects again
+    reject(new ListeningError(`Redis refuses the user: ${error.message}`, { cause: error }))
+    void close()
+  })
+  return { ended, close: () => close().then(resolve) }
+}
+
+/** Redis answers with these words until somebody changes its users or the password. */
+function isForGood({ message }: Error): boolean {
+  return /^(NOAUTH|WRONGPASS|NOPERM|ERR invalid password|ERR AUTH)\b/.test(message)
 }

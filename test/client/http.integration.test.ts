@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type Instruction, RefusedError, TrancheClient, UnsureError } from '../../src/client/client.ts'
+import { type Instruction, ListeningError, RefusedError, TrancheClient, UnsureError } from '../../src/client/client.ts'
 import { until } from '../fixtures/cli.ts'
 
 const REFUND: Instruction = {
@@ -117,6 +117,39 @@ test('events come page by page, each again until its handler has dealt with it, 
   await until('all are heard', () => heard.at(-1) === 'e149')
   await listening.close()
   expect(heard).toEqual([...ids.slice(0, 121), ...ids.slice(120)])
+})
+
+test.each([
+  [400, 'bad_request', 'after: no such event'],
+  [401, 'unauthenticated', 'the key is not known'],
+  [403, 'forbidden', 'the key may not read events'],
+  [409, 'cursor_lost', 'begin again from the first event'],
+])('listening ends with what will not pass (%i)', async (status, code, detail) => {
+  answerWith(status, { code, detail })
+  const listening = client.onOutcome(() => {})
+  const error = await listening.ended.catch((raised: unknown) => raised)
+  expect(error).toBeInstanceOf(ListeningError)
+  expect(error).toMatchObject({
+    status,
+    code,
+    message: `no events come: the events were answered with ${status}: ${detail}`,
+  })
+  await listening.close()
+})
+
+test('listening waits out what passes', async () => {
+  const answers = [503, 429]
+  answer = (_, response) => {
+    const status = answers.shift()
+    const page = { data: [{ id: 'e-1' }] }
+    void response.writeHead(status ?? 200).end(status === undefined ? JSON.stringify(page) : '{}')
+  }
+  const heard: string[] = []
+  const listening = client.onOutcome(({ id }) => void heard.push(id))
+  await until('the event came', () => heard.length > 0)
+  expect(answers).toEqual([])
+  await listening.close()
+  await listening.ended
 })
 
 test('a batch is not handed in over HTTP', async () => {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Queue } from 'bullmq'
 import { expect, test } from 'vitest'
-import { TrancheClient, UnsureError } from '../../src/client/client.ts'
+import { ListeningError, TrancheClient, UnsureError } from '../../src/client/client.ts'
 import type { BatchId } from '../../src/domain/ids.ts'
 import type { MessageResult } from '../../src/domain/message.ts'
 import { openIntakeQueue } from '../../src/queues/intake.ts'
@@ -55,3 +55,19 @@ test.each([ACCEPTED, REFUSED])(
     }
   },
 )
+
+test('listening ends where Redis refuses the user', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'tr-'))
+  const redis = await openRedisServer(join(dir, 's'))
+  const client = new TrancheClient({ redis: { path: redis.path }, outcomes: 'shop' })
+  try {
+    await redis.ask((asked) => asked.config('SET', 'requirepass', 'another'))
+    const listening = client.onOutcome(() => {})
+    await expect(listening.ended).rejects.toThrow(ListeningError)
+    await listening.close()
+  } finally {
+    await client.close()
+    await redis.kill()
+    rmSync(dir, { recursive: true, force: true })
+  }
+})
