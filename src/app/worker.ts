@@ -199,7 +199,7 @@ function identityOf({ config }: App, { lock, only }: WorkOptions): Omit<Heartbea
 
 async function openIntake(
   app: App,
-  ledger: Pick<Ledger, 'accounts' | 'queueOwner' | 'keepQueueOwner' | 'ledgerId' | 'find' | 'cancelRow'> &
+  ledger: Pick<Ledger, 'accounts' | 'queueOwner' | 'keepQueueOwner' | 'ledgerId' | 'find' | 'cancelRow' | 'heldBy'> &
     BatchParts['ledger'],
   recording: Pick<Ledger, 'recordMessage' | 'recordRefusal'>,
   lanes: ReadonlyMap<AccountId, MerchantLane>,
@@ -247,9 +247,16 @@ async function openIntake(
       const taken = await takeMessage(handed, parts)
       if (handed.isAwaited !== true) watched.messageTaken(toMessageResult(taken.kind))
       if (taken.kind === 'refused') narrator.refused(taken.reasons)
-      return taken
+      return withHold(taken, ledger)
     },
   })
+}
+
+/** Who hands in what cannot be sent yet is told so at once. */
+async function withHold(taken: MessageResult, ledger: Pick<Ledger, 'heldBy'>): Promise<MessageResult> {
+  if (taken.kind === 'refused' || ('state' in taken && taken.state !== 'READY')) return taken
+  const held = await ledger.heldBy(taken.batchId)
+  return held === null ? taken : { ...taken, held }
 }
 
 /** A batch is counted as one message. */

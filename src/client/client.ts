@@ -7,7 +7,7 @@ import { openQueueTransport, type QueueOptions } from './queue.ts'
 import type { Transport } from './transport.ts'
 
 export { ListeningError, type LooksLike, RefusedError, UnsureError } from './errors.ts'
-export type { Listening, OutcomeEvent, OutcomeHandler, RowEvent, RowOutcome } from './event.ts'
+export type { Held, Listening, OutcomeEvent, OutcomeHandler, RowEvent, RowOutcome } from './event.ts'
 export type {
   Batch,
   BatchInstruction,

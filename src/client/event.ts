@@ -2,6 +2,12 @@
 
 import type { State } from './instruction.ts'
 
+/** What holds a row that waits: as the event that began it is called. */
+export interface Held {
+  readonly by: 'account.stopped' | 'batch.paused' | 'batch.awaiting_approval'
+  readonly reason: string | null
+}
+
 export interface RowOutcome {
   /** false: it may change. What is in doubt is not to be sent again: a person finds out. */
   readonly final: boolean
@@ -21,6 +27,7 @@ export interface RowOutcome {
   readonly reason: string | null
   readonly category: string | null
   readonly warning: string | null
+  readonly held: Held
   /** Grows with the batch: tells a late event from an early one. */
   readonly version: number
 }
@@ -37,7 +44,10 @@ interface Envelope<Type extends string, Content> {
   readonly data: Content
 }
 
-export type RowEvent = Envelope<'row.settled' | 'row.refused', Partial<RowOutcome> & Pick<RowOutcome, 'final'>>
+export type RowEvent = Envelope<
+  'row.settled' | 'row.refused' | 'row.held',
+  Partial<RowOutcome> & Pick<RowOutcome, 'final'>
+>
 type OtherType =
   | `batch.${string}`
   | `doubt.${string}`

@@ -26,6 +26,12 @@ export interface HttpOptions {
 
 const PAGE = 100
 
+interface Answer {
+  readonly status: number
+  readonly body: unknown
+  readonly isReplayed: boolean
+}
+
 export function openHttpTransport({
   url,
   key,
@@ -34,11 +40,12 @@ export function openHttpTransport({
   events = {},
 }: HttpOptions): Transport {
   const at = (path: string) => new URL(path, url.endsWith('/') ? url : `${url}/`)
-  async function ask(to: URL, request: RequestInit, stop?: AbortSignal): Promise<{ status: number; body: unknown }> {
+  async function ask(to: URL, request: RequestInit, stop?: AbortSignal): Promise<Answer> {
     const signals = [AbortSignal.timeout(withinMs), ...(stop === undefined ? [] : [stop])]
     const headers = { authorization: `Bearer ${key}`, ...request.headers }
     const answer = await fetch(to, { ...request, headers, redirect: 'manual', signal: AbortSignal.any(signals) })
-    return { status: answer.status, body: await answer.json().catch(() => null) }
+    const isReplayed = answer.headers.get('idempotent-replayed') === 'true'
+    return { status: answer.status, body: await answer.json().catch(() => null), isReplayed }
   }
 
   return {
@@ -140,10 +147,16 @@ function idempotencyKey({ reference }: Pick<Instruction, 'reference'>, body: str
   return createHash('sha256').update(`${reference}\n${body}`).digest('hex')
 }
 
-function submittedBy(instruction: Instruction, { status, body }: { status: number; body: unknown }): Submitted {
+/** A request that is replayed has its first answer: the ledger had the instruction before. */
+function submittedBy(instruction: Instruction, { status, body, isReplayed }: Answer): Submitted {
   const said = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>
   const isTaken = (status === 201 && said.status === 'accepted') || (status === 200 && said.status === 'duplicate')
-  if (isTaken) return { reference: instruction.reference, ...said } as unknown as Submitted
+  if (isTaken)
+    return {
+      reference: instruction.reference,
+      ...said,
+      ...(isReplayed && { status: 'duplicate' }),
+    } as unknown as Submitted
   const code = typeof said.code === 'string' ? said.code : null
   if (status === 422 && code === 'instruction_refused') throw new RefusedError(reasonsIn(said), said.looks_like)
   throw new UnsureError(`It was answered with ${status}${code === null ? '' : ` (${code})`}`, { status, code })

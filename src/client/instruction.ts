@@ -1,5 +1,7 @@
 // What a service hands in, as types: what an operation needs and is missing does not compile. The ledger checks all of it again.
 
+import type { Held } from './event.ts'
+
 export interface CardholderDetails {
   readonly cust_fname?: string
   readonly cust_lname?: string
@@ -149,10 +151,14 @@ export interface Submitted {
   readonly batch: string
   readonly row: number
   readonly state: State
+  /** Absent: nothing holds it. */
+  readonly held?: Held
 }
 
 export interface SubmittedBatch {
   readonly status: 'accepted' | 'duplicate'
   readonly batch: string
   readonly rows: number
+  /** Absent: nothing holds it. */
+  readonly held?: Held
 }

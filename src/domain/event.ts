@@ -7,7 +7,7 @@ import { categoryOfReason, type ReasonRule } from './reason-categories.ts'
 import { type State, statusOf } from './states.ts'
 
 /** Those that come by subscription only, one for each row. */
-export const ROW_EVENTS = ['row.settled', 'row.refused'] as const
+export const ROW_EVENTS = ['row.settled', 'row.refused', 'row.held'] as const
 export const EVENT_TYPES = [
   ...ROW_EVENTS,
   'batch.accepted',
@@ -107,7 +107,8 @@ export function eventBody(fact: EventFact, ledgerId: string, rules: readonly Rea
 }
 
 function subjectOf({ batchId, row, merchant, said }: EventFact): string {
-  if (batchId !== null) return row === null ? `batch/${batchId}` : `batch/${batchId}/row/${row.rowNo}`
+  const rowNo = row?.rowNo ?? said.row
+  if (batchId !== null) return typeof rowNo === 'number' ? `batch/${batchId}/row/${rowNo}` : `batch/${batchId}`
   if (typeof said.endpoint === 'string') return `endpoint/${said.endpoint}`
   return merchant === null ? 'ledger' : `account/${merchant}`
 }
@@ -152,9 +153,11 @@ export function finality(isFinal: boolean): EventContent {
   return isFinal ? { final: true } : { final: false, advice: ADVICE }
 }
 
-/** Of what a batch is held for, its producers are told: its rows are not lost. */
-const HELD: ReadonlySet<EventType> = new Set(['batch.paused', 'batch.awaiting_approval'])
+/** Of what rows are held for, their producers are told: they are not lost. */
+const HOLDS = ['account.stopped', 'batch.paused', 'batch.awaiting_approval'] as const
+const HELD: ReadonlySet<EventType> = new Set(HOLDS)
 const ENDED_BY_PEOPLE: ReadonlySet<EventType> = new Set([
+  'account.resumed',
   'batch.approved',
   'batch.rejected',
   'batch.resumed',
@@ -163,7 +166,13 @@ const ENDED_BY_PEOPLE: ReadonlySet<EventType> = new Set([
 
 /** Whether a queue for outcomes is told of it, beside its rows. */
 export function isForProducers(type: EventType): boolean {
-  return type === 'row.settled' || type === 'row.refused' || HELD.has(type) || ENDED_BY_PEOPLE.has(type)
+  return ROW_EVENTS.some((one) => one === type) || HELD.has(type) || ENDED_BY_PEOPLE.has(type)
+}
+
+/** What holds rows that wait, as the event that began it is called. */
+export interface Held {
+  readonly by: (typeof HOLDS)[number]
+  readonly reason: string | null
 }
 
 /** Beside what is said of it: whether its rows may still be sent. */

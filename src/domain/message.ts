@@ -1,6 +1,7 @@
 // Messages of other services on their way in: what is understood of one, and what becomes of it. Pure.
 
 import type { DraftRow } from './draft.ts'
+import type { Held } from './event.ts'
 import { Fault } from './fault.ts'
 import type { BatchId } from './ids.ts'
 import type { Instruction } from './instruction.ts'
@@ -21,9 +22,9 @@ interface TakenRow {
 }
 
 export type IntakeAnswer =
-  | ({ readonly kind: 'accepted' } & TakenRow)
+  | ({ readonly kind: 'accepted'; readonly held?: Held } & TakenRow)
   /** With when it was recorded first. */
-  | ({ readonly kind: 'duplicate'; readonly recordedAtMs: number } & TakenRow)
+  | ({ readonly kind: 'duplicate'; readonly recordedAtMs: number; readonly held?: Held } & TakenRow)
   | { readonly kind: 'refused'; readonly reason: string; readonly looksLike?: EarlierRow | undefined }
 
 /** A recorded row that a refused message may repeat: what it asks for may be done already. */
@@ -179,8 +180,14 @@ export function completionOf(state: State): 'now' | 'later' | 'failed' {
 
 /** `repeated`: it is the batch that was recorded under its name before. */
 export type TakenBatch =
-  | { readonly kind: 'recorded'; readonly batchId: BatchId; readonly rows: number }
-  | { readonly kind: 'repeated'; readonly batchId: BatchId; readonly rows: number; readonly recordedAtMs: number }
+  | { readonly kind: 'recorded'; readonly batchId: BatchId; readonly rows: number; readonly held?: Held }
+  | {
+      readonly kind: 'repeated'
+      readonly batchId: BatchId
+      readonly rows: number
+      readonly recordedAtMs: number
+      readonly held?: Held
+    }
 
 /** What was handed in again after it had been recorded, by whatever hands it in regularly: under the same name it is not done again. */
 export function whyNotAgain(taken: MessageResult, dueAtMs: number): string | null {

@@ -98,6 +98,11 @@ export function resultStatusOf(state: State): ResultStatus {
   return state === 'READY' || state === 'SENDING' ? 'PENDING' : state
 }
 
+/** The same where a text may say more than the state. */
+export function statusWord(state: string): string {
+  return state === 'READY' ? 'PENDING' : state
+}
+
 export function statusOf(state: State): ResultStatus | 'SENDING' {
   return state === 'READY' ? 'PENDING' : state
 }

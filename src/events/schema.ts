@@ -43,6 +43,7 @@ const DATA = z
       )
       .optional(),
     by: z.enum(['person', 'machine']).optional(),
+    held: z.strictObject({ by: text('The event that began it.'), reason: z.string().nullable() }).optional(),
     approvals_needed: z.int().optional(),
     audit_head: text(
       'Where the chain over the record ended: kept elsewhere, it proves later what was recorded.',

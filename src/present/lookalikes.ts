@@ -3,7 +3,7 @@
 import { isoOf } from '../domain/batch-status.ts'
 import type { Lookalike } from '../domain/draft.ts'
 import type { Money } from '../domain/money.ts'
-import { statusOf } from '../domain/states.ts'
+import { statusOf, statusWord } from '../domain/states.ts'
 import { type LookalikesRefused, pairOf } from '../domain/submission.ts'
 import { amountText, plural } from './text.ts'
 
@@ -12,7 +12,9 @@ export function lookalikeLine(lookalike: Lookalike): string {
   const { batchId, rowNo, reference: other, state } = like
   const moneyWarning = lookalike.moneyWarning === null ? '' : `; ${lookalike.moneyWarning}`
   const where =
-    batchId === null ? `row ${rowNo} of this file` : `row ${rowNo} of batch ${batchId}, ${state}${moneyWarning}`
+    batchId === null
+      ? `row ${rowNo} of this file`
+      : `row ${rowNo} of batch ${batchId}, ${statusWord(state ?? '')}${moneyWarning}`
   const changed =
     changedFrom === null
       ? null

@@ -14,6 +14,7 @@ import type {
   TakenBatch,
 } from '../domain/message.ts'
 import { otherSpellingText } from '../domain/run-key.ts'
+import { statusWord } from '../domain/states.ts'
 import type { InstructionFile, Refusal, Reviewed, SubmitRequest } from '../domain/submission.ts'
 import { visible } from '../domain/visible.ts'
 import type { IntakeLedger, RefusedPayload } from '../ports/ledger/intake.ts'
@@ -211,6 +212,6 @@ function reasonsBy(refusal: Refusal, lookalikes: readonly Lookalike[]): string[]
 }
 
 function lookalikeText({ rowNo, reference, like }: Lookalike): string {
-  const where = like.batchId === null ? 'of this batch' : `of batch ${like.batchId}, ${like.state}`
+  const where = like.batchId === null ? 'of this batch' : `of batch ${like.batchId}, ${statusWord(like.state ?? '')}`
   return `instructions.${rowNo - 1}: ${reference} looks like ${like.reference} (row ${like.rowNo} ${where})`
 }

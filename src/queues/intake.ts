@@ -2,6 +2,7 @@
 
 import { DelayedError, type Job, type JobJson, UnrecoverableError, Worker } from 'bullmq'
 import { holdsCardData } from '../domain/card-secrets.ts'
+import type { Held } from '../domain/event.ts'
 import { Fault, type FaultCode } from '../domain/fault.ts'
 import {
   completionOf,
@@ -379,13 +380,18 @@ function answerOf(taken: Exclude<MessageResult, { kind: 'refused' }>): object {
         batch: taken.batchId,
         row: taken.rowNo,
         state: statusOf(taken.state),
+        ...heldIn(taken),
         ...firstAt(taken),
       }
     case 'recorded':
-      return { status: 'accepted', batch: taken.batchId, rows: taken.rows }
+      return { status: 'accepted', batch: taken.batchId, rows: taken.rows, ...heldIn(taken) }
     case 'repeated':
-      return { status: 'duplicate', batch: taken.batchId, rows: taken.rows, ...firstAt(taken) }
+      return { status: 'duplicate', batch: taken.batchId, rows: taken.rows, ...heldIn(taken), ...firstAt(taken) }
   }
+}
+
+function heldIn({ held }: { readonly held?: Held }): { readonly held?: Held } {
+  return held === undefined ? {} : { held }
 }
 
 /** When it was recorded first: what is a duplicate of last month is not this month's. */

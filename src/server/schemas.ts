@@ -137,6 +137,10 @@ export const TAKEN = z
     state: STATUS,
     final: z.boolean(),
     advice: z.string().optional(),
+    held: z
+      .object({ by: z.string(), reason: z.string().nullable() })
+      .optional()
+      .describe('What holds it, as the event that began it is called. Absent: nothing does.'),
   })
   .meta({ id: 'Taken' })
 

@@ -52,11 +52,15 @@ test('an instruction is told as accepted, then as a duplicate, once the ledger h
   expect(office.sandbox.received()).toBe(1)
 })
 
-test('the outside words are used: what waits is PENDING', async () => {
+test('the outside words are used: what waits is PENDING, and what holds it is called as its event', async () => {
   await work()
   const later = new Date(Date.now() + 86_400_000).toISOString()
-  expect((await client.submit(refund(1, { execute_at: later }))).state).toBe('PENDING')
-  expect((await client.submit(refund(1, { execute_at: later }))).state).toBe('PENDING')
+  const taken = await client.submit(refund(1, { execute_at: later }))
+  expect(taken.state).toBe('PENDING')
+  expect(taken).not.toHaveProperty('held')
+  await office.tranche('pause', taken.batch, '--reason', 'a look')
+  const held = { by: 'batch.paused', reason: 'a look' }
+  expect(await client.submit(refund(1, { execute_at: later }))).toMatchObject({ state: 'PENDING', held })
 })
 
 test('an instruction that was not sent yet is cancelled by its reference', async () => {

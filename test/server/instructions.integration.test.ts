@@ -3,7 +3,7 @@
 import { beforeEach, expect, test } from 'vitest'
 import { type Instruction, RefusedError, TrancheClient, UnsureError } from '../../src/client/client.ts'
 import { listen } from '../../src/server/server.ts'
-import { claimNamed, listOf, rowsIn, settle } from '../fixtures/ledgers.ts'
+import { CLERK, claimNamed, listOf, rowsIn, settle } from '../fixtures/ledgers.ts'
 import { openServed, served, useServed } from '../fixtures/served.ts'
 
 useServed()
@@ -45,6 +45,14 @@ test('the same request again has its first status, and tells how the row stands 
   })
   const reordered = Object.fromEntries(Object.entries(refund('A')).toReversed())
   expect((await post(reordered, 'one')).headers['idempotent-replayed']).toBe('true')
+})
+
+test('what joins a paused batch says what holds it, until it is resumed', async () => {
+  const { batch } = (await post(refund('A'), 'one')).said
+  await served.ledger.pause(batch, 'a look', CLERK, Date.now())
+  expect((await post(refund('B'), 'two')).said).toMatchObject({ held: { by: 'batch.paused', reason: 'a look' } })
+  await served.ledger.resume(batch, 'go', CLERK, Date.now())
+  expect((await post(refund('B'), 'two')).said).not.toHaveProperty('held')
 })
 
 test('another request under the same Idempotency-Key is refused, but not that of another caller', async () => {
@@ -222,6 +230,7 @@ test('the client of services: accepted, known, refused, and unsure without an an
   const asked = refund('A') as unknown as Instruction
   const accepted = await client.submit(asked)
   expect(accepted).toMatchObject({ status: 'accepted', reference: 'A', row: 1, state: 'PENDING' })
+  expect(await client.submit(asked)).toEqual({ ...accepted, status: 'duplicate' })
   expect(await client.submit({ ...asked, allow_lookalike_of: 'B' } as Instruction)).toMatchObject({
     status: 'duplicate',
   })

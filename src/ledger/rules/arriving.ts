@@ -3,7 +3,7 @@
 import type { BatchId } from '../../domain/ids.ts'
 import type { IntakeAnswer, MessageBatch } from '../../domain/message.ts'
 import { type Acceptable, answerTo } from '../../domain/refusal-code.ts'
-import type { State } from '../../domain/states.ts'
+import { type State, statusWord } from '../../domain/states.ts'
 
 /**
  * What the amounts of a batch may add up to, all currencies together. Sums are kept in 64 bits, which hold twice that: what is
@@ -28,7 +28,7 @@ export function answerForKnown(known: RecordedRow, content: string): IntakeAnswe
   if (known.content === content) return { kind: 'duplicate', batchId, rowNo, state, recordedAtMs }
   return {
     kind: 'refused',
-    reason: `reference: is recorded with other content (row ${rowNo} of batch ${batchId}, ${state})`,
+    reason: `reference: is recorded with other content (row ${rowNo} of batch ${batchId}, ${statusWord(state)})`,
   }
 }
 
@@ -83,5 +83,5 @@ export function xtlTakenText(
   xtlOrderId: string,
   { reference, rowNo, batchId, state }: { reference: string; rowNo: number; batchId: string; state: string },
 ): string {
-  return `xtl_order_id: ${xtlOrderId} is that of ${reference} (row ${rowNo} of batch ${batchId}, ${state}). Give each instruction one of its own, or leave it out`
+  return `xtl_order_id: ${xtlOrderId} is that of ${reference} (row ${rowNo} of batch ${batchId}, ${statusWord(state)}). Give each instruction one of its own, or leave it out`
 }

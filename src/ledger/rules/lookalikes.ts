@@ -1,7 +1,7 @@
 // Which recorded instructions count for one that looks like them, and for how long. Pure.
 
 import { type Actor, isOsActor } from '../../domain/actor.ts'
-import type { State } from '../../domain/states.ts'
+import { type State, statusWord } from '../../domain/states.ts'
 import { LONG_AGO_MS } from '../../domain/submission.ts'
 
 const DAY_MS = 86_400_000
@@ -79,5 +79,5 @@ export function lookalikeRefusal({ reference, text }: Likeness): string {
 
 /** Which recorded row a message looks like, in words. */
 export function likenessText({ reference, rowNo, batchId, state }: LikeRow): string {
-  return `it looks like ${reference} (row ${rowNo} of batch ${batchId}, ${state}): same operation, amount and target`
+  return `it looks like ${reference} (row ${rowNo} of batch ${batchId}, ${statusWord(state)}): same operation, amount and target`
 }

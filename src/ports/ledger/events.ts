@@ -1,7 +1,8 @@
 // The ledger, for whatever tells other programs what happened. The record is the outbox: of rows it tells by their moves, and nothing is
 // written for that when they are sent.
 
-import type { EventFact, EventPosition } from '../../domain/event.ts'
+import type { EventFact, EventPosition, Held } from '../../domain/event.ts'
+import type { BatchId } from '../../domain/ids.ts'
 
 /** Of which rows events are wanted. `doubts`: what opens or ends a doubt; `asked`: rows for which a queue is named. */
 export type RowsAsked = 'all' | 'doubts' | 'asked'
@@ -28,6 +29,8 @@ export interface EventLedger {
   positionBefore(id: string): Promise<EventPosition | null>
   /** Those of them that there are. */
   eventsById(ids: readonly string[]): Promise<readonly EventFact[]>
+  /** What holds the rows of the batch that wait; null: nothing. */
+  heldBy(batchId: BatchId): Promise<Held | null>
   /** Whether any message ever named a queue. */
   isAnyQueueAsked(): Promise<boolean>
   /** Up to where queues for outcomes have been told. */

@@ -7,6 +7,7 @@ import { stoppedBy } from '../../domain/alarm.ts'
 import { type ApiKey, seesMerchant } from '../../domain/api-key.ts'
 import type { FoundInstruction } from '../../domain/found.ts'
 import { toIdentifier } from '../../domain/identifier.ts'
+import type { BatchId } from '../../domain/ids.ts'
 import type { HistoryMove } from '../../domain/reconciliation.ts'
 import { codeOf, fieldOf } from '../../domain/refusal-code.ts'
 import type { Ledger } from '../../ports/ledger/ledger.ts'
@@ -93,7 +94,8 @@ function partOf(reason: string): ProblemPart {
 async function showTaken(door: Door, subject: Subject, reference: string): Promise<object> {
   const { kind, batch, row } = subject
   const { status, ...words } = statusWords(await stateNow(door, subject))
-  return { status: kind, reference, batch, row, state: status, ...words }
+  const held = status === 'PENDING' ? await door.ledger.heldBy(batch as BatchId) : null
+  return { status: kind, reference, batch, row, state: status, ...words, ...(held !== null && { held }) }
 }
 
 // ───────────────────────────────────────────────────────────── Found by an id

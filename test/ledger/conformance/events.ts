@@ -155,6 +155,39 @@ export function describeEvents(): void {
       expect(queuesOf('batch.paused')).toEqual([['tranche-outcome-audit', 'tranche-outcome-shop']])
     })
 
+    test('tell who joins what is held, and nobody else, and producers whose rows wait of their account', async () => {
+      const asking = async (reference: string, name: string | null) => {
+        const replyTo = name === null ? null : `tranche-outcome-${name}`
+        const answer = await ledger.recordMessage(messageOf(accountId, refund(reference), { replyTo }))
+        return (answer as { batchId: BatchId }).batchId
+      }
+      const told = async (type: string) =>
+        (await eventsIn()).filter((fact) => fact.type === type).map(({ replyTo }) => replyTo)
+      const batchId = await asking('A', 'early')
+      await asking('B', 'done')
+      await work(ledger, batchId, 'B', 'APPROVED')
+      expect(await ledger.heldBy(batchId)).toBeNull()
+      expect(await told('row.held')).toEqual([])
+      await ledger.pause(batchId, 'wait', CLERK, NOW)
+      await asking('C', 'late')
+      await asking('D', null)
+      expect(await ledger.heldBy(batchId)).toEqual({ by: 'batch.paused', reason: 'wait' })
+      expect(await told('row.held')).toEqual([['tranche-outcome-late']])
+      const held = (await eventsIn()).find(({ type }) => type === 'row.held')
+      expect(bodyOf(held)).toMatchObject({ subject: `batch/${batchId}/row/3`, data: { final: false, row: 3 } })
+      expect(bodyOf(held).data.held).toEqual({ by: 'batch.paused', reason: 'wait' })
+      await ledger.resume(batchId, 'go', CLERK, NOW)
+      await ledger.stopAccount(accountId, '401', NOW)
+      await asking('E', 'last')
+      expect(await ledger.heldBy(batchId)).toEqual({ by: 'account.stopped', reason: '401' })
+      expect((await told('row.held'))[1]).toEqual(['tranche-outcome-last'])
+      await ledger.resumeAccount(accountId, 'go', CLERK, NOW)
+      await eventsIn()
+      await work(ledger, batchId, 'A', 'APPROVED')
+      const waiting = ['tranche-outcome-early', 'tranche-outcome-last', 'tranche-outcome-late']
+      expect([await told('account.stopped'), await told('account.resumed')]).toEqual([[waiting], [waiting]])
+    })
+
     test('know the queues of each row of a batch, of one that it repeats, and of who hands the batch in again', async () => {
       const first = await submit(ledger, accountId, [refund('A')])
       const queued = { name: 'b', replyTo: 'tranche-outcome-shop' }

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import type { DraftHeader } from '../../../src/domain/draft.ts'
 import type { BatchId } from '../../../src/domain/ids.ts'
 import type { Instruction } from '../../../src/domain/instruction.ts'
+import { statusOf } from '../../../src/domain/states.ts'
 import {
   CLERK,
   claimed,
@@ -238,7 +239,7 @@ export function describeDrafts(): void {
             ? [
                 [
                   'xtl_order_id',
-                  `the xtl_order_id is that of another instruction (row 1 of batch ${batchId}, ${state})`,
+                  `the xtl_order_id is that of another instruction (row 1 of batch ${batchId}, ${statusOf(state)})`,
                 ],
               ]
             : [],

@@ -5,6 +5,7 @@ import type { EventLedger } from '../../../ports/ledger/events.ts'
 import { type Engine, FAULTING } from '../engine.ts'
 import { change, exists, one, type Script } from '../script.ts'
 import { gather, hasNews } from './gather.ts'
+import { heldBy } from './held.ts'
 import { endOf, eventsBetween, factsOf, IS_TOLD, NAMES_QUEUE } from './page.ts'
 
 const PUBLISHED = "SELECT move, event FROM told_up_to WHERE reader = 'queues'"
@@ -53,6 +54,7 @@ export function eventsOn(
         for (const id of ids) facts.push(...(yield* factsOf(ledgerId, id)))
         return facts
       }),
+    heldBy: (batchId) => engine.read(() => heldBy(batchId)),
     isAnyQueueAsked: () => engine.read(() => exists(ANY_QUEUE)),
     publishedUpTo: () => engine.read(published),
     untoldSinceMs: (merchant) =>

@@ -2,10 +2,18 @@
 // come to. It is done by who reads events, in a transaction of its own; nothing that sends waits for it or writes for it.
 
 import type { BatchTotal } from '../../../domain/batch.ts'
-import { type EventContent, type EventType, finality, holdContent, totalText } from '../../../domain/event.ts'
+import {
+  type EventContent,
+  type EventType,
+  finality,
+  type Held,
+  holdContent,
+  totalText,
+} from '../../../domain/event.ts'
 import { isFinal, type State, statusOf } from '../../../domain/states.ts'
 import { headOf } from '../record/chain.ts'
 import { all, allExact, change, count, exists, one, type Script } from '../script.ts'
+import { HELD_BY, HELD_FOR } from './held.ts'
 
 export interface NewEvent {
   readonly type: EventType
@@ -42,9 +50,9 @@ export function* hasNews(): Script<boolean> {
 
 /** Each source in the order in which it was recorded: a batch is accepted before anything is done to it. */
 export function* gather(nowMs: number): Script<void> {
-  yield* gatherFrom('recorded', ACCEPTED, acceptedEvent)
-  yield* gatherFrom('refused', REFUSED, refusedEvent)
-  yield* gatherFrom('act', ACTS, actEvent)
+  yield* gatherFrom('recorded', ACCEPTED, (accepted: Accepted) => acceptedEvents(accepted, nowMs))
+  yield* gatherFrom('refused', REFUSED, (refused: Refused) => [refusedEvent(refused)])
+  yield* gatherFrom('act', ACTS, actEvents)
   for (const batch of yield* changedBatches()) {
     const news = yield* newsOf(batch)
     if (news === null) continue
@@ -60,22 +68,23 @@ const REACHED = `
 function* gatherFrom<Found extends { readonly id: number }>(
   name: 'act' | 'recorded' | 'refused',
   text: string,
-  toEvent: (found: Found) => NewEvent | null,
+  toEvents: (found: Found) => readonly NewEvent[],
 ): Script<void> {
   const after = yield* count(POSITION, { name })
   const found = yield* all<Found>(text, { after })
-  for (const one of found) {
-    const event = toEvent(one)
-    if (event !== null) yield* noteEvent(event)
-  }
+  for (const one of found) for (const event of toEvents(one)) yield* noteEvent(event)
   const last = found.at(-1)?.id
   if (last !== undefined) yield* change(REACHED, { name, last })
 }
 
+/** `heard`: the first of these rows that waits and names a queue, where something holds it. */
 const ACCEPTED = `
     SELECT r.id, b.id AS "batchId", b.account_id AS "accountId", b.created_at AS "atMs", b.source, b.rows, b.file_sha256 AS sha256,
-      r.first_row AS "firstRow"
-    FROM recorded r LEFT JOIN batch b ON b.id = r.batch_id AND b.stage = 'open' AND r.first_row = 0
+      r.first_row AS "firstRow", ${HELD_BY} AS by, ${HELD_FOR} AS reason,
+      CASE WHEN ${HELD_BY} IS NOT NULL THEN (
+        SELECT min(i.row_no) FROM instruction i WHERE i.batch_id = r.batch_id AND i.row_no BETWEEN r.first_row AND r.last_row
+          AND i.state = 'READY' AND EXISTS (SELECT 1 FROM reply_to t WHERE t.row_id = i.id)) END AS heard
+    FROM recorded r LEFT JOIN batch b ON b.id = r.batch_id AND b.stage = 'open' LEFT JOIN account a ON a.id = b.account_id
     WHERE r.id > :after ORDER BY r.id`
 
 interface Accepted {
@@ -86,11 +95,26 @@ interface Accepted {
   readonly source: 'file' | 'queue'
   readonly rows: number
   readonly sha256: string | null
+  /** Of a message its row, of what comes whole 0. */
+  readonly firstRow: number
+  readonly by: Held['by'] | null
+  readonly reason: string | null
+  readonly heard: number | null
+}
+
+function acceptedEvents(accepted: Accepted, nowMs: number): NewEvent[] {
+  const { batchId, accountId, firstRow, by, reason, heard, rows } = accepted
+  if (batchId === null) return []
+  const begins = firstRow === 0 ? [acceptedEvent(accepted)] : []
+  // That it waits for approvals is told of every new batch.
+  if (by === null || heard === null || (firstRow === 0 && by === 'batch.awaiting_approval')) return begins
+  const which = firstRow === 0 ? { rows } : { row: firstRow }
+  const said = { ...finality(false), ...which, held: { by, reason } }
+  return [...begins, { type: 'row.held', atMs: nowMs, batchId, accountId, said }]
 }
 
 /** Of messages each comes by itself: how many will be in the batch is not known yet. */
-function acceptedEvent({ batchId, accountId, atMs, source, rows, sha256 }: Accepted): NewEvent | null {
-  if (batchId === null) return null
+function acceptedEvent({ batchId, accountId, atMs, source, rows, sha256 }: Accepted): NewEvent {
   const said = { source, ...(sha256 !== null && { rows, sha256 }) }
   return { type: 'batch.accepted', atMs, batchId, accountId, said }
 }
@@ -129,10 +153,10 @@ interface Act {
 }
 
 /** Who acted is in the log. */
-function actEvent({ what, atMs, batchId, accountId, reason, details, actorId }: Act): NewEvent | null {
+function actEvents({ what, atMs, batchId, accountId, reason, details, actorId }: Act): NewEvent[] {
   const said = details === null ? {} : (JSON.parse(details) as { needed?: number; approvals?: number })
   const type = typeOfAct(what, batchId !== null, (said.approvals ?? 0) >= (said.needed ?? 0))
-  if (type === null) return null
+  if (type === null) return []
   const { needed } = said
   const content = {
     ...(reason !== null && { reason }),
@@ -140,7 +164,7 @@ function actEvent({ what, atMs, batchId, accountId, reason, details, actorId }: 
     ...(needed !== undefined && { approvals_needed: needed }),
     ...holdContent(type),
   }
-  return { type, atMs, batchId, accountId, said: content }
+  return [{ type, atMs, batchId, accountId, said: content }]
 }
 
 function typeOfAct(what: string, isOfBatch: boolean, isApproved: boolean): EventType | null {

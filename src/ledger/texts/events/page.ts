@@ -2,7 +2,13 @@
 // table and number, and a digest of what was recorded there, so that an older state of the ledger which was put back has other names.
 
 import { hash } from 'node:crypto'
-import type { EventFact, EventPosition, EventType, MovedRow } from '../../../domain/event.ts'
+import {
+  type EventFact,
+  type EventPosition,
+  type EventType,
+  isForProducers,
+  type MovedRow,
+} from '../../../domain/event.ts'
 import type { BatchId } from '../../../domain/ids.ts'
 import type { Currency } from '../../../domain/money.ts'
 import { isFinal, type State } from '../../../domain/states.ts'
@@ -179,6 +185,16 @@ function rowOf(move: FoundMove): MovedRow {
 /** Of the rows of a batch: the queues that are told of each are told of what holds it. */
 const QUEUES_OF_BATCH = `
     SELECT DISTINCT r.queue FROM instruction i JOIN reply_to r ON r.row_id = i.id WHERE i.batch_id = :batchId ORDER BY r.queue`
+/** Of who joins it while it is held: that one alone is told. */
+const QUEUES_OF_ROW = `
+    SELECT r.queue FROM instruction i JOIN reply_to r ON r.row_id = i.id
+    WHERE i.batch_id = :batchId AND i.row_no = :row ORDER BY r.queue`
+/** Of rows that wait, or waited when it happened. */
+const QUEUES_OF_ACCOUNT = `
+    SELECT DISTINCT r.queue FROM reply_to r JOIN instruction i ON i.id = r.row_id
+    WHERE i.account_id = :accountId
+      AND (i.state IN ('READY', 'SENDING') OR EXISTS (SELECT 1 FROM move m WHERE m.row_id = i.id AND m.id > :afterMove))
+    ORDER BY r.queue`
 const REASONS = `
     SELECT f.reasons FROM refused r JOIN refusal f ON f.source_id = r.source_id WHERE r.id = :refusal`
 
@@ -186,7 +202,7 @@ function* otherFact(ledgerId: string, found: FoundEvent, at: EventPosition): Scr
   const { type, atMs, batchId } = found
   const { replyTo, refusal, merchant, ...said } = JSON.parse(found.said) as Record<string, unknown>
   const own = typeof replyTo === 'string' ? [replyTo] : []
-  const queues = batchId === null ? [] : yield* all<{ queue: string }>(QUEUES_OF_BATCH, { batchId })
+  const queues = yield* queuesOf(found, said)
   return {
     id: nameOf(ledgerId, found),
     ...{ type, atMs, at, batchId },
@@ -195,6 +211,17 @@ function* otherFact(ledgerId: string, found: FoundEvent, at: EventPosition): Scr
     row: null,
     said: typeof refusal === 'number' ? { ...said, ...(yield* reasonsOf(refusal)) } : said,
   }
+}
+
+function* queuesOf(
+  { type, batchId, accountId, afterMove }: FoundEvent,
+  { row }: Readonly<Record<string, unknown>>,
+): Script<readonly { readonly queue: string }[]> {
+  if (batchId !== null)
+    return typeof row === 'number'
+      ? yield* all(QUEUES_OF_ROW, { batchId, row })
+      : yield* all(QUEUES_OF_BATCH, { batchId })
+  return accountId !== null && isForProducers(type) ? yield* all(QUEUES_OF_ACCOUNT, { accountId, afterMove }) : []
 }
 
 function* reasonsOf(refusal: number): Script<Record<string, unknown>> {

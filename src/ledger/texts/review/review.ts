@@ -187,7 +187,7 @@ function* refuseOtherContent({ accountId: account }: DraftHeader): Script<void> 
     `
     INSERT INTO ${DRAFT_FAULT}
     SELECT d.row_no, d.line, 'reference', coalesce(d.given, d.reference),
-      'the reference is recorded with other content: ' || ${DIFFERENCES} || ' not the same (row ' || i.row_no || ' of batch ' || i.batch_id || ', ' || i.state || ')',
+      'the reference is recorded with other content: ' || ${DIFFERENCES} || ' not the same (row ' || i.row_no || ' of batch ' || i.batch_id || ', ' || CASE i.state WHEN 'READY' THEN 'PENDING' ELSE i.state END || ')',
       'use a new reference only for a new instruction: it is sent beside the recorded one, not in its place'
     FROM draft_row d JOIN instruction i ON i.account_id = :account AND i.reference = d.reference AND i.holds_reference = 1 AND ${IS_VISIBLE}
     WHERE d.state = 'READY' AND d.not_asked IS NULL AND d.content <> i.content`,

@@ -48,7 +48,7 @@ export function* refuseXtlTaken(header: DraftHeader): Script<void> {
     `
     INSERT INTO ${DRAFT_FAULT}
     SELECT d.row_no, d.line, 'xtl_order_id', d.xtl_order_id,
-      'the xtl_order_id is that of another instruction (row ' || i.row_no || ' of batch ' || i.batch_id || ', ' || i.state || ')',
+      'the xtl_order_id is that of another instruction (row ' || i.row_no || ' of batch ' || i.batch_id || ', ' || CASE i.state WHEN 'READY' THEN 'PENDING' ELSE i.state END || ')',
       '${OR_RUN_KEY}'
     FROM draft_row d JOIN instruction i ON i.id = (${RECORDED_XTL})
     WHERE d.state = 'READY' AND d.xtl_order_id IS NOT NULL`,
