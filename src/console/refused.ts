@@ -71,7 +71,7 @@ export function showsRefused(pages: Pages): ShowRefused {
 }
 
 /** Typed to show that somebody looked, or known to nobody else. */
-const NEVER: readonly string[] = ['form', 'total', 'password']
+const NEVER = /^(form|password|total(_\d+)?)$/
 /** An address with a password in it, as leniently as addresses are read. */
 const WITH_PASSWORD = /:[/\\]+\S*@/
 
@@ -81,7 +81,7 @@ function keptOf(fields: Fields): Fields {
 
 function mayBeShown(name: string, value: string): boolean {
   const isOfPassword = name === 'url' && value.includes('@')
-  return !NEVER.includes(name) && !isOfPassword && !WITH_PASSWORD.test(value) && !holdsCardData(value)
+  return !NEVER.test(name) && !isOfPassword && !WITH_PASSWORD.test(value) && !holdsCardData(value)
 }
 
 const HIDDEN: readonly string[] = ['attempt', 'batch', 'digest', 'number', 'proposed', 'proposes', 'reference', 'shown']

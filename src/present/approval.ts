@@ -1,10 +1,13 @@
 // What an approval is of, for whoever decides: everything in the digest, nothing folded away.
 
 import type { Approval, ApprovalSheet, AskedSum, Unfit } from '../domain/approval.ts'
+import type { Total } from '../domain/batch.ts'
 import { isoOf } from '../domain/batch-status.ts'
+import { type Currency, exponentOf, type Money } from '../domain/money.ts'
 import { statusOf } from '../domain/states.ts'
 import { shortUsername } from '../domain/username.ts'
-import { askedText } from './asked.ts'
+import { parseWrittenTotal } from '../domain/written-amount.ts'
+import { askedText, nounsOf } from './asked.ts'
 import { commandText } from './command-line.ts'
 import { interpretationText } from './interpretation.ts'
 import { amountText, plural, toTable } from './text.ts'
@@ -74,13 +77,16 @@ function earlierLines(earlier: readonly AskedSum[]): string[] {
 }
 
 /** The sentence before money moves. */
-export function meaningText({ totals, merchant, needed, given, digest }: ApprovalSheet): string {
+export function meaningText(
+  { totals, merchant, needed, given, digest }: ApprovalSheet,
+  sent = toBeSent(totals),
+): string {
   const others = needed - given - 1
   const begins =
     others > 0
       ? `Nothing is sent before ${others === 1 ? 'one more person has' : `${others} more people have`} approved it as well.`
       : 'Unless something else holds it, sending begins at once. What was executed cannot be called back.'
-  return `By approving you let ${toBeSent(totals)} be sent to ${merchant}. ${begins} You approve these rows and no others: ${fingerprintOf(digest)}.`
+  return `By approving you let ${sent} be sent to ${merchant}. ${begins} You approve these rows and no others: ${fingerprintOf(digest)}.`
 }
 
 /** To whoever it is about, before they try. */
@@ -112,44 +118,60 @@ export function toBeSent(totals: ApprovalSheet['totals']): string {
   return askedText(totals.filter(({ state }) => state === 'READY'))
 }
 
-/** What a person types who has looked at the sum: of one operation and currency the amount, else how many rows there are. */
-export function totalToType(sheet: Pick<ApprovalSheet, 'totals'>): string {
-  return waysToType(sheet)[0]
+/** Of one operation and currency, or of rows that have no amount. */
+export interface TotalToType {
+  /** Of the form. */
+  readonly field: string
+  /** As it is asked for, without the answer: what is copied from the page shows nothing. */
+  readonly label: string
+  readonly total: Total
 }
 
-/** As it is asked for, without the answer: what is copied from the page shows nothing. */
-export function totalAsked(sheet: Pick<ApprovalSheet, 'totals'>): string {
-  const currency = onlyCurrencyOf(sheet)
-  return currency === null ? 'how many rows are to be sent' : `the total in ${currency}`
+/** What a person types who compared the batch with a list of their own. */
+export function totalsToType({ totals }: Pick<ApprovalSheet, 'totals'>): readonly TotalToType[] {
+  const sent = totals.filter(({ state }) => state === 'READY')
+  const hasSeveral = (currency: Total['currency']) => sent.filter((one) => one.currency === currency).length > 1
+  return sent.map((total, i) => {
+    const { operation, currency } = total
+    const field = i === 0 ? 'total' : `total_${i + 1}`
+    if (currency === '') return { field, label: `how many ${nounsOf(operation)} are to be sent`, total }
+    const label = `the total in ${currency}${hasSeveral(currency) ? ` of the ${nounsOf(operation)}` : ''}`
+    return { field, label, total }
+  })
 }
 
 export const TOTAL_HINT = 'Take it from your own list, not from this page: that is how a wrong batch is noticed.'
 
-export function isTotalTyped(typed: string, sheet: Pick<ApprovalSheet, 'totals'>): boolean {
-  return waysToType(sheet).includes(typed.trim().replaceAll(/\s+/g, ' '))
+/** Why not, in sentences that do not tell the total; null: it is the one that would be sent. */
+export function faultOfTyped(typed: string, { label, total }: TotalToType): string | null {
+  const { currency, count, amountMinor } = total
+  if (currency === '')
+    return typed.trim() === String(count) ? null : `You typed “${typed.trim()}”. That is not ${label}.`
+  const read = parseWrittenTotal(typed, currency)
+  if (read === 'unread')
+    return `“${typed.trim()}” cannot be read as a total in ${currency}. Write it as in your list, such as ${example(currency)}.`
+  if (read === 'ambiguous')
+    return `“${typed.trim()}” can be read in two ways. Put a zero in front of a total below a thousand, and write any other with its decimals.`
+  const isSame = read.currency === currency && read.amountMinor === amountMinor
+  return isSame
+    ? null
+    : `You typed “${typed.trim()}”. That is another total in ${currency} than the one that would be sent.`
 }
 
-/** Of rows that one sum tells of; null: it takes several. */
-function onlyCurrencyOf({ totals }: Pick<ApprovalSheet, 'totals'>): ApprovalSheet['totals'][number]['currency'] | null {
-  const [first, ...others] = totals.filter(({ state }) => state === 'READY')
-  if (first === undefined || first.currency === '') return null
-  const isLike = ({ currency, operation }: typeof first) => currency === first.currency && operation === first.operation
-  return others.every(isLike) ? first.currency : null
+function example(currency: Currency): string {
+  const decimals = '5678'.slice(0, exponentOf(currency))
+  return decimals === '' ? '1.234 or 1,234' : `1.234,${decimals} or 1,234.${decimals}`
 }
 
-/** As it is asked for, then how else people write it. */
-function waysToType({ totals }: Pick<ApprovalSheet, 'totals'>): readonly [string, ...string[]] {
-  const sent = totals.filter(({ state }) => state === 'READY')
-  const currency = onlyCurrencyOf({ totals })
-  if (currency === null) {
-    const rows = sent.reduce((sum, { count }) => sum + count, 0)
-    return [plural(rows, 'row'), `${rows}`]
+/** For whoever types the totals: nothing that they could be copied from. */
+export function withoutTotals(sheet: ApprovalSheet): ApprovalSheet {
+  const isTotal = ({ currency, amountMinor }: Money) =>
+    sheet.totals.some((total) => total.currency === currency && total.amountMinor === amountMinor)
+  return {
+    ...sheet,
+    totals: sheet.totals.map((total) => ({ ...total, currency: '' })),
+    largest: sheet.largest.filter((one) => !isTotal(one)),
   }
-  const sum = amountText(
-    sent.reduce((total, { amountMinor }) => total + amountMinor, 0n),
-    currency,
-  )
-  return [sum, `${currency} ${sum}`, `${sum} ${currency}`]
 }
 
 export function approveCommand({ batchId, digest }: Pick<ApprovalSheet, 'batchId' | 'digest'>): string {

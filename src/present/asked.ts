@@ -30,6 +30,11 @@ export function askedText(totals: readonly Total[]): string {
   return [...groups.values()].map(textOf).join(' and ')
 }
 
+/** The same without money: `3998 refunds`. */
+export function countedText(totals: readonly Total[]): string {
+  return askedText(totals.map((one) => ({ ...one, currency: '' })))
+}
+
 /** One of it. */
 export function nounOf(operation: Operation | null): string {
   return operation === null ? 'row' : NOUNS[operation][0]

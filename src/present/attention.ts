@@ -5,7 +5,7 @@ import type { Attention } from '../domain/attention.ts'
 import type { IntakeTrouble, WaitingJobs } from '../domain/intake-queue.ts'
 import { atTerminal, spell, type Text, words } from '../domain/words.ts'
 import { approvalsText } from './approval.ts'
-import { askedText } from './asked.ts'
+import { countedText } from './asked.ts'
 import { commandLine } from './command-line.ts'
 import { EXIT } from './exit-codes.ts'
 import { clockWords, limitText, whyWords } from './standing.ts'
@@ -110,7 +110,8 @@ export function attentionWords(one: Attention, ledgerPath: string): { readonly w
       }
     }
     case 'awaiting-approval': {
-      const asked = one.totals.length === 0 ? '' : `: ${askedText(one.totals)}`
+      // Without sums: whoever approves it takes them from a list of their own.
+      const asked = one.totals.length === 0 ? '' : `: ${countedText(one.totals)}`
       return {
         what: `batch ${one.batchId}`,
         says: words`${named(one)} waits for ${approvalsText(one)}${asked}. See what it would send: ${{ act: 'approve-batch', batchId: one.batchId }}`,

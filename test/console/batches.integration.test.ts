@@ -64,18 +64,22 @@ const at = () => `/batches/${batch}`
 /** As the page of the batch fills them in. */
 async function formOf(visiting: Visiting): Promise<Record<string, string>> {
   const page = await get(at(), visiting)
-  return { form: fieldIn(page, 'form'), digest: fieldIn(page, 'digest'), total: '20.00', reason: 'looked at' }
+  return { form: fieldIn(page, 'form'), digest: fieldIn(page, 'digest'), total: '20,00 EUR', reason: 'looked at' }
 }
 
 test('an approver reads everything that the approval is of, types the total, and approves it once', async () => {
   const ann = await signedIn('ann', ['approver'])
-  expect((await get('/', ann)).body).toContain(') waits for 1 approval: 2 refunds, EUR 20.00.')
+  expect((await get('/', ann)).body).toContain(') waits for 1 approval: 2 refunds.')
   const page = await get(at(), ann)
-  for (const shown of ['2 refunds, EUR 20.00', 'clerk@desk', 'Type the total in EUR', fieldIn(page, 'digest')])
+  for (const shown of ['Approve 2 refunds<', 'clerk@desk', 'Type the total in EUR', fieldIn(page, 'digest')])
     expect(page.body).toContain(shown)
   const form = await formOf(ann)
-  const refused = await post(`${at()}/approve`, { ...form, total: '21.00' }, ann)
+  const refused = await post(`${at()}/approve`, { ...form, total: '21,00' }, ann)
   expect([refused.statusCode, refused.body]).toEqual([422, expect.stringContaining(`<a href="${at()}">Clear the form`)])
+  expect(refused.body).toContain('another total in EUR')
+  expect((await post(`${at()}/approve`, { ...form, total: '20,0,0' }, ann)).body).toContain('cannot be read')
+  // Nothing that could be copied, before and after a wrong one.
+  for (const { body } of [page, refused]) expect(body).not.toMatch(/20[.,]00/)
   expect((await post(`${at()}/approve`, { ...form, digest: '0'.repeat(64) }, ann)).statusCode).toBe(422)
   expect((await post(`${at()}/approve`, { ...form, reason: ' ' }, ann)).statusCode).toBe(422)
   expect(await given()).toBe(0)

@@ -524,7 +524,7 @@ describe('handing in', () => {
     expect(submits()).toHaveLength(1)
   })
 
-  test.each(['', '20', '20.0', '2 rows', '20.01', 'USD 20.00'])(
+  test.each(['', '2', '20.0.0', '2 rows', '20.01', 'USD 20.00'])(
     'with %j typed for the total is refused',
     async (total) => {
       const answer = await handIn(await checked(), { total })

@@ -30,12 +30,12 @@ test('a person uploads the example, looks at it, types the total, and the worker
   const check = await mio.upload(csv(example), { operation: 'REFUND' })
   expect(check.body).toContain('Nothing has been recorded and nothing has been sent.')
   expect(check.body).toContain('Sending begins when you press the button.')
-  expect(check.body).toContain('Hand in 4 refunds, EUR 78.67 and 1 refund, USD 120.00')
-  const total = '5 rows' // of several currencies there is no one sum
+  expect(check.body).toContain('Hand in 5 refunds<')
+  const totals = { total: '78,67', total_2: 'USD 120.00' }
   const submit = `${check.at}/submit`
-  const wrong = await mio.send(check.at, submit, { total: `${total}0` })
+  const wrong = await mio.send(check.at, submit, { ...totals, total_2: '12.00' })
   expect([wrong.status, await batches()]).toEqual([422, []])
-  const made = await mio.send(check.at, submit, { total })
+  const made = await mio.send(check.at, submit, totals)
   expect(made.status).toBe(303)
   const [only] = await batches()
   expect(made.to).toBe(`/batches/${only?.batch}`)
@@ -96,7 +96,7 @@ test('rows of a cancelled batch are sent after all by handing in its results, as
   const plain = await mio.upload(csv(results.body, 'results.csv'))
   expect(plain.body).toContain('No row of this file can be sent')
   const again = await mio.upload(csv(results.body, 'results.csv'), { retry: 'cancelled' })
-  expect(again.body).toContain('Hand in 2 refunds, EUR 3.02')
+  expect(again.body).toContain('Hand in 2 refunds<')
   const second = await mio.send(again.at, `${again.at}/submit`, { total: '3.02' })
   expect(second.status).toBe(303)
   expect(await batches()).toHaveLength(2)

@@ -10,8 +10,8 @@ import { Fault } from '../../src/domain/fault.ts'
 import type { Instruction, Operation } from '../../src/domain/instruction.ts'
 import { type Currency, formatAmount } from '../../src/domain/money.ts'
 import { holdsPan } from '../../src/domain/pan.ts'
+import { type DecimalSign, readUnder } from '../../src/domain/written-amount.ts'
 import { isUnclear, unquoted } from '../../src/ingest/csv/quotes.ts'
-import { type DecimalSign, readUnder } from '../../src/ingest/fields/decimal-sign.ts'
 import { ENCODINGS, encode, type FileRead, read, readWhole, type Written } from './table.ts'
 
 // Of 12 digits and more, two of a column may both be card numbers.

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import type { ApprovalSheet } from '../../src/domain/approval.ts'
 import type { BatchId } from '../../src/domain/ids.ts'
 import { type Currency, parseCurrency } from '../../src/domain/money.ts'
-import { isTotalTyped, meaningText, sheetLines, totalToType } from '../../src/present/approval.ts'
+import { faultOfTyped, meaningText, sheetLines, totalsToType } from '../../src/present/approval.ts'
 import { interpretationText } from '../../src/present/interpretation.ts'
 
 const EUR = parseCurrency('EUR') as Currency
@@ -30,22 +30,39 @@ describe('the sentence before an approval', () => {
   })
 })
 
-describe('the total that is typed', () => {
+describe('the totals that are typed', () => {
   const [eur] = SHEET.totals as [ApprovalSheet['totals'][number]]
-  const dollars = { ...eur, currency: parseCurrency('USD') as Currency }
-  test('of one sum is its amount, with or without the currency, and no other amount', () => {
-    expect(totalToType(SHEET)).toBe('9.00')
-    for (const typed of ['9.00', ' 9.00 ', 'EUR 9.00', '9.00  EUR'])
-      expect(isTotalTyped(typed, SHEET), typed).toBe(true)
-    for (const typed of ['', '9', '9.01', '9.00 USD', '900', '2', '2 rows', '9.00 EUR EUR'])
-      expect(isTotalTyped(typed, SHEET), typed).toBe(false)
+  const ofCurrency = (code: string) => ({ ...eur, currency: parseCurrency(code) as Currency })
+  const asked = (totals: ApprovalSheet['totals']) => totalsToType({ totals })
+  const faultsOf = (typed: string, totals = SHEET.totals) => asked(totals).map((one) => faultOfTyped(typed, one))
+
+  test.each(['9.00', '9,00', '9', 'EUR 9.00', '9.00  eur'])('%s is the total', (typed) => {
+    expect(faultsOf(typed)).toEqual([null])
   })
 
-  test('of several sums is how many rows there are, with or without the word', () => {
-    const sheet = { totals: [eur, { ...dollars, count: 3 }, { ...eur, state: 'INVALID' as const, count: 7 }] }
-    expect(totalToType(sheet)).toBe('5 rows')
-    for (const typed of ['5 rows', '5']) expect(isTotalTyped(typed, sheet), typed).toBe(true)
-    for (const typed of ['', '12', '4', '18.00', 'rows', '5 EUR']) expect(isTotalTyped(typed, sheet), typed).toBe(false)
+  test('one that cannot be read is told otherwise than one that is another, and neither tells the right one', () => {
+    expect(faultsOf('9.0.0')).toEqual([
+      '“9.0.0” cannot be read as a total in EUR. Write it as in your list, such as 1.234,56 or 1,234.56.',
+    ])
+    for (const typed of ['9.01', '900', 'USD 9.00'])
+      expect(faultsOf(typed)).toEqual([
+        `You typed “${typed}”. That is another total in EUR than the one that would be sent.`,
+      ])
+    expect(faultsOf('1.234', [ofCurrency('KWD')])).toEqual([expect.stringContaining('can be read in two ways')])
+  })
+
+  test('each currency is asked for, and each operation of one; rows without an amount are counted', () => {
+    const left = { ...eur, state: 'INVALID' as const, count: 7 }
+    const totals = [eur, left, ofCurrency('USD'), { ...ofCurrency('USD'), operation: 'CAPTURE' as const }]
+    const voids = { ...eur, operation: 'CANCEL' as const, currency: '' as const, count: 5 }
+    expect(asked([...totals, voids]).map(({ field, label }) => [field, label])).toEqual([
+      ['total', 'the total in EUR'],
+      ['total_2', 'the total in USD of the refunds'],
+      ['total_3', 'the total in USD of the sales'],
+      ['total_4', 'how many cancellations are to be sent'],
+    ])
+    expect(faultsOf('5', [voids])).toEqual([null])
+    expect(faultsOf('4', [voids])).toEqual(['You typed “4”. That is not how many cancellations are to be sent.'])
   })
 })
 

@@ -6,17 +6,8 @@ import type { BatchView } from '../../domain/batch.ts'
 import { countIn } from '../../domain/batch-status.ts'
 import type { BatchId } from '../../domain/ids.ts'
 import type { Unfitness } from '../../ports/ledger/approvals.ts'
-import {
-  approvalsText,
-  isTotalTyped,
-  meaningText,
-  sheetLines,
-  TOTAL_HINT,
-  toBeSent,
-  totalAsked,
-  unfitText,
-} from '../../present/approval.ts'
-import { askedText } from '../../present/asked.ts'
+import { approvalsText, meaningText, sheetLines, unfitText, withoutTotals } from '../../present/approval.ts'
+import { askedText, countedText } from '../../present/asked.ts'
 import { type Html, html } from '../../present/html.ts'
 import { redirectDone } from '../done.ts'
 import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
@@ -26,22 +17,21 @@ import { form, freshly, moment, NOTHING, note, reasonField, table } from '../par
 import { batchPath } from '../paths.ts'
 import { readingText } from '../reading-text.ts'
 import { typedIn } from '../refused.ts'
-import { type Visitor, visitorOf } from '../visit.ts'
+import { assertTotalsTyped, totalFields } from '../totals.ts'
+import { visitorOf } from '../visit.ts'
 import { findBatch, type OfBatch } from './find-batch.ts'
 
 export function addApproving(pages: Pages, door: ConsoleDoor): void {
   const { ledger, app } = door
   pages.post<OfBatch>('/batches/:batch/approve', { config: { page: 'approve' } }, async (request, reply) => {
     const { batchId } = await findBatch(door, request.params.batch)
-    const { digest = '', total = '' } = fieldsOf(request)
+    const fields = fieldsOf(request)
+    const { digest = '' } = fields
     const sheet = await ledger.approvalSheet(batchId)
     if (sheet === null) throw new PageError(409, 'This batch needs no approval. Nothing was changed.')
     // Of what is decided, or is another one by now, the ledger says so.
-    if (digest === sheet.digest && sheet.given < sheet.needed && !isTotalTyped(total, sheet))
-      throw new PageError(
-        422,
-        `You typed “${total.trim()}”. That is not the total that would be sent. Nothing was approved: compare the page with the list that you approve by.`,
-      )
+    if (digest === sheet.digest && sheet.given < sheet.needed)
+      assertTotalsTyped(fields, sheet, 'Nothing was approved: compare the rows with the list that you approve by.')
     const { isNow } = await actElsewhereOnce(door, request, async () => {
       await ledger.approve({ ...decisionOf(request, batchId, app.clock.nowMs()), digest })
       return {}
@@ -68,15 +58,30 @@ function decisionOf(request: FastifyRequest, batchId: BatchId, nowMs: number) {
   return { batchId, reason: reasonIn(request), actor: visitorOf(request).actor, nowMs }
 }
 
+export interface Deciding {
+  readonly shown: Html
+  /** Whoever looks is asked for the totals, so that no part of the page tells them. */
+  readonly typesTotals: boolean
+}
+
 /** Everything in the digest, nothing folded away. `earlier`: batches of the same merchant before this one. */
-export async function waitingOf(
+export async function decidingOn(
   request: FastifyRequest,
   door: ConsoleDoor,
-  sheet: ApprovalSheet,
+  whole: ApprovalSheet,
   earlier: readonly BatchView[],
-): Promise<Html> {
+): Promise<Deciding> {
+  const { actor, may } = visitorOf(request)
+  const { batchId } = whole
+  const unfit = may('approve') ? await door.ledger.unfitness({ batchId, actor, nowMs: door.app.clock.nowMs() }) : null
+  const typesTotals = may('approve') && unfit === null
+  const sheet = typesTotals ? withoutTotals(whole) : whole
   const lines = sheetLines(sheet, readingText).map((line) => html`${line}\n`)
-  return html`<p>It waits for ${approvalsText(sheet)}. <a href="${batchPath(sheet.batchId)}/rows">All its rows</a></p><pre>${lines}</pre>${earlierOf(earlier)}${await formsOf(request, door, sheet)}`
+  const forms = may('approve')
+    ? formsOf(request, door, whole, unfit)
+    : note('plain', html`Your roles do not let you decide on it: that takes an approver.`)
+  const shown = html`<p>It waits for ${approvalsText(whole)}. <a href="${batchPath(batchId)}/rows">All its rows</a></p><pre>${lines}</pre>${earlierOf(earlier)}${forms}`
+  return { shown, typesTotals }
 }
 
 /** Whether this one is out of the ordinary. */
@@ -98,13 +103,9 @@ function earlierOf(batches: readonly BatchView[]): Html {
 }
 
 /** Nothing is missing without its reason. */
-async function formsOf(request: FastifyRequest, door: ConsoleDoor, sheet: ApprovalSheet): Promise<Html> {
-  const visitor = visitorOf(request)
-  if (!visitor.may('approve'))
-    return note('plain', html`Your roles do not let you decide on it: that takes an approver.`)
+function formsOf(request: FastifyRequest, door: ConsoleDoor, sheet: ApprovalSheet, unfit: Unfitness | null): Html {
   const { batchId } = sheet
-  const unfit = await door.ledger.unfitness({ batchId, actor: visitor.actor, nowMs: door.app.clock.nowMs() })
-  const reject = () => rejectForm(request, door, sheet, visitor)
+  const reject = () => rejectForm(request, door, sheet)
   // To reject, which sends nothing, nobody is unfit: not even who handed it in.
   if (unfit !== null)
     return html`<h2>Approve</h2>${unfitNote(unfit)}<h2>Reject</h2>${freshly(request, batchPath(batchId), reject, 'reject it')}`
@@ -126,23 +127,25 @@ function unfitNote({ why, untilMs }: Unfitness): Html {
 function approveForm(request: FastifyRequest, door: ConsoleDoor, sheet: ApprovalSheet): Html {
   const { batchId, digest } = sheet
   const action = `${batchPath(batchId)}/approve`
-  const fields = html`<input type="hidden" name="digest" value="${digest}"><div class="field"><label>Type ${totalAsked(sheet)}<span class="hint"> ${TOTAL_HINT} </span><input name="total" required autocomplete="off" maxlength="200"></label></div>${reasonField('It is kept in the history.', typedIn(request, action))}`
-  const asked = form(request, door, {
-    action,
-    fields,
-    button: `Approve ${toBeSent(sheet.totals)}`,
-  })
-  return html`<p><strong>${meaningText(sheet)}</strong></p>${asked}`
+  const fields = html`<input type="hidden" name="digest" value="${digest}">${totalFields(sheet)}${reasonField('It is kept in the history.', typedIn(request, action))}`
+  const what = rowsToSend(sheet)
+  const asked = form(request, door, { action, fields, button: `Approve ${what}` })
+  return html`<p><strong>${meaningText(sheet, what)}</strong></p>${asked}`
 }
 
-function rejectForm(request: FastifyRequest, door: ConsoleDoor, sheet: ApprovalSheet, { person }: Visitor): Html {
-  const { batchId, totals } = sheet
+/** Whoever reads it types the totals. */
+function rowsToSend({ totals }: ApprovalSheet): string {
+  return countedText(totals.filter(({ state }) => state === 'READY'))
+}
+
+function rejectForm(request: FastifyRequest, door: ConsoleDoor, sheet: ApprovalSheet): Html {
+  const { batchId } = sheet
   const action = `${batchPath(batchId)}/reject`
   const asked = form(request, door, {
     action,
     fields: reasonField('It is kept in the history.', typedIn(request, action)),
-    button: `Reject ${toBeSent(totals)}`,
+    button: `Reject ${rowsToSend(sheet)}`,
     kind: 'other',
   })
-  return html`<p>None of its rows will be sent. The history names ${person.name}.</p>${asked}`
+  return html`<p>None of its rows will be sent. The history names ${visitorOf(request).person.name}.</p>${asked}`
 }

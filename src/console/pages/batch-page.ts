@@ -18,13 +18,14 @@ import { readingText } from '../reading-text.ts'
 import { attentionFor } from '../status-line.ts'
 import { visitorOf } from '../visit.ts'
 import { linked } from '../ways.ts'
-import { waitingOf } from './approving.ts'
+import { type Deciding, decidingOn } from './approving.ts'
 import { type BatchFigures, batchNow, outcomesIn, totalName } from './batch-live.ts'
 import { downloadsOf } from './downloads.ts'
 import { nameOf, noSuchBatch, type OfBatch } from './find-batch.ts'
 import { steeringForms } from './steering.ts'
 
 const EARLIER_SHOWN = 5
+const UNDECIDED: Deciding = { shown: NOTHING, typesTotals: false }
 
 export function addBatchPages(pages: Pages, door: ConsoleDoor): void {
   const { ledger, app } = door
@@ -33,16 +34,17 @@ export function addBatchPages(pages: Pages, door: ConsoleDoor): void {
     const seen = await batchNow(door, request.params.batch, now)
     if (seen === null) throw noSuchBatch()
     const { batch, standing, proposed, figures } = seen
-    const main = html`${doubtsOf(batch, proposed)}${standingOf(standing, figures)}${await decisionOn(batch)}${barOf(batch)}${totalsOf(batch)}${await reasonsOf(batch)}${warningsOf(batch)}${steeringForms(request, door, batch, now)}${downloadsOf(batch, visitorOf(request))}${await historyOf(batch)}${factsOf(batch)}`
+    const deciding = await decisionOn(batch)
+    const main = html`${doubtsOf(batch, proposed)}${standingOf(standing, figures)}${deciding.shown}${barOf(batch)}${totalsOf(batch, !deciding.typesTotals)}${await reasonsOf(batch)}${warningsOf(batch)}${steeringForms(request, door, batch, now)}${downloadsOf(batch, visitorOf(request))}${await historyOf(batch)}${factsOf(batch)}`
     const live = { watch: batch.batchId, shape: seen.shape }
     return showScreen(door, request, reply, { title: nameOf(batch), main, now, live })
 
-    async function decisionOn(batch: BatchView): Promise<Html> {
-      if (!waitsForApproval(batch)) return NOTHING
+    async function decisionOn(batch: BatchView): Promise<Deciding> {
+      if (!waitsForApproval(batch)) return UNDECIDED
       const { batchId, accountId } = batch
       const sheet = await ledger.approvalSheet(batchId)
-      if (sheet === null) return NOTHING
-      return waitingOf(request, door, sheet, await ledger.batchesAfter(batchId, EARLIER_SHOWN, [accountId]))
+      if (sheet === null) return UNDECIDED
+      return decidingOn(request, door, sheet, await ledger.batchesAfter(batchId, EARLIER_SHOWN, [accountId]))
     }
   })
 
@@ -99,12 +101,12 @@ function barOf(batch: BatchView): Html {
   return parts.length === 0 ? NOTHING : outcomeBar(parts, batch.rows)
 }
 
-function totalsOf(batch: BatchView): Html {
+function totalsOf(batch: BatchView, hasAmounts: boolean): Html {
   const columns = [
     { name: 'Status', kind: 'word' },
     { name: 'Operation' },
     { name: 'Rows', kind: 'number' },
-    { name: 'Asked', kind: 'number' },
+    ...(hasAmounts ? ([{ name: 'Asked', kind: 'number' }] as const) : []),
     { name: 'Currency' },
   ] as const
   const rows = batch.totals.map((total) => {
@@ -116,7 +118,7 @@ function totalsOf(batch: BatchView): Html {
       html`<a href="${batchPath(batch.batchId)}/rows?status=${wanted}">${stateText(status)}</a>`,
       html`${operation === '' ? 'not readable' : operation}`,
       html`<span data-live="count-${name}">${count}</span>`,
-      html`<span data-live="amount-${name}">${amountText(amountMinor, currency)}</span>`,
+      ...(hasAmounts ? [html`<span data-live="amount-${name}">${amountText(amountMinor, currency)}</span>`] : []),
       html`${currency}`,
     ]
   })

@@ -4,15 +4,14 @@ import type { FastifyRequest } from 'fastify'
 import { type CheckFound, foundIn, sumsIn } from '../../app/check-found.ts'
 import type { Check } from '../../app/checks.ts'
 import { type HandedIn, handIn } from '../../app/handing-in.ts'
-import { leastApprovals } from '../../domain/approval.ts'
+import { type ApprovalSheet, leastApprovals } from '../../domain/approval.ts'
 import type { BatchView } from '../../domain/batch.ts'
 import { toIdentifier } from '../../domain/identifier.ts'
 import type { ToldToSend } from '../../domain/ingest.ts'
 import type { Fingerprint } from '../../domain/interpretation.ts'
 import { formatAmount } from '../../domain/money.ts'
 import { words } from '../../domain/words.ts'
-import { isTotalTyped, TOTAL_HINT, totalAsked, type totalToType } from '../../present/approval.ts'
-import { askedText } from '../../present/asked.ts'
+import { askedText, countedText } from '../../present/asked.ts'
 import { type Html, html } from '../../present/html.ts'
 import { plural } from '../../present/text.ts'
 import { blockingIn } from '../check-words.ts'
@@ -23,6 +22,7 @@ import { actElsewhereOnce } from '../once.ts'
 import { form, moment, NOTHING, note } from '../parts.ts'
 import { batchPath, checkPath } from '../paths.ts'
 import { typedIn } from '../refused.ts'
+import { assertTotalsTyped, totalFields } from '../totals.ts'
 import { filesCaller } from '../uploading.ts'
 import { linked } from '../ways.ts'
 import { pairsForm, pairsToTick, tickedIn } from './pairs.ts'
@@ -101,11 +101,7 @@ function answeredIn(fields: Fields, found: CheckFound, told: ToldToSend): Record
       422,
       `The number that you typed is not how many rows have such an execute_at. ${NOTHING_SENT} Look at each of them.`,
     )
-  if (!told.approval && !isTotalTyped(typed('total'), toSend(found)))
-    throw new PageError(
-      422,
-      `You typed “${typed('total')}”. That is not the total that would be sent. ${NOTHING_SENT} Compare the page with your own list.`,
-    )
+  if (!told.approval) assertTotalsTyped(fields, toSend(found), `${NOTHING_SENT} Compare the page with your own list.`)
   return {
     ...(asks(found, 'bad-rows') ? { skipInvalid: true } : {}),
     ...(far === null ? {} : { allowExecuteAt: String(far) }),
@@ -122,7 +118,7 @@ function asks({ refusals }: CheckFound, kind: string): boolean {
   return refusals.some((refusal) => refusal.kind === kind)
 }
 
-function toSend(found: CheckFound): Parameters<typeof totalToType>[0] {
+function toSend(found: CheckFound): Pick<ApprovalSheet, 'totals'> {
   return { totals: sumsIn(found).totals.map((total) => ({ ...total, state: 'READY' })) }
 }
 
@@ -186,13 +182,13 @@ export async function handInForm(
   if (why !== null) return { shown: why, hasPairs: false, isHandedIn: false }
   const told = await toldBy(door, check, found)
   const pairs = await pairsToTick(check.path, found)
-  const what = askedText(sumsIn(found).totals)
+  const { totals } = sumsIn(found)
   const action = `${checkPath(check.id)}/submit`
   const typed = typedIn(request, action)
   const asked = form(request, door, {
     action,
     fields: html`${leftOutField(found, typed)}${farDatesField(found, typed)}${pairs === null ? alikeField(found, typed) : pairsForm(pairs, typed)}${aboveField(found, typed)}${told.approval ? waitsText() : totalField(found)}`,
-    button: told.approval ? `Hand in for approval: ${what}` : `Hand in ${what}`,
+    button: told.approval ? `Hand in for approval: ${askedText(totals)}` : `Hand in ${countedText(totals)}`,
   })
   return { shown: html`<h2>Hand in</h2>${asked}`, hasPairs: pairs !== null, isHandedIn: false }
 }
@@ -266,7 +262,7 @@ function waitsText(): Html {
 }
 
 function totalField(found: CheckFound): Html {
-  return html`<p><strong>Sending begins when you press the button. What was executed cannot be called back.</strong></p><div class="field"><label>Type ${totalAsked(toSend(found))}<span class="hint"> ${TOTAL_HINT} </span><input name="total" required autocomplete="off" maxlength="200"></label></div>`
+  return html`<p><strong>Sending begins when you press the button. What was executed cannot be called back.</strong></p>${totalFields(toSend(found))}`
 }
 
 /** The batch of the same bytes that is not over; null: there is none. */

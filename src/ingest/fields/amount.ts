@@ -3,7 +3,8 @@
 import { type Currency, exponentOf, type Money, parseAmount } from '../../domain/money.ts'
 import { isProblem, type Problem, shown } from '../../domain/problem.ts'
 import { type Text, words } from '../../domain/words.ts'
-import { AMBIGUOUS, type DecimalSign, digitsMeant, readUnder, signShownBy } from './decimal-sign.ts'
+import { type DecimalSign, readUnder } from '../../domain/written-amount.ts'
+import { AMBIGUOUS, digitsMeant, signShownBy } from './decimal-sign.ts'
 import { unseenProblem } from './identifier.ts'
 import { isPlain } from './plain.ts'
 

@@ -2,24 +2,7 @@
 
 import { type Problem, refuse, type StructuralFault } from '../../domain/problem.ts'
 import { type Text, type Words, words } from '../../domain/words.ts'
-
-export type DecimalSign = '.' | ','
-
-// Thousands are parted by the other sign, an apostrophe or a space, always the same one, three digits each. A grouped
-// number does not begin with 0: `0,123` is never 123.
-const GROUPS = "'’ \\u00a0\\u202f\\u2009"
-const UNDER: Readonly<Record<DecimalSign, RegExp>> = {
-  '.': new RegExp(`^(\\d+|[1-9]\\d{0,2}([,${GROUPS}])\\d{3}(?:\\2\\d{3})*)(?:\\.(\\d+))?$`),
-  ',': new RegExp(`^(\\d+|[1-9]\\d{0,2}([.${GROUPS}])\\d{3}(?:\\2\\d{3})*)(?:,(\\d+))?$`),
-}
-
-/** The amount as a plain decimal (`1234.56`) if it is one under this sign, else null. */
-export function readUnder(text: string, sign: DecimalSign): string | null {
-  const match = UNDER[sign].exec(text)
-  if (match === null) return null
-  const whole = match[2] === undefined ? (match[1] as string) : (match[1] as string).replace(/\D/g, '')
-  return match[3] === undefined ? whole : `${whole}.${match[3]}`
-}
+import { type DecimalSign, readUnder } from '../../domain/written-amount.ts'
 
 /** Without thousands, which have three digits: nearly all amounts. */
 const UNPARTED = /^\d+(?:([.,])(?:\d{1,2}|\d{4,}))?$/

@@ -60,7 +60,7 @@ describe.skipIf(MAY_SKIP_BROWSER)('the life of a file', () => {
       const approved = async () => {
         await write(page.getByLabel(/^Type the total in/), '3.02')
         await write(page.getByLabel('Reason').first(), 'as ordered')
-        await press(button(/^Approve 2 refunds, EUR 3\.02/))
+        await press(button('Approve 2 refunds'))
       }
       await approved()
       // A server of PostgreSQL that was started a moment ago decides nothing.

@@ -43,7 +43,7 @@ describe.skipIf(MAY_SKIP_BROWSER)('the life of a batch', () => {
       const approve = async () => {
         await write(page.getByLabel(/^Type the total in/), '30.00')
         await write(page.getByLabel('Reason').first(), 'as ordered')
-        await press(button(/^Approve 3 refunds, EUR 30\.00/))
+        await press(button('Approve 3 refunds'))
       }
       await approve()
       // A server of PostgreSQL that was started a moment ago decides nothing.

@@ -3,8 +3,9 @@ import { describe, expect, test } from 'vitest'
 import { type Currency, exponentOf, formatAmount, type Money } from '../../../src/domain/money.ts'
 import { isProblem } from '../../../src/domain/problem.ts'
 import { spell } from '../../../src/domain/words.ts'
+import type { DecimalSign } from '../../../src/domain/written-amount.ts'
 import { parseMoney, parsePlainDecimal } from '../../../src/ingest/fields/amount.ts'
-import { AMBIGUOUS, DecimalEvidence, type DecimalSign, signShownBy } from '../../../src/ingest/fields/decimal-sign.ts'
+import { AMBIGUOUS, DecimalEvidence, signShownBy } from '../../../src/ingest/fields/decimal-sign.ts'
 import { commandLine } from '../../../src/present/command-line.ts'
 
 const EUR = 'EUR' as Currency

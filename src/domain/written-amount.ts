@@ -1,0 +1,41 @@
+// Amounts as people write them: digits with one decimal sign, and thousands parted by another.
+
+import { type Currency, type Money, parseCurrency, parseTotal } from './money.ts'
+
+export type DecimalSign = '.' | ','
+
+// Thousands are parted by the other sign, an apostrophe or a space, always the same one, three digits each. A grouped
+// number does not begin with 0: `0,123` is never 123.
+const GROUPS = "'’ \\u00a0\\u202f\\u2009"
+const UNDER: Readonly<Record<DecimalSign, RegExp>> = {
+  '.': new RegExp(`^(\\d+|[1-9]\\d{0,2}([,${GROUPS}])\\d{3}(?:\\2\\d{3})*)(?:\\.(\\d+))?$`),
+  ',': new RegExp(`^(\\d+|[1-9]\\d{0,2}([.${GROUPS}])\\d{3}(?:\\2\\d{3})*)(?:,(\\d+))?$`),
+}
+
+/** The amount as a plain decimal (`1234.56`) if it is one under this sign, else null. */
+export function readUnder(text: string, sign: DecimalSign): string | null {
+  const match = UNDER[sign].exec(text)
+  if (match === null) return null
+  const whole = match[2] === undefined ? (match[1] as string) : (match[1] as string).replace(/\D/g, '')
+  return match[3] === undefined ? whole : `${whole}.${match[3]}`
+}
+
+/**
+ * A total as a person writes it, with or without its currency before or behind it, under whichever sign it has no more decimals
+ * than the currency. `1.234` is one number in EUR, and two in KWD.
+ */
+export function parseWrittenTotal(text: string, expected: Currency): Money | 'unread' | 'ambiguous' {
+  const [, before, amount = '', behind] = /^([a-z]{3})?\s*(.*?)\s*([a-z]{3})?$/i.exec(text.trim()) ?? []
+  if (before !== undefined && behind !== undefined) return 'unread'
+  const named = before ?? behind
+  const currency = named === undefined ? expected : parseCurrency(named)
+  if (currency === undefined) return 'unread'
+  const read = (['.', ','] as const).flatMap((sign) => {
+    const plain = readUnder(amount, sign)
+    const money = plain === null ? 'not-a-number' : parseTotal(plain, currency)
+    return typeof money === 'object' ? [money] : []
+  })
+  const [one, other] = read
+  if (one === undefined) return 'unread'
+  return other === undefined || other.amountMinor === one.amountMinor ? one : 'ambiguous'
+}
