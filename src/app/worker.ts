@@ -254,7 +254,8 @@ async function openIntake(
 
 /** Who hands in what cannot be sent yet is told so at once. */
 async function withHold(taken: MessageResult, ledger: Pick<Ledger, 'heldBy'>): Promise<MessageResult> {
-  if (taken.kind === 'refused' || ('state' in taken && taken.state !== 'READY')) return taken
+  if (taken.kind === 'refused' || taken.kind === 'cancelled' || ('state' in taken && taken.state !== 'READY'))
+    return taken
   const held = await ledger.heldBy(taken.batchId)
   return held === null ? taken : { ...taken, held }
 }

@@ -380,7 +380,7 @@ function answerOf(taken: Exclude<MessageResult, { kind: 'refused' }>): object {
         batch: taken.batchId,
         row: taken.rowNo,
         state: statusOf(taken.state),
-        ...heldIn(taken),
+        ...('held' in taken && heldIn(taken)),
         ...firstAt(taken),
       }
     case 'recorded':

@@ -28,9 +28,8 @@ test('is made once, is not sent again to a caller that has it, and describes no 
   const again = await served.ask('GET', '/openapi.json', { headers: { 'if-none-match': etag } })
   expect([first.statusCode, again.statusCode, again.body]).toEqual([200, 304, ''])
   expect((await served.ask('GET', '/openapi.json', { headers: { 'if-none-match': '"other"' } })).body).toBe(first.body)
-  expect(Object.keys(first.said.paths).toSorted()).toEqual(
-    [...new Set(Object.values(ROUTES).map(({ path }) => path.replaceAll(/:(\w+)/g, '{$1}')))].toSorted(),
-  )
+  const known = Object.values(ROUTES).map(({ path }) => path.replaceAll(/:(\w+)/g, '{$1}'))
+  expect(new Set(Object.keys(first.said.paths))).toEqual(new Set(known))
 })
 
 /** Whether no text of it is read past its length. */
