@@ -114,7 +114,7 @@ export function unfitText(why: Unfit): string {
 }
 
 /** Of the rows that an approval lets go. */
-export function toBeSent(totals: ApprovalSheet['totals']): string {
+function toBeSent(totals: ApprovalSheet['totals']): string {
   return askedText(totals.filter(({ state }) => state === 'READY'))
 }
 

@@ -602,8 +602,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'charges without references of their own are not two of one roster',
     file: 'src/ledger/texts/review/review.ts',
-    guard: '        AND d.made = 0 AND ${other}.made = 0)`',
-    without: '        )`',
+    guard: '        AND d.made = 0 AND ${other}.made = 0 AND NOT ${isCorrectionOf(other)})`',
+    without: '        AND NOT ${isCorrectionOf(other)})`',
     tests: ['test/ledger/sqlite/ledger/intake.integration.test.ts'],
   },
   {
