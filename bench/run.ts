@@ -11,6 +11,7 @@ import { jobs } from './cases/jobs.ts'
 import { latency } from './cases/latency.ts'
 import { memory } from './cases/memory.ts'
 import { pace } from './cases/pace.ts'
+import { requests } from './cases/requests.ts'
 import { results } from './cases/results.ts'
 import { script } from './cases/script.ts'
 import { start } from './cases/start.ts'
@@ -22,7 +23,7 @@ import { loadNow, machineNow } from './parts/machine.ts'
 import { isReached, tableOf } from './parts/table.ts'
 
 /** `memory` compares the memory that the cases before it saw, and `engines` would disturb that. */
-const CASES = [script, jobs, latency, pace, check, submit, results, memory, engines, start, pages, worstTexts]
+const CASES = [script, jobs, latency, pace, check, submit, results, memory, engines, start, pages, worstTexts, requests]
 const LAST = fileURLToPath(new URL('last.json', import.meta.url))
 const USAGE = `npm run bench -- [CASES…] [--rounds N] [--out FILE]
   CASES        default all: ${CASES.map(({ name }) => name).join(' ')}

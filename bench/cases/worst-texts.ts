@@ -17,7 +17,8 @@ import type { Bench, Case, Line } from '../parts/case.ts'
 const FILE_BYTES = 1024 * 1024
 const ANSWER_BYTES = 64 * 1024
 
-const UNITS: Readonly<Record<string, string>> = {
+/** Kinds of text that are costly to look at. */
+export const UNITS: Readonly<Record<string, string>> = {
   letters: 'x',
   digits: '4',
   'digits and blanks': '4 ',
