@@ -169,8 +169,11 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
   ]),
   'no order is judged where rows are handed in': swapping(
     [`(r.state IN ('READY', 'SENDING', 'IN_DOUBT', 'APPROVED') OR r.money_warning = 1)`, '0'],
-    ['WHERE captures + refunds > 0', 'WHERE 0'],
-    ['WHERE refunds > 0', 'WHERE 0'],
+    [
+      'SET (authorized_minor, authorized_currency, authorized_row, authorized_unsure)',
+      'SET (captures, captures, captures, captures)',
+    ],
+    ['WHERE rows > captures', 'WHERE 0'],
   ),
   'no order is judged in a claim': swapping([
     "WHERE i.id = ?1 AND i.state = 'READY' AND i.attempt",
@@ -187,6 +190,10 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
   'a void does not count': swapping([
     `max(id) FILTER (WHERE operation = 'CANCEL') AS voided_row`,
     'NULL AS voided_row',
+  ]),
+  'a void of a part of an order takes nothing': swapping([
+    `max(id) FILTER (WHERE operation = 'CANCEL') AS voided_row`,
+    `max(id) FILTER (WHERE operation = 'CANCEL' AND amount_minor IS NULL) AS voided_row`,
   ]),
   'what names an order is a look-alike for 30 days': swapping([
     `WHEN i.state = 'IN_DOUBT' OR i.order_key IS NOT NULL THEN TRUE`,
