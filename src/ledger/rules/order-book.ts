@@ -133,11 +133,6 @@ function paidOf({ sold, isSaleUnsure, recorded, inFile }: Order): Sum | null {
   return paid?.currency === null ? null : paid
 }
 
-/** Whether money was captured, or may be, or will: how much is another matter. */
-function isCaptured({ sold, isSaleUnsure, recorded, inFile }: Order): boolean {
-  return isSaleUnsure || sold !== null || recorded.open !== null || inFile.open !== null
-}
-
 /** All that there is of it, authorized or paid. null: it is not known here. */
 function wholeOf(order: Order): Sum | null {
   const { authorized, isAuthorizationUnsure } = order
@@ -196,14 +191,16 @@ function whyNotInCurrency({ orderId }: Order, { currency }: OfOrder, before: Sum
 
 /** A void takes what is not captured first. */
 function whyNotRefunded(order: Order, row: OfOrder): OrderFault | null {
-  const { authorized, recorded, inFile } = order
+  const { authorized, sold, isSaleUnsure, recorded, inFile } = order
   const limit = { before: addUp(recorded.refunded, inFile.refunded), verb: 'refund' } as const
   const of = paidOf(order)
   if (of !== null) {
     const left = (wholeOf(order) ?? of).amountMinor - (voidedOf(order) ?? 0n)
     return whyTooMuch(order, row, { ...limit, of, most: left < of.amountMinor ? left : of.amountMinor })
   }
-  if (authorized === null || isCaptured(order)) return null
+  // Money was captured, or may be, or will: how much is another matter.
+  const isCaptured = isSaleUnsure || (sold ?? recorded.open ?? inFile.open) !== null
+  if (authorized === null || isCaptured) return null
   return whyTooMuch(order, row, { ...limit, of: authorized, most: 0n, hint: ', not captured,' })
 }
 
