@@ -87,6 +87,10 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
     'SET amount_minor = amount_minor + ?',
     'SET amount_minor = amount_minor + 0 * ?',
   ]),
+  'what was accepted above one limit is accepted for every other': swapping([
+    'SELECT accepted_limit AS "acceptedMinor"',
+    'SELECT 0 AS "acceptedMinor"',
+  ]),
   'rows of one order are claimed together': swapping(
     ["e.state IN ('SENDING', 'IN_DOUBT')", '0'],
     ["e.state = 'READY' AND e.id < i.id", '0'],

@@ -234,6 +234,13 @@ export class SimulatedRecord implements Holder {
     return this.all<HeldRow>(held, Number(accountId), reference)[0]
   }
 
+  /** Which limit a person accepted that the row is above. Where nobody did: beyond all. */
+  acceptedLimit(accountId: AccountId, reference: string): bigint {
+    const accepted =
+      'SELECT CAST(accepted_limit AS TEXT) AS text FROM instruction WHERE account_id = ? AND reference = ? AND holds_reference = 1'
+    return BigInt(this.all<{ text: string | null }>(accepted, Number(accountId), reference)[0]?.text ?? 2n ** 63n)
+  }
+
   knows(accountId: AccountId, order: string): boolean {
     const answered = `SELECT max(money_warning) AS warned FROM instruction WHERE account_id = ? AND ltrim(answered_order_id, '0') = ?
       AND state = 'APPROVED' AND operation IN ('AUTH', 'CAPTURE', 'CAUTH')`
