@@ -74,14 +74,13 @@ function ofDecisions(column: Named): readonly Telling[] {
     name.some((word) => LISTS.DECISION_NAMES.has(word) || LISTS.DECISION_STEMS.some((stem) => word.includes(stem)))
   const no = (sides: Sides) => [sides.get('no')]
   const refundable = { ...between([LISTS.REFUNDABLE, LISTS.NOT_REFUNDABLE], true, column), told: no }
-  const whether = between(
-    LISTS.ANSWERS,
-    name.some((word) => LISTS.REFUNDABLE.has(word)),
-    column,
-  )
+  const whether = LISTS.REFUNDABLE_NAMES.exec(name.join(' '))?.groups
   return [
     { ...refundable, says: 'some rows are not refundable' },
-    { ...whether, told: no },
+    {
+      ...between(LISTS.ANSWERS, whether !== undefined, column),
+      told: (sides) => [sides.get(whether?.not === undefined ? 'no' : 'yes')],
+    },
     ...LISTS.DECISIONS.map((pair) => between(pair, true, column)),
     ...[...LISTS.DECISIONS, LISTS.ANSWERS].map((pair) => ({ ...between(pair, isOfDecision, column), told: two })),
   ]

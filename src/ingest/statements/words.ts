@@ -232,6 +232,9 @@ export const NOT_REFUNDABLE = setOf(
   'nonrefundable notrefundable norefund norefunds nichterstattbar nonremboursable noreembolsable nonrimborsabile',
 )
 
+export const REFUNDABLE_NAMES =
+  /(?<![\p{L}])(?<not>(?:non|not|no|nicht) ?)?(?:refundable|erstattbar|remboursable|reembolsable|rimborsabile)(?![\p{L}])/u
+
 export type Pair = readonly [ReadonlySet<string>, ReadonlySet<string>]
 
 /** Whatever the column is called. What is still open is not decided for. */
@@ -332,7 +335,7 @@ export const MONTH_NAMES = nameOf(
   '(?:billing |service |invoice |run )?(?:month|period|cycle)|(?:abrechnungs|leistungs)?(?:monat|zeitraum|periode)|mois|periode|mes|periodo|mese|maand|miesiac|月|对账月',
 )
 /** When the money of a row is to move. */
-export const LATER_NAMES = nameOf(
+const LATER_NAMES = nameOf(
   '(?:charge|payment|pay|debit|collection|execution|send|sending|process|processing|release|scheduled|refund) (?:date|on|from|at|after)',
   'scheduled(?: for)?|not before|(?:zahlbar|einzug|abbuchung|ausfuhrung|zahlung) (?:am|ab|zum)|(?:einzugs|abbuchungs|zahlungs|ausfuhrungs|lastschrift)(?:datum|termin|tag)',
   'date (?:de|du) (?:paiement|prelevement)|fecha de (?:pago|cobro)|data (?:di )?(?:pagamento|addebito)',

@@ -291,6 +291,8 @@ describe('a column that decides row by row', () => {
   test.each([
     ['Refundable', ['no', 'no'], true],
     ['Refundable', ['yes', 'yes'], false],
+    ['Non-refundable', ['yes', 'yes'], true],
+    ['nonrefundable?', ['no', 'no'], false],
     ['Fare', ['Refundable', 'Non-refundable'], true],
     ['Fare', ['non refundable', 'non refundable'], true],
     ['Fare', ['refundable', 'refundable'], false],
