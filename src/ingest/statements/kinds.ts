@@ -72,13 +72,17 @@ function ofDecisions(column: Named): readonly Telling[] {
   const isOfDecision =
     !isOfOther(name) &&
     name.some((word) => LISTS.DECISION_NAMES.has(word) || LISTS.DECISION_STEMS.some((stem) => word.includes(stem)))
-  const no = (sides: Sides) => [sides.get('no')]
-  const refundable = { ...between([LISTS.REFUNDABLE, LISTS.NOT_REFUNDABLE], true, column), told: no }
   const whether = LISTS.REFUNDABLE_NAMES.exec(name.join(' '))?.groups
+  const refundable = { says: 'some rows are not refundable', what: 'says that rows are not refundable' } as const
   return [
-    { ...refundable, says: 'some rows are not refundable' },
+    {
+      ...between([LISTS.REFUNDABLE, LISTS.NOT_REFUNDABLE], true, column),
+      ...refundable,
+      told: (sides) => [sides.get('no')],
+    },
     {
       ...between(LISTS.ANSWERS, whether !== undefined, column),
+      ...refundable,
       told: (sides) => [sides.get(whether?.not === undefined ? 'no' : 'yes')],
     },
     ...LISTS.DECISIONS.map((pair) => between(pair, true, column)),
@@ -126,7 +130,7 @@ function isOfCard(cell: string, value: string): boolean {
 /** A column of credit notes, or one in which every row is one, a refund or a payout. */
 function ofCredits({ field, words: name }: Named): readonly Telling[] {
   const credits: Omit<Telling, 'isNamed' | 'sideOf'> = {
-    ...{ says: 'refunds', what: 'says that rows are refunds or payouts' },
+    ...{ says: 'credits', what: 'says that rows are refunds or payouts' },
     told: (sides) => [sides.get('credit')],
     remedyOf: (remedy) => words`${TO_REFUND}, ${remedy}`,
   }

@@ -42,6 +42,8 @@ const EFFECTS = {
   'some rows may not': always,
   'some rows are not refundable': onlyOf('REFUND'),
   refunds: (found) => ([...found].some((operation) => operation !== 'REFUND') ? 'refusal' : 'nothing'),
+  /** In a file with refunds they may be of those rows. */
+  credits: (found) => (found.has('REFUND') ? 'nothing' : 'refusal'),
   /** Beside refunds it is that of the invoice. */
   'not yet due': ofSales,
   'for later': always,

@@ -300,7 +300,7 @@ describe('a column that decides row by row', () => {
   ])('%s with %j asks about refunds: %s', async (name, cells, asks) => {
     const found = asks ? await refusalOf(fileOf(name, ...cells), REFUND) : null
     if (found === null) expect((await readWhole(fileOf(name, ...cells), REFUND)).rows).toHaveLength(2)
-    else expect(found.problem).toContain('decides which rows are meant')
+    else expect(found.problem).toContain('says that rows are not refundable')
     expect((await readWhole(salesOf(name, ...cells), { operation: 'CAPTURE' })).rows).toHaveLength(2)
   })
 
@@ -370,6 +370,11 @@ describe('a column of credits', () => {
       ...said(name === 'Credit' ? name : 'none', null),
     })
     expect((await read).rows).toHaveLength(2)
+  })
+
+  test('beside refunds in the same file it may be theirs', async () => {
+    const both = 'type,order_id,vault_id,amount,currency,Credit note\nREFUND,7,,5.00,EUR,CN-1\nSALE,,8,6.00,EUR,\n'
+    expect((await readWhole(both)).rows).toHaveLength(2)
   })
 
   test('a payout beside a sale goes another way', async () => {
