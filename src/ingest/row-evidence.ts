@@ -1,7 +1,7 @@
 // What no row says alone: which columns hold cards, how amounts are written, in which currency, which way the money goes.
 
 import { assert } from '../domain/fault.ts'
-import { type Currency, parseCurrency } from '../domain/money.ts'
+import { parseCurrency } from '../domain/money.ts'
 import { refuse, type StructuralFault } from '../domain/problem.ts'
 import { type Text, words } from '../domain/words.ts'
 import type { DecimalSign } from '../domain/written-amount.ts'
@@ -18,7 +18,7 @@ import { NumericIdEvidence } from './fields/numeric-ids.ts'
 import { SideEvidence } from './fields/sides.ts'
 import type { Header } from './header.ts'
 import { type CurrencySaid, currencyNote, currencyOfFile } from './statements/currency.ts'
-import { type Said as SaidOfMoney, Statements } from './statements/statements.ts'
+import { type Said, Statements } from './statements/statements.ts'
 import { GuessedType, numberedNote } from './unused-columns.ts'
 
 /** How the rows are read, as all of them together show. */
@@ -34,13 +34,6 @@ export interface RowsShown {
   readonly cards: CardsJudged
   /** Without a column that was taken for the operation's and is not. */
   readonly header: Header
-}
-
-/** What a person says of it. */
-interface Said extends SaidOfMoney {
-  readonly currency?: Currency | undefined
-  readonly decimal?: DecimalSign | undefined
-  readonly sign?: 'minus' | undefined
 }
 
 export class RowEvidence {

@@ -55,27 +55,17 @@ export function currencyNote(said: CurrencySaid, hasColumn: boolean): string | n
 }
 
 /** What the file says otherwise about the currency of a row; null: nothing does. */
-export function contradiction(
-  currency: Currency,
-  { inName, mark, where = 'the name of the column' }: CurrencySaid,
-): Problem<Text> | null {
-  if (inName.length > 0 && !inName.some((one) => mayMark(one, currency))) {
-    const names = inName.map((one) => currencyOfMark(one) ?? `"${shown(one)}"`).join(' and ')
-    return against(currency, `${where} says ${names}`, currencyOfMarks(inName))
-  }
-  if (mark === null || mayMark(mark, currency)) return null
-  return against(currency, `it is written with "${shown(mark)}"`, currencyOfMark(mark))
-}
-
-function against(currency: Currency, what: string, other: Currency | null): Problem<Text> {
-  const said = {
-    set: 'currency',
-    to: other,
-    lead: '; where the rows do not name it, say it for the file with ',
-  } as const
+export function contradiction(currency: Currency, said: CurrencySaid): Problem<Text> | null {
+  const { inName, mark, where = 'the name of the column' } = said
+  const isInName = inName.length > 0 && !inName.some((one) => mayMark(one, currency))
+  if (!isInName && (mark === null || mayMark(mark, currency))) return null
+  const names = inName.map((one) => currencyOfMark(one) ?? `"${shown(one)}"`).join(' and ')
+  const what = isInName ? `${where} says ${names}` : `it is written with "${shown(mark ?? '')}"`
+  const to = isInName ? currencyOfMarks(inName) : currencyOfMark(mark ?? '')
+  const lead = '; where the rows do not name it, say it for the file with '
   return {
     problem: `is to be in ${currency}, and ${what}`,
-    remedy: words`find out which currency is meant, and correct the one that is wrong${said}`,
+    remedy: words`find out which currency is meant, and correct the one that is wrong${{ set: 'currency', to, lead }}`,
   }
 }
 

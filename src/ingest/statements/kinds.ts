@@ -48,8 +48,8 @@ function kindOf(column: Named, { says, what, sideOf, told, remedyOf }: Telling):
   return {
     sideOf: (cell) => (cell === '' ? '' : sideOf(cell, squeezedWord(cell))),
     statementOf: (sides) => {
-      const cells = told(sides).filter((one) => one !== undefined)
-      if (cells.length === 0 || cells.length < told(sides).length) return null
+      const cells = told(sides)
+      if (cells.length === 0 || cells.includes(undefined)) return null
       const statement = rowByRow(says, what, cells, column)
       return remedyOf === undefined ? statement : { ...statement, remedy: remedyOf(statement.remedy) }
     },

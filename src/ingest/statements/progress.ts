@@ -93,30 +93,23 @@ function statementOf(column: Named, meaning: Meaning, found: readonly Sided[]): 
   const [first] = found
   const other = found.find(({ side }) => side.startsWith('otherwise'))
   const [done, notDone] = [classed('done'), classed('not done', 'of a booking')]
-  const tell = (says: Statement['says'], told: readonly (Sided | undefined)[]) =>
-    rowByRow(
-      says,
-      'says how far a row has come',
-      told.filter((one) => one !== undefined),
-      column,
-    )
+  const tell = (says: Statement['says'], ...told: readonly (Sided | undefined)[]) =>
+    rowByRow(says, 'says how far a row has come', told, column)
   const some = meaning === 'payment' ? 'some rows are paid' : 'some rows are done'
   const isNamed = meaning === 'status' || (meaning === 'state' && (done ?? notDone) !== undefined)
   if (notDone !== undefined && (isNamed || done !== undefined || classed('of a booking') !== undefined))
-    return tell(meaning === 'payment' ? some : 'some rows are not done', [
+    return tell(
+      meaning === 'payment' ? some : 'some rows are not done',
       notDone,
       done ?? (notDone.side.startsWith('as') ? other : first),
-    ])
-  const isMarked = meaning === 'any' && classed('nothing') !== undefined && !saysMore(column)
-  if (first === undefined || column.mayBeDone || !(isMarked || isNamed || !['any', 'state'].includes(meaning)))
-    return null
-  if (other !== undefined) return tell(some, [first, other])
+    )
+  // What stands beside empty cells in a column of notes or reasons is no mark.
+  const isMarked =
+    meaning === 'any' && classed('nothing') !== undefined && !column.words.some((word) => LISTS.QUANTITIES.has(word))
+  const isTold = isMarked || isNamed || (meaning !== 'any' && meaning !== 'state')
+  if (first === undefined || column.mayBeDone || !isTold) return null
+  if (other !== undefined) return tell(some, first, other)
   return isDoneBy(first, meaning, column) ? allDone(first, meaning, column) : null
-}
-
-/** What stands beside empty cells there is no mark: a note, a reason. */
-function saysMore({ words: found }: Named): boolean {
-  return found.some((word) => LISTS.QUANTITIES.has(word))
 }
 
 /** Of a column whose cells all say the same. */

@@ -72,8 +72,14 @@ export interface Found {
 }
 
 /** A column that tells rows apart. `what`: it does. */
-export function rowByRow(says: Statement['says'], what: string, told: readonly Found[], column: Place): Statement {
+export function rowByRow(
+  says: Statement['says'],
+  what: string,
+  cells: readonly (Found | undefined)[],
+  column: Place,
+): Statement {
   const { name, field } = column
+  const told = cells.filter((one) => one !== undefined)
   const read = field === null ? 'it is not read' : `it is read as ${field} only`
   return {
     says,

@@ -4,27 +4,21 @@ import { isVaultOperation, type Operation, parseOperation } from '../../domain/i
 import { type Currency, parseCurrency } from '../../domain/money.ts'
 import type { StructuralFault } from '../../domain/problem.ts'
 import type { Text } from '../../domain/words.ts'
-import type { MappedColumn } from '../columns.ts'
 import { unquoted } from '../csv/quotes.ts'
 import type { Header } from '../header.ts'
+import type { ReadingOptions } from '../inspect-records.ts'
 import { saidPlaces } from '../said-columns.ts'
-import { type Scale, scaleStatement, wholeStatement } from './scale.ts'
+import { scaleStatement, wholeStatement } from './scale.ts'
 import { effectOf, noteOf, refusalOf } from './statement.ts'
 import { UnreadColumns } from './unread.ts'
 import { wayStatement } from './way.ts'
 import { Moments } from './when.ts'
 
 /** What a person says of it. */
-export interface Said {
-  readonly operation?: Operation | undefined
-  readonly scale?: Scale | undefined
-  readonly map?: readonly MappedColumn[] | undefined
-  readonly nowMs?: number | undefined
-  readonly timeZone?: string | undefined
-  readonly runKey?: string | undefined
-  /** Of all merchants that are configured, the one that is meant first. */
-  readonly merchants?: readonly string[] | undefined
-}
+export type Said = Pick<
+  ReadingOptions,
+  'operation' | 'scale' | 'map' | 'nowMs' | 'timeZone' | 'runKey' | 'merchants' | 'currency' | 'decimal' | 'sign'
+>
 
 /** Of a file; more are nothing that is named. */
 const NAMED_MOST = 200
