@@ -140,7 +140,7 @@ function tableOf(app: App, { shown }: Listed): string[] {
       batch.runKey ?? '',
     ]
   })
-  const header = ['batch', 'merchant', 'state', 'rows', '', 'age', 'from', 'run key']
+  const header = ['batch', 'merchant', 'state', 'settled', '', 'age', 'from', 'run key']
   const used = header.map((_, i) => i).filter((i) => rows.some((row) => row[i] !== ''))
   const table = [header, ...rows].map((row) => used.map((i) => row[i] as string))
   return toTable(table, [used.indexOf(3), used.indexOf(5)])

@@ -2,6 +2,7 @@
 
 import { isoOf } from '../domain/batch-status.ts'
 import type { Lookalike } from '../domain/draft.ts'
+import type { Operation } from '../domain/instruction.ts'
 import type { Money } from '../domain/money.ts'
 import { statusOf, statusWord } from '../domain/states.ts'
 import { type LookalikesRefused, pairOf } from '../domain/submission.ts'
@@ -23,6 +24,25 @@ export function lookalikeLine(lookalike: Lookalike): string {
   return `line ${line}: ${reference} ${text}`
 }
 
+/** What rows of that operation have in common where they look alike. */
+export function commonIn(operation: Operation): string {
+  switch (operation) {
+    case 'CAPTURE':
+    case 'AUTH':
+      return 'operation, amount and card'
+    case 'CAUTH':
+    case 'REFUND':
+      return 'operation, amount and order'
+    case 'CANCEL':
+      return 'operation and order'
+    case 'VAULT_CREATE':
+      return 'card and name'
+    case 'VAULT_UPDATE':
+    case 'VAULT_DELETE':
+      return 'operation and vault id'
+  }
+}
+
 function lostText({ reference, like }: Lookalike, where: string, changed: string | null): string {
   const asksForSame =
     reference === like.reference ? `(${where})` : `asks for the same as ${like.reference} (${where}), which`
@@ -41,8 +61,7 @@ function likeText(lookalike: Lookalike, where: string, changed: string | null): 
   if (refundedBefore === null && like.state === 'IN_DOUBT' && lookalike.money?.amountMinor !== like.money?.amountMinor)
     return `is of an order with ${like.reference} (${where}), which may have been executed`
   if (refundedBefore === null) {
-    const same = lookalike.operation === 'VAULT_CREATE' ? 'card and name' : 'operation, amount and target'
-    return `has the same ${same} as ${like.reference} (${where})`
+    return `has the same ${commonIn(lookalike.operation)} as ${like.reference} (${where})`
   }
   const { amountMinor, currency } = refundedBefore
   const refunded = like.batchId === null ? 'already refunded' : 'refunded before'

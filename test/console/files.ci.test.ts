@@ -594,7 +594,7 @@ describe('handing in', () => {
       'APPROVED',
     ])
       expect(check.page.body).toContain(shown)
-    expect(check.page.body).toContain('Pair 2 of 2: the same operation, amount and target')
+    expect(check.page.body).toContain('Pair 2 of 2: the same operation, amount and order')
     expect(check.page.body.match(/Two different refunds: both are meant/g)).toHaveLength(2)
     expect(formIn(check.page.body, `${check.at}/submit`)).not.toHaveProperty('pair_0') // none is ticked by itself
     const ticks = { pair_0: PAIR.pair, pair_1: IN_FILE.pair }

@@ -94,7 +94,7 @@ test('a sale for which the customer is authorized is a question with a number', 
   const other = saleRow(1, { reference: 'S-2', amount: '10.00', xtl_order_id: 'X9' })
   const constant = await run('more.csv', [other], '--allow-lookalikes', '1')
   expect([constant.code, sent()]).toEqual([3, 2])
-  expect(constant.stderr).toContain('line 2: S-2 has the same operation, amount and target as S-1 (row 1 of batch')
+  expect(constant.stderr).toContain('line 2: S-2 has the same operation, amount and card as S-1 (row 1 of batch')
   expect(constant.stderr).toContain('1 row was let pass by --allow-lookalikes 1, as one was of batch ')
 })
 

@@ -21,7 +21,7 @@ test('the list has merchant, state and age, narrows by them, and says how many o
   const [first, second] = [await submit('a.csv', capture('A')), await submit('b.csv', capture('BB'))]
   await office.tranche('pause', first, '--reason', 'look')
   const all = await office.tranche('status')
-  expect(all.stdout.split('\n')[0]).toMatch(/^batch +merchant +state +rows +age +from/)
+  expect(all.stdout.split('\n')[0]).toMatch(/^batch +merchant +state +settled +age +from/)
   expect(all.stdout).toMatch(new RegExp(`^${second} +default +waiting +0/1 +now +b\\.csv$`, 'm'))
   expect(all.stderr).toContain(`ATTENTION batch ${first} is paused (look)`)
 

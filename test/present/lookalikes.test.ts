@@ -45,6 +45,6 @@ test('a card that is to be stored has no amount, and is told by itself and its n
   } as unknown as Lookalike
   expect(lookalikeLine(lookalike)).toBe('line 3: B has the same card and name as A (row 1 of this file)')
   expect(lookalikeLine({ ...lookalike, operation: 'REFUND' })).toContain(
-    'has the same operation, amount and target as A',
+    'has the same operation, amount and order as A',
   )
 })

@@ -3,6 +3,7 @@
 import type { CheckFound } from '../../app/check-found.ts'
 import { nounsOf } from '../../present/asked.ts'
 import { type Html, html } from '../../present/html.ts'
+import { commonIn } from '../../present/lookalikes.ts'
 import { plural } from '../../present/text.ts'
 import { type DetailsPage, detailsPage, type FoundLookalike } from '../check-details.ts'
 import { PageError } from '../door.ts'
@@ -84,6 +85,7 @@ function sumOf({ amount, currency }: Pick<FoundLookalike, 'amount' | 'currency'>
 }
 
 function whyAlike({
+  operation,
   changed_from: changed,
   refunded_before: before,
   may_have_run_again: lost,
@@ -98,7 +100,7 @@ function whyAlike({
         ? `its order was refunded before${before.currency === null ? ', in several currencies' : `: ${before.currency} ${before.amount}`}; its sale is not recorded here`
         : isBesideVoid
           ? 'one voids the order that the other captures or refunds'
-          : (question?.text ?? 'the same operation, amount and target')
+          : (question?.text ?? `the same ${commonIn(operation)}`)
   return [
     why,
     ...(lost ? ['it may have run in a record that was lost'] : []),
