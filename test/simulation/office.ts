@@ -361,6 +361,7 @@ export class Office {
   handIn(how: Door): void {
     const { month, world } = this.#parts
     if (month === null) return
+    if (how === 'mistake') this.#renameAccount()
     const drawn =
       how === 'message'
         ? month.drawMessage()
@@ -376,6 +377,24 @@ export class Office {
     }
     const { instruction, runKey, allowLookalike } = drawn
     this.message(0, instruction, `${instruction.reference} at ${world.nowMs}`, allowLookalike, null, runKey)
+  }
+
+  /** A configuration is put there that calls the first account otherwise, and one in which its key is another's. */
+  #renameAccount(): void {
+    const others: readonly (readonly [string, string, string])[] = [
+      ['renamed', 'https://www.gateway-0', 'user'],
+      ['renamed', 'https://gateway-0', 'user'],
+      ['merchant-0', 'https://gateway-0', 'another user'],
+    ]
+    this.command('renamed', async (life, ledger) => {
+      for (const other of others) {
+        const taken = await ledger.account(...other, life.clock.nowMs()).catch((error: unknown) => {
+          if (!(error instanceof Fault) || error.code !== 'config') throw error
+          return null
+        })
+        if (taken !== null) this.#parts.world.fail(`the first account was taken for another one: ${other.join(' ')}`)
+      }
+    })
   }
 
   /** Whoever was not answered asks again. */
