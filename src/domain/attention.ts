@@ -6,6 +6,7 @@ import { countIn, isClockOff, standingOf, type Why, waitsForApproval } from './b
 import type { LimitReached } from './daily-limit.ts'
 import type { BatchId } from './ids.ts'
 import type { IntakeTrouble } from './intake-queue.ts'
+import type { State } from './states.ts'
 import type { Endpoint } from './webhook.ts'
 import { serviceOf, type WorkerView } from './worker.ts'
 
@@ -75,60 +76,48 @@ export interface Seen {
   readonly nowMs: number
 }
 
-export function attentionIn({
-  alarm,
-  batches,
-  accounts,
-  workers,
-  endpoints = [],
-  proposals = 0,
-  refused = [],
-  untoldSinceMs = null,
-  nowMs,
-}: Seen): readonly Attention[] {
-  const sum = (state: 'IN_DOUBT' | 'SENDING') => batches.reduce((rows, batch) => rows + countIn(batch, state), 0)
-  const inDoubt = sum('IN_DOUBT')
-  const leftOpen = workers.length === 0 ? sum('SENDING') : 0
-  return [
-    ...(alarm === null ? [] : [{ code: 'alarm', alarm } as const]),
-    ...(inDoubt === 0 ? [] : [{ code: 'in-doubt', rows: inDoubt } as const]),
-    ...(proposals === 0 ? [] : [{ code: 'proposals', rows: proposals } as const]),
-    ...(leftOpen === 0 ? [] : [{ code: 'left-open', rows: leftOpen } as const]),
-    ...batches
-      .filter(({ lateAnswers }) => lateAnswers > 0)
-      .map(({ batchId, lateAnswers }) => ({ code: 'late-answers', batchId, answers: lateAnswers }) as const),
-    ...accounts.flatMap(({ name, clockAheadMs: aheadMs = null, clockAheadAtMs }): Attention[] =>
-      aheadMs === null || !isClockOff({ atMs: clockAheadAtMs ?? 0 }, nowMs)
-        ? []
-        : [{ code: 'clock', merchant: name, aheadMs }],
-    ),
-    ...accounts.flatMap(({ name, stopped, held }): Attention[] => [
-      ...(stopped === null ? [] : [{ code: 'stopped', merchant: name, reason: stopped } as const]),
-      ...(held === null ? [] : [{ code: 'held', merchant: name, reason: held } as const]),
-    ]),
-    ...batches
-      .filter(isPausedMidway)
-      .map(({ batchId, holdReason }) => ({ code: 'paused', batchId, reason: holdReason }) as const),
-    ...batches.filter(waitsForApproval).flatMap(({ batchId, fileName, approval, totals }): Attention[] => {
-      if (approval === null) return []
-      const { needed, given } = approval
-      const asked = totals.filter(({ state }) => state === 'READY')
-      return [{ code: 'awaiting-approval', batchId, fileName, needed, given, totals: asked }]
-    }),
-    ...endpoints
-      .filter(({ disabledAtMs }) => disabledAtMs !== null)
-      .map((endpoint) => ({ code: 'endpoint-disabled', endpoint }) as const),
-    ...workers.filter(({ state }) => state === 'silent').map((worker) => ({ code: 'silent', worker }) as const),
-    ...batches.flatMap(({ batchId, limitReached }): Attention[] =>
-      limitReached === null || limitReached.untilMs <= nowMs ? [] : [{ code: 'daily-limit', batchId, ...limitReached }],
-    ),
-    ...(untoldSinceMs === null || untoldSinceMs > nowMs - UNTOLD_MS
-      ? []
-      : [{ code: 'outcomes', waitMs: nowMs - untoldSinceMs } as const]),
-    ...batches.flatMap((batch) => unsentIn(batch, workers, nowMs)),
-    ...batches.flatMap(toMendIn),
-    ...refused.flatMap((one): Attention[] => (one.files === 0 ? [] : [{ code: 'refused-files', ...one }])),
-  ]
+export function attentionIn(seen: Seen): readonly Attention[] {
+  return [...listed(seen)]
+}
+
+/** In the order in which people are told. */
+function* listed(seen: Seen): Generator<Attention> {
+  const { alarm, batches, accounts, workers, endpoints = [], proposals = 0, refused = [], nowMs } = seen
+  const { untoldSinceMs = null } = seen
+  const sum = (state: State) => batches.reduce((rows, batch) => rows + countIn(batch, state), 0)
+  const [inDoubt, leftOpen] = [sum('IN_DOUBT'), workers.length === 0 ? sum('SENDING') : 0]
+  if (alarm !== null) yield { code: 'alarm', alarm }
+  if (inDoubt > 0) yield { code: 'in-doubt', rows: inDoubt }
+  if (proposals > 0) yield { code: 'proposals', rows: proposals }
+  if (leftOpen > 0) yield { code: 'left-open', rows: leftOpen }
+  for (const { batchId, lateAnswers: answers } of batches)
+    if (answers > 0) yield { code: 'late-answers', batchId, answers }
+  for (const { name: merchant, clockAheadMs: aheadMs = null, clockAheadAtMs: atMs } of accounts)
+    if (aheadMs !== null && isClockOff({ atMs: atMs ?? 0 }, nowMs)) yield { code: 'clock', merchant, aheadMs }
+  for (const { name: merchant, stopped, held } of accounts) {
+    if (stopped !== null) yield { code: 'stopped', merchant, reason: stopped }
+    if (held !== null) yield { code: 'held', merchant, reason: held }
+  }
+  for (const batch of batches)
+    if (isPausedMidway(batch)) yield { code: 'paused', batchId: batch.batchId, reason: batch.holdReason }
+  for (const { batchId, fileName, approval, totals } of batches.filter(waitsForApproval)) {
+    if (approval === null) continue
+    const { needed, given } = approval
+    const asked = totals.filter(({ state }) => state === 'READY')
+    yield { code: 'awaiting-approval', batchId, fileName, needed, given, totals: asked }
+  }
+  for (const endpoint of endpoints) if (endpoint.disabledAtMs !== null) yield { code: 'endpoint-disabled', endpoint }
+  for (const worker of workers) if (worker.state === 'silent') yield { code: 'silent', worker }
+  for (const { batchId, limitReached } of batches)
+    if (limitReached !== null && limitReached.untilMs > nowMs) yield { code: 'daily-limit', batchId, ...limitReached }
+  if (untoldSinceMs !== null && untoldSinceMs <= nowMs - UNTOLD_MS)
+    yield { code: 'outcomes', waitMs: nowMs - untoldSinceMs }
+  for (const batch of batches) {
+    const why = whyUnsent(batch, workers, nowMs)
+    if (why !== undefined) yield { code: 'unsent', batchId: batch.batchId, why }
+  }
+  for (const batch of batches) yield* toMendIn(batch)
+  for (const one of refused) if (one.files > 0) yield { code: 'refused-files', ...one }
 }
 
 /** It is told of as paused, and why. */
@@ -153,12 +142,10 @@ const UNTOLD_MS = 60_000
 const UNSENT_MS = 900_000
 
 /** What is held, or waits for something else, is told of as that. */
-function unsentIn(batch: BatchView, [worker]: readonly WorkerView[], nowMs: number): Attention[] {
-  if (batch.nextDueAtMs === null || batch.nextDueAtMs > nowMs - UNSENT_MS) return []
+function whyUnsent(batch: BatchView, [worker]: readonly WorkerView[], nowMs: number): Why | undefined {
+  if (batch.nextDueAtMs === null || batch.nextDueAtMs > nowMs - UNSENT_MS) return undefined
   const service = worker === undefined ? 'served' : serviceOf(worker, batch)
-  const { why } = standingOf(batch, nowMs, worker !== undefined, service)
-  const found = why.find(({ code }) => NOT_SENT.includes(code))
-  return found === undefined ? [] : [{ code: 'unsent', batchId: batch.batchId, why: found }]
+  return standingOf(batch, nowMs, worker !== undefined, service).why.find(({ code }) => NOT_SENT.includes(code))
 }
 
 const NOT_SENT: readonly Why['code'][] = ['no-worker', 'unserved', 'other-run', 'needs-file']

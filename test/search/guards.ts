@@ -290,8 +290,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a row that contradicts the sale of its order is bad',
     file: 'src/ledger/rules/judge-target.ts',
-    guard: '    contradicts(row, facts) ??\n',
-    without: '',
+    guard: 'return contradicts(row, fact.sales) ?? voidsMore',
+    without: 'return voidsMore',
     tests: ['test/ledger/sqlite/ledger/intake.integration.test.ts'],
   },
   {
@@ -602,8 +602,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'charges without references of their own are not two of one roster',
     file: 'src/ledger/texts/review/review.ts',
-    guard: '        AND d.made = 0 AND ${other}.made = 0 AND NOT ${isCorrectionOf(other)})`',
-    without: '        AND NOT ${isCorrectionOf(other)})`',
+    guard: '        AND d.made = 0 AND ${other}.made = 0 AND NOT',
+    without: '        AND NOT',
     tests: ['test/ledger/sqlite/ledger/intake.integration.test.ts'],
   },
   {
@@ -946,8 +946,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a sale is asked about for which there is an authorization',
     file: 'src/ledger/rules/judge-target.ts',
-    guard: '    isAuthorized(row, facts, rules) ??\n',
-    without: '',
+    guard: 'return isAuthorized(fact.authorizations, rules)',
+    without: 'return null',
     tests: ['test/ledger/sqlite/ledger/intake.integration.test.ts'],
   },
   {
@@ -1044,8 +1044,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a transaction id is no order id',
     file: 'src/ledger/rules/judge-target.ts',
-    guard: '    isTransaction(row, facts) ??\n',
-    without: '',
+    guard: 'return isTransaction(row, fact)',
+    without: 'return null',
     tests: ['test/ledger/sqlite/ledger/intake.integration.test.ts'],
   },
   {

@@ -28,12 +28,8 @@ export interface TargetRow {
 export interface KnownSale {
   readonly operation: Operation
   readonly at: At
-  /** That it was charged to, or stored under. */
-  readonly vaultIds: readonly string[]
-  /** The last four digits of a card whose details were sent. */
-  readonly card: string | null
-  /** That its file or message gave it. */
-  readonly xtlOrderId: string | null
+  /** What it was recorded with, by what a row may say of it; vault ids: that it was charged to, or stored under. */
+  readonly known: Readonly<Record<(typeof BESIDE)[number]['said'], readonly string[]>>
   /** null: an answer differed about money. */
   readonly amountMinor: bigint | null
   readonly currency: string
@@ -54,30 +50,27 @@ export interface KnownAuthorization {
   readonly isOfOtherRun: boolean
 }
 
-export interface TargetFacts {
+/** One kind of what is recorded of the target of a row. */
+export type TargetFact =
   /** Of the order that the row names. */
-  readonly sales: readonly KnownSale[]
+  | { readonly of: 'sales'; readonly sales: readonly KnownSale[] }
   /** What the order id is known as instead: a transaction id, of the order that it was answered with. */
-  readonly transaction: { readonly orderId: string; readonly at: At } | null
+  | { readonly of: 'transaction'; readonly orderId: string; readonly at: At }
   /** The authorization of another order that has the xtl_order_id of a capture. */
-  readonly otherOrder: { readonly orderId: string; readonly xtlOrderId: string; readonly at: At } | null
-  readonly authorizations: readonly KnownAuthorization[]
+  | { readonly of: 'other-order'; readonly orderId: string; readonly xtlOrderId: string; readonly at: At }
+  | { readonly of: 'authorizations'; readonly authorizations: readonly KnownAuthorization[] }
   /** In the run before: whose vault id this was, and which one the reference had. */
-  readonly lastRun: { readonly at: At; readonly ownVaultId: string } | null
+  | { readonly of: 'last-run'; readonly at: At; readonly ownVaultId: string }
   /** The largest sale of the vault id that was ever approved. */
-  readonly largest: { readonly amountMinor: bigint; readonly currency: string; readonly at: At } | null
+  | { readonly of: 'largest'; readonly amountMinor: bigint; readonly currency: string; readonly at: At }
   /** Of the vault record that an update replaces; of the sale of its order; of the last sale of the vault id. */
-  readonly stored: { readonly at: At; readonly details: Customer } | null
+  | { readonly of: 'customer'; readonly at: At; readonly details: Customer }
   /** In another account: the order; the same reference, target and amount; the row of a file of the same bytes. */
-  readonly elsewhere: { readonly at: At; readonly what: 'order' | 'row' | 'file' } | null
-}
+  | { readonly of: 'elsewhere'; readonly at: At; readonly what: 'order' | 'row' | 'file' }
+
+type Fact<Of extends TargetFact['of']> = TargetFact & { readonly of: Of }
 
 export type Customer = Instruction['details']
-
-export const NOTHING_KNOWN: TargetFacts = {
-  ...{ sales: [], transaction: null, otherOrder: null, authorizations: [] },
-  ...{ lastRun: null, largest: null, stored: null, elsewhere: null },
-}
 
 /** For how long an authorization or a sale counts. */
 export interface TargetRules {
@@ -130,94 +123,86 @@ export function isMostlyElsewhere(foundElsewhere: number, all: number): boolean 
 
 export type TargetVerdict = 'fits' | TargetFault | TargetQuestion
 
-export function judgeTarget(row: TargetRow, facts: TargetFacts, rules: TargetRules): TargetVerdict {
-  return (
-    isTransaction(row, facts) ??
-    contradicts(row, facts) ??
-    ofOtherOrder(row, facts) ??
-    inOtherAccount(row, facts) ??
-    isAuthorized(row, facts, rules) ??
-    voidsMore(row, facts) ??
-    underOtherReference(row, facts) ??
-    muchLarger(row, facts) ??
-    ofOtherCustomer(row, facts) ??
-    'fits'
-  )
+export function judgeTarget(row: TargetRow, fact: TargetFact, rules: TargetRules): TargetVerdict {
+  return judge(row, fact, rules) ?? 'fits'
 }
 
-function isTransaction({ orderKey }: TargetRow, { transaction }: TargetFacts): TargetFault | null {
-  if (transaction === null || orderKey === null) return null
-  return {
-    ...{ kind: 'wrong', code: 'transaction_id', column: 'request_ref_po_id', value: orderKey },
-    problem: `is a transaction id here, and no order id (order ${transaction.orderId}, by ${placeText(transaction.at)})`,
-    remedy: `write the order id, ${transaction.orderId}`,
+function judge(row: TargetRow, fact: TargetFact, rules: TargetRules): TargetFault | TargetQuestion | null {
+  switch (fact.of) {
+    case 'sales':
+      return contradicts(row, fact.sales) ?? voidsMore(row, fact.sales)
+    case 'transaction':
+      return isTransaction(row, fact)
+    case 'other-order':
+      return ofOtherOrder(row, fact)
+    case 'authorizations':
+      return isAuthorized(fact.authorizations, rules)
+    case 'last-run':
+      return underOtherReference(row, fact)
+    case 'largest':
+      return muchLarger(row, fact)
+    case 'customer':
+      return ofOtherCustomer(row, fact)
+    case 'elsewhere':
+      return inOtherAccount(row, fact)
   }
 }
+
+function asked(why: TargetWhy, at: At, problem: string): TargetQuestion {
+  return { kind: 'asked', why, at, problem }
+}
+
+function isTransaction({ orderKey }: TargetRow, { orderId, at }: Fact<'transaction'>): TargetFault {
+  return {
+    ...{ kind: 'wrong', code: 'transaction_id', column: 'request_ref_po_id', value: orderKey ?? '' },
+    problem: `is a transaction id here, and no order id (order ${orderId}, by ${placeText(at)})`,
+    remedy: `write the order id, ${orderId}`,
+  }
+}
+
+/** What a row may say of its order, and of a sale that says another. */
+const BESIDE = [
+  { column: 'customer_vault_id', said: 'vaultId', other: 'is of another customer', is: 'vault id ', what: 'vault id' },
+  { column: 'pmt_numb', said: 'card', other: 'is of another card', is: 'one that ends in ', what: 'card' },
+  { column: 'xtl_order_id', said: 'xtlOrderId', other: 'has another xtl_order_id', is: '', what: 'xtl_order_id' },
+] as const
 
 /** An order has one customer, card and number, or several that all fit it: those that some row of it was recorded with. */
-function contradicts({ orderKey, beside }: TargetRow, { sales }: TargetFacts): TargetFault | null {
-  if (beside === null || orderKey === null) return null
-  const { vaultId, card, xtlOrderId } = beside
-  const vaults = sales.filter(({ vaultIds }) => vaultIds.length > 0)
-  const [vault] = vaults
-  if (vault !== undefined && vaultId !== null && vaults.every(({ vaultIds }) => !vaultIds.includes(vaultId)))
-    return otherTarget('customer_vault_id', vaultId, {
-      problem: `the order is of another customer (order ${orderKey}: vault id ${vault.vaultIds[0]}, by ${placeText(vault.at)})`,
-      what: 'the vault id',
-    })
-  const cards = sales.filter((sale) => sale.card !== null)
-  if (card !== null && cards[0] !== undefined && cards.every((sale) => sale.card !== card))
-    return otherTarget('pmt_numb', card, {
-      problem: `the order is of another card (order ${orderKey}: one that ends in ${cards[0].card}, by ${placeText(cards[0].at)})`,
-      what: 'the card',
-    })
-  const named = sales.filter((sale) => sale.xtlOrderId !== null)
-  if (xtlOrderId === null || named[0] === undefined || named.some((sale) => sale.xtlOrderId === xtlOrderId)) return null
-  return otherTarget('xtl_order_id', xtlOrderId, {
-    problem: `the order has another xtl_order_id (order ${orderKey}: ${named[0].xtlOrderId}, by ${placeText(named[0].at)})`,
-    what: 'the xtl_order_id',
-  })
+function contradicts({ orderKey, beside }: TargetRow, sales: readonly KnownSale[]): TargetFault | null {
+  for (const { column, said, other, is, what } of BESIDE) {
+    const value = beside?.[said] ?? null
+    const saying = sales.filter(({ known }) => known[said].length > 0)
+    const [sale] = saying
+    if (value === null || sale === undefined || saying.some(({ known }) => known[said].includes(value))) continue
+    const instead = `order ${orderKey}: ${is}${sale.known[said][0]}, by ${placeText(sale.at)}`
+    return otherTarget(column, value, `the order ${other} (${instead})`, what)
+  }
+  return null
 }
 
-function otherTarget(
-  column: TargetFault['column'],
-  value: string,
-  { problem, what }: { readonly problem: string; readonly what: string },
-): TargetFault {
-  return {
-    ...{ kind: 'wrong', code: 'other_target', column, value, problem },
-    remedy: `correct the order id; if it is right, correct ${what} or leave that cell empty`,
-  }
+function otherTarget(column: TargetFault['column'], value: string, problem: string, what: string): TargetFault {
+  const remedy = `correct the order id; if it is right, correct the ${what} or leave that cell empty`
+  return { kind: 'wrong', code: 'other_target', column, value, problem, remedy }
 }
 
 /** The capture of one authorization under the number of another one. */
-function ofOtherOrder({ orderKey }: TargetRow, { otherOrder }: TargetFacts): TargetFault | null {
-  if (otherOrder === null || orderKey === null) return null
-  return otherTarget('xtl_order_id', otherOrder.xtlOrderId, {
-    problem: `the xtl_order_id is that of another authorization (order ${otherOrder.orderId}, by ${placeText(otherOrder.at)}; this row names order ${orderKey})`,
-    what: 'the xtl_order_id',
-  })
+function ofOtherOrder({ orderKey }: TargetRow, { orderId, xtlOrderId, at }: Fact<'other-order'>): TargetFault {
+  const problem = `the xtl_order_id is that of another authorization (order ${orderId}, by ${placeText(at)}; this row names order ${orderKey})`
+  return otherTarget('xtl_order_id', xtlOrderId, problem, 'xtl_order_id')
 }
 
-function inOtherAccount({ orderKey }: TargetRow, { elsewhere }: TargetFacts): TargetQuestion | null {
-  if (elsewhere === null) return null
-  const { at, what } = elsewhere
-  // Nameless: whoever hands it in may have nothing to do with the other account.
+/** Nameless: whoever hands it in may have nothing to do with the other account. */
+function inOtherAccount({ orderKey }: TargetRow, { at, what }: Fact<'elsewhere'>): TargetQuestion {
   const problem = {
     order: `names order ${orderKey}, which another account of this ledger knows and this one does not`,
     row: 'is recorded for another account of this ledger, with the same reference, target and amount',
     file: 'is in a file of the same bytes, which was recorded for another account of this ledger',
   }[what]
-  return { kind: 'asked', why: `${what}-elsewhere`, at, problem }
+  return asked(`${what}-elsewhere`, at, problem)
 }
 
 /** A sale makes an order of its own: the customer is charged, and the authorization is held or captured besides. */
-function isAuthorized(
-  { operation }: TargetRow,
-  { authorizations }: TargetFacts,
-  rules: TargetRules,
-): TargetQuestion | null {
-  if (operation !== 'CAPTURE') return null
+function isAuthorized(authorizations: readonly KnownAuthorization[], rules: TargetRules): TargetQuestion | null {
   const found = authorizations.find((authorization) => stillCounts(authorization, rules))
   if (found === undefined) return null
   const { at, orderId, isCaptured, isEqual } = found
@@ -225,7 +210,7 @@ function isAuthorized(
   const problem = isCaptured
     ? `is a sale, and ${order} was authorized and captured for the same`
     : `is a sale of its own, and ${order} is authorized for ${isEqual ? 'the same' : sumText(found)}: is its capture meant (CAUTH)?`
-  return { kind: 'asked', why: 'authorized', at, problem }
+  return asked('authorized', at, problem)
 }
 
 function stillCounts(authorization: KnownAuthorization, rules: TargetRules): boolean {
@@ -235,10 +220,21 @@ function stillCounts(authorization: KnownAuthorization, rules: TargetRules): boo
   return sentAtMs >= rules.nowMs - days * DAY_MS
 }
 
-/** A void of a part may be meant, or its amount be that of another row; and some gateways release all of the order. */
-function voidsMore({ operation, orderKey, ...row }: TargetRow, { sales }: TargetFacts): TargetQuestion | null {
+/**
+ * A void of a part may be meant, or its amount be that of another row; and some gateways release all of the order. Without an amount it
+ * may be meant to release the authorization: what was captured of it is taken back.
+ */
+function voidsMore({ operation, orderKey, ...row }: TargetRow, sales: readonly KnownSale[]): TargetQuestion | null {
   if (operation !== 'CANCEL') return null
-  if (row.amountMinor === null) return voidsCaptured(orderKey, sales)
+  const captured = sales.find((sale) => sale.operation === 'CAUTH')
+  if (row.amountMinor === null)
+    return captured === undefined
+      ? null
+      : asked(
+          'part-void',
+          captured.at,
+          `voids all of order ${orderKey}, of which money was captured, and gives no amount`,
+        )
   const money = sales.filter((sale) => sale.operation !== 'AUTH')
   const known = money.length > 0 ? money : sales
   const [first] = known
@@ -246,35 +242,33 @@ function voidsMore({ operation, orderKey, ...row }: TargetRow, { sales }: Target
   if (known.some((sale) => sale.amountMinor === null)) return null
   const amountMinor = known.reduce((sum, sale) => sum + (sale.amountMinor ?? 0n), 0n)
   if (row.amountMinor >= amountMinor) return null
-  const { currency } = first
-  const problem = `voids ${amountText(row.amountMinor, currency)} of order ${orderKey}, ${sumText({ amountMinor, currency })}; the gateway may release all of it`
-  return { kind: 'asked', why: 'part-void', at: first.at, problem }
-}
-
-/** Whoever gives no amount may mean to release the authorization: what was captured of it is taken back. */
-function voidsCaptured(orderKey: string | null, sales: readonly KnownSale[]): TargetQuestion | null {
-  const captured = sales.find(({ operation }) => operation === 'CAUTH')
-  if (captured === undefined) return null
-  const problem = `voids all of order ${orderKey}, of which money was captured, and gives no amount`
-  return { kind: 'asked', why: 'part-void', at: captured.at, problem }
+  const { currency, at } = first
+  const all = sumText({ amountMinor, currency })
+  return asked(
+    'part-void',
+    at,
+    `voids ${amountText(row.amountMinor, currency)} of order ${orderKey}, ${all}; the gateway may release all of it`,
+  )
 }
 
 /** Every customer stays under their reference from one run of a roster to the next: ids that have moved have slipped. */
-function underOtherReference({ vaultId }: TargetRow, { lastRun }: TargetFacts): TargetQuestion | null {
-  if (lastRun === null || vaultId === null) return null
-  const { at, ownVaultId } = lastRun
-  const problem = `charges vault id ${plainId(vaultId)}, which was that of ${at.reference} in the run before; its own was ${plainId(ownVaultId)}`
-  return { kind: 'asked', why: 'other-reference', at, problem }
+function underOtherReference(row: TargetRow, { at, ownVaultId }: Fact<'last-run'>): TargetQuestion {
+  const problem = `charges ${vaultText(row)}, which was that of ${at.reference} in the run before; its own was ${plainId(ownVaultId)}`
+  return asked('other-reference', at, problem)
+}
+
+function vaultText({ vaultId }: TargetRow): string {
+  return `vault id ${plainId(vaultId ?? '')}`
 }
 
 /** A sale of more than so many times the largest one is asked about. */
 export const LARGE_TIMES = 10
 
-function muchLarger({ amountMinor, currency, vaultId }: TargetRow, { largest }: TargetFacts): TargetQuestion | null {
-  if (largest === null || amountMinor === null || largest.currency !== currency || vaultId === null) return null
-  if (amountMinor <= largest.amountMinor * BigInt(LARGE_TIMES)) return null
-  const problem = `charges more than ${LARGE_TIMES} times the largest sale that vault id ${plainId(vaultId)} was approved for, ${sumText(largest)}`
-  return { kind: 'asked', why: 'large', at: largest.at, problem }
+function muchLarger(row: TargetRow, largest: Fact<'largest'>): TargetQuestion | null {
+  if (row.currency !== largest.currency || (row.amountMinor ?? 0n) <= largest.amountMinor * BigInt(LARGE_TIMES))
+    return null
+  const before = `the largest sale that ${vaultText(row)} was approved for, ${sumText(largest)}`
+  return asked('large', largest.at, `charges more than ${LARGE_TIMES} times ${before}`)
 }
 
 /** Of a domain that moved the names in front of it stay. */
@@ -293,19 +287,16 @@ function differencesOf(one: Customer, other: Customer): number {
 }
 
 /** A record that changes hands keeps its vault id, and the next charge follows it. */
-function ofOtherCustomer(row: TargetRow, { stored }: TargetFacts): TargetQuestion | null {
-  const { operation, orderKey, customer } = row
-  const differences = stored === null ? 0 : differencesOf(customer, stored.details)
-  const isUpdate = operation === 'VAULT_UPDATE'
-  if (stored === null || differences < (isUpdate ? KNOWN_BY.length : 1)) return null
-  const { at } = stored
-  const vaultId = plainId(row.vaultId ?? '')
-  if (!isUpdate && orderKey === null) {
-    const problem = `charges vault id ${vaultId} for a customer with another name or e-mail than before, as do the rows beside it`
-    return { kind: 'asked', why: 'other-payer', at, problem }
+function ofOtherCustomer(row: TargetRow, { at, details }: Fact<'customer'>): TargetQuestion | null {
+  const { operation, orderKey } = row
+  const differences = differencesOf(row.customer, details)
+  if (operation === 'VAULT_UPDATE') {
+    const problem = `changes the record of ${vaultText(row)}, whose first name, last name and e-mail are all different`
+    return differences < KNOWN_BY.length ? null : asked('other-customer', at, problem)
   }
-  const problem = isUpdate
-    ? `changes the record of vault id ${vaultId}, whose first name, last name and e-mail are all different`
-    : `names order ${orderKey}, whose customer has another name or e-mail`
-  return { kind: 'asked', why: 'other-customer', at, problem }
+  if (differences === 0) return null
+  if (orderKey !== null)
+    return asked('other-customer', at, `names order ${orderKey}, whose customer has another name or e-mail`)
+  const problem = `charges ${vaultText(row)} for a customer with another name or e-mail than before, as do the rows beside it`
+  return asked('other-payer', at, problem)
 }

@@ -12,8 +12,7 @@ import {
   judgeTarget,
   type KnownSale,
   LARGE_TIMES,
-  NOTHING_KNOWN,
-  type TargetFacts,
+  type TargetFact,
   type TargetFault,
   type TargetQuestion,
   type TargetRow,
@@ -61,7 +60,7 @@ interface Kind<Found extends FoundRow = never> {
   /** Without this nothing is found, and no row is looked at. */
   readonly gate?: string
   readonly text: string
-  readonly toFacts: (found: readonly [Found, ...Found[]]) => Partial<TargetFacts>
+  readonly toFact: (found: readonly [Found, ...Found[]]) => TargetFact
 }
 
 const IN_ACCOUNT = (row: string, account = ':account') => `${row}.account_id = ${account}`
@@ -105,7 +104,7 @@ const OF_SALE: Kind<FoundSale> = {
   operations: OF_AN_ORDER,
   rows: `${OF_ORDER} AND (d.beside IS NOT NULL OR (d.operation = 'CANCEL' AND ${IS_NEW}))`,
   text: `${SALE(OF_SALES)} UNION ALL ${SALE("= 'AUTH'")} ORDER BY 1, id`,
-  toFacts: (found) => ({ sales: found.map(toSale) }),
+  toFact: (found) => ({ of: 'sales', sales: found.map(toSale) }),
 }
 
 /** What this program made of a reference is nothing that anybody said. */
@@ -115,9 +114,11 @@ function toSale(found: FoundSale): KnownSale {
   const { saleOperation, saleVaultId, storedVaultId, saleCard, saleXtl, saleMinor, saleCurrency } = found
   return {
     ...{ operation: saleOperation, at: atOf(found), currency: saleCurrency },
-    vaultIds: [saleVaultId, storedVaultId].flatMap((id) => (id === null ? [] : [plainId(id)])),
-    card: saleCard?.split('-')[1] ?? null,
-    xtlOrderId: saleXtl === null || MADE_XTL.test(saleXtl) ? null : plainId(saleXtl),
+    known: {
+      vaultId: [saleVaultId, storedVaultId].flatMap((id) => (id === null ? [] : [plainId(id)])),
+      card: saleCard?.split('-').slice(1, 2) ?? [],
+      xtlOrderId: saleXtl === null || MADE_XTL.test(saleXtl) ? [] : [plainId(saleXtl)],
+    },
     amountMinor: saleMinor === null ? null : BigInt(saleMinor),
   }
 }
@@ -132,7 +133,7 @@ const OF_TRANSACTION: Kind<FoundRow & FoundAt & { readonly otherOrder: string }>
       AND NOT EXISTS (SELECT 1 FROM instruction s WHERE ${ANSWERED('s', OF_SALES)})
       AND NOT EXISTS (SELECT 1 FROM instruction s WHERE ${ANSWERED('s', "= 'AUTH'")})
       AND NOT EXISTS (SELECT 1 FROM instruction n WHERE n.account_id = :account AND n.order_key = d.order_key AND n.order_key IS NOT NULL AND n.state = 'APPROVED')`,
-  toFacts: ([found]) => ({ transaction: { orderId: found.otherOrder, at: atOf(found) } }),
+  toFact: ([found]) => ({ of: 'transaction', orderId: found.otherOrder, at: atOf(found) }),
 }
 
 const ANY_AUTHORIZED = `SELECT 1 FROM instruction WHERE account_id = :account AND operation = 'AUTH' AND answered_order_id IS NOT NULL LIMIT 1`
@@ -148,7 +149,7 @@ const OF_XTL: Kind<FoundRow & FoundAt & { readonly otherOrder: string; readonly 
     SELECT ${ROW}, ${AT}, ltrim(i.answered_order_id, '0') AS "otherOrder", i.xtl_order_id AS xtl
     FROM @rows d JOIN instruction i ON ${SAME_XTL('i')}
     WHERE i.operation = 'AUTH' AND i.state = 'APPROVED' AND ltrim(i.answered_order_id, '0') <> d.order_key`,
-  toFacts: ([found]) => ({ otherOrder: { orderId: found.otherOrder, xtlOrderId: found.xtl, at: atOf(found) } }),
+  toFact: ([found]) => ({ of: 'other-order', orderId: found.otherOrder, xtlOrderId: found.xtl, at: atOf(found) }),
 }
 
 /** Whether a row of that operation names the order of authorization `i`, and counts. */
@@ -191,7 +192,8 @@ const OF_AUTHORIZATION: Kind<FoundAuthorization> = {
         UNION ALL
         SELECT c.id FROM instruction c WHERE ${OF_VAULT_ID('c')} AND c.operation = 'AUTH' AND c.currency = d.currency AND c.amount_minor > d.amount_minor)
     WHERE i.operation = 'AUTH' AND i.state = 'APPROVED' ORDER BY 1, "isEqual" DESC, i.id`,
-  toFacts: (found) => ({
+  toFact: (found) => ({
+    of: 'authorizations',
     authorizations: found.map((row) => ({
       ...{ at: atOf(row), orderId: row.orderId, sentAtMs: row.sentAtMs, isEqual: row.isEqual === 1 },
       ...{ amountMinor: BigInt(row.heldMinor), currency: row.heldCurrency },
@@ -217,7 +219,7 @@ const OF_LAST_RUN: Kind<FoundRow & FoundAt & { readonly ownVaultId: string }> = 
           AND c.operation IN ('CAPTURE', 'AUTH') ORDER BY c.id DESC LIMIT 1) AND i.reference <> ${AS_BEFORE}
       JOIN instruction o ON o.account_id = :account AND o.reference = ${AS_BEFORE} AND o.holds_reference = 1
     WHERE ${IS_VISIBLE} AND ltrim(o.vault_id, '0') <> ltrim(d.vault_id, '0')`,
-  toFacts: ([found]) => ({ lastRun: { at: atOf(found), ownVaultId: found.ownVaultId } }),
+  toFact: ([found]) => ({ of: 'last-run', at: atOf(found), ownVaultId: found.ownVaultId }),
 }
 
 const WAS_APPROVED = (row: 'c' | 'r') =>
@@ -233,8 +235,8 @@ const OF_LARGEST: Kind<FoundRow & FoundAt & { readonly largestMinor: number }> =
         WHEN EXISTS (SELECT 1 FROM instruction l WHERE l.account_id = :account AND l.lookalike = d.lookalike AND l.lookalike IS NOT NULL) THEN NULL
         WHEN EXISTS (SELECT 1 FROM instruction r WHERE ${WAS_APPROVED('r')} AND r.amount_minor * ${LARGE_TIMES} >= d.amount_minor) THEN NULL
         ELSE (SELECT c.id FROM instruction c WHERE ${WAS_APPROVED('c')} ORDER BY c.amount_minor DESC, c.id LIMIT 1) END)`,
-  toFacts: ([found]) => ({
-    largest: { amountMinor: BigInt(found.largestMinor), currency: found.currency ?? '', at: atOf(found) },
+  toFact: ([found]) => ({
+    ...{ of: 'largest', amountMinor: BigInt(found.largestMinor), currency: found.currency ?? '', at: atOf(found) },
   }),
 }
 
@@ -250,7 +252,7 @@ const OF_RECORD: Kind<FoundRow & FoundAt & { readonly stored: string }> = {
         SELECT instruction.id FROM instruction WHERE account_id = :account AND ltrim(vault_id, '0') = (ltrim(d.vault_id, '0') || '')
           AND ${IS_CARD_EVENT} AND operation = 'VAULT_UPDATE' AND state = 'APPROVED') AS record)
     WHERE i.details IS NOT NULL`,
-  toFacts: ([found]) => ({ stored: { at: atOf(found), details: JSON.parse(found.stored) } }),
+  toFact: ([found]) => ({ of: 'customer', at: atOf(found), details: JSON.parse(found.stored) }),
 }
 
 const OF_HOLDER: Kind<FoundRow & FoundAt & { readonly stored: string }> = {
@@ -263,7 +265,7 @@ const OF_HOLDER: Kind<FoundRow & FoundAt & { readonly stored: string }> = {
     WHERE ${ANSWERED('i', sales)} AND i.details IS NOT NULL AND i.details <> d.holder`,
     )
     .join(' UNION ALL '),
-  toFacts: OF_RECORD.toFacts,
+  toFact: OF_RECORD.toFact,
 }
 
 /** The customers of a file that has slipped by a row are others in one row after the other; one alone may have another address. */
@@ -276,7 +278,7 @@ const OF_PAYER: Kind<FoundRow & FoundAt & { readonly stored: string }> = {
         SELECT max(c.id) FROM instruction c
         WHERE ${OF_VAULT_ID('c')} AND c.operation IN ('CAPTURE', 'AUTH') AND c.state = 'APPROVED' AND c.details IS NOT NULL)
     WHERE i.details <> d.details`,
-  toFacts: OF_RECORD.toFacts,
+  toFact: OF_RECORD.toFact,
 }
 
 const SLIPPED_LEAST = 3
@@ -297,8 +299,8 @@ const UNKNOWN_HERE = `NOT EXISTS (SELECT 1 FROM instruction s WHERE ${ANSWERED('
       AND NOT EXISTS (SELECT 1 FROM instruction s WHERE ${ANSWERED('s', "= 'AUTH'")})
       AND NOT EXISTS (SELECT 1 FROM instruction n WHERE n.account_id = :account AND n.order_key = d.order_key AND n.order_key IS NOT NULL)`
 
-const elsewhereOf = ([found]: readonly [FoundElsewhere, ...FoundElsewhere[]]): Partial<TargetFacts> => ({
-  elsewhere: { at: atOf(found), what: found.what },
+const elsewhereOf = ([found]: readonly [FoundElsewhere, ...FoundElsewhere[]]): TargetFact => ({
+  ...{ of: 'elsewhere', at: atOf(found), what: found.what },
 })
 
 const OF_OTHER_ACCOUNTS: Kind<FoundElsewhere> = {
@@ -306,7 +308,7 @@ const OF_OTHER_ACCOUNTS: Kind<FoundElsewhere> = {
   rows: `${OF_ORDER} AND ${IS_NEW}`,
   gate: ANY_OTHER_ACCOUNT,
   text: `${inAccount(OF_SALES)} UNION ALL ${inAccount("= 'AUTH'")}`,
-  toFacts: elsewhereOf,
+  toFact: elsewhereOf,
 }
 
 /** Tried in a test account first, and then in the live one: that is no mistake. */
@@ -318,7 +320,7 @@ const REPEATED_ELSEWHERE: Kind<FoundElsewhere> = {
   text: `${ELSEWHERE('row')} CROSS JOIN instruction i
     WHERE i.account_id = a.id AND i.reference = d.reference AND i.holds_reference = 1 AND a.id <> :account AND i.operation = d.operation AND i.amount_minor IS NOT DISTINCT FROM d.amount_minor AND ${targetOf('i')} = ${targetOf('d')}
       AND (i.state IN (${COUNTING}) OR i.money_warning = 1) AND ${IS_VISIBLE} AND ${SAME_WORLD}`,
-  toFacts: elsewhereOf,
+  toFact: elsewhereOf,
 }
 
 const OF_ORDERS = [OF_TRANSACTION, OF_SALE, OF_XTL] as readonly Kind[]
@@ -331,7 +333,7 @@ const SAME_FILE: Kind<FoundElsewhere> = {
   text: `${ELSEWHERE('file')} CROSS JOIN batch b CROSS JOIN instruction i
     WHERE ${IN_SAME_FILE} AND a.id = b.account_id AND i.batch_id = b.id AND i.row_no = d.row_no AND i.operation = d.operation
       AND (i.state IN (${COUNTING}) OR i.money_warning = 1) AND ${SAME_WORLD}`,
-  toFacts: elsewhereOf,
+  toFact: elsewhereOf,
 }
 
 const OF_ACCOUNTS = [SAME_FILE, REPEATED_ELSEWHERE, OF_OTHER_ACCOUNTS] as readonly Kind[]
@@ -364,12 +366,12 @@ function rulesBy({ nowMs, lookalikeDays, authorizationDays = null }: Since): Tar
 }
 
 /** The rows of which something is found, in their order, each with what is found of it. */
-function* factsOf(kind: Kind, rows: string, values: Values): Script<{ row: FoundRow; facts: TargetFacts }[]> {
+function* factsOf(kind: Kind, rows: string, values: Values): Script<{ row: FoundRow; fact: TargetFact }[]> {
   const found = yield* all<FoundRow>(kind.text.replaceAll('@rows', rows), values)
-  const toFacts = kind.toFacts as (found: readonly FoundRow[]) => Partial<TargetFacts>
+  const toFact = kind.toFact as (found: readonly FoundRow[]) => TargetFact
   return [...Map.groupBy(found, ({ rowNo }) => rowNo).values()].map((of) => ({
     row: of[0] as FoundRow,
-    facts: { ...NOTHING_KNOWN, ...toFacts(of) },
+    fact: toFact(of),
   }))
 }
 
@@ -397,8 +399,8 @@ function* eachOfKind(kind: Kind, header: DraftHeader, last: number, act: Act): S
   const rules = rulesBy(header)
   const rows = `(SELECT d.* FROM draft_row d WHERE d.row_no > :after AND d.row_no <= :to AND d.state = 'READY' AND ${kind.rows})`
   for (let after = 0; after < last; after += ROWS_PER_PAGE) {
-    for (const { row, facts } of yield* factsOf(kind, rows, { ...told, after, to: after + ROWS_PER_PAGE })) {
-      const verdict = judgeTarget(toRow(row), facts, rules)
+    for (const { row, fact } of yield* factsOf(kind, rows, { ...told, after, to: after + ROWS_PER_PAGE })) {
+      const verdict = judgeTarget(toRow(row), fact, rules)
       if (verdict !== 'fits') yield* act(row, verdict)
     }
   }
@@ -495,7 +497,7 @@ export function* targetVerdictOn(
     if (kind.operations?.includes(operation as Operation) === false) continue
     if (kind.gate !== undefined && !(yield* exists(kind.gate, { account }))) continue
     const [found] = yield* factsOf(kind, `(SELECT d.* FROM ${ONE} d WHERE ${kind.rows})`, values)
-    const verdict = found === undefined ? 'fits' : judgeTarget(toRow(found.row), found.facts, rulesBy(arriving))
+    const verdict = found === undefined ? 'fits' : judgeTarget(toRow(found.row), found.fact, rulesBy(arriving))
     if (verdict !== 'fits') return verdict
   }
   return 'fits'
