@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'vitest'
 import type { DraftHeader } from '../../../src/domain/draft.ts'
+import type { BatchId } from '../../../src/domain/ids.ts'
 import type { Instruction } from '../../../src/domain/instruction.ts'
 import type { Finding } from '../../../src/domain/resolution.ts'
 import {
@@ -41,6 +42,20 @@ export function describeLookalikes(): void {
       expect(await count([first, other], header)).toBe(found)
       await submit(ledger, accountId, [first], header)
       expect(await count([first, other], header)).toBe(found)
+    })
+
+    test('are told of a number that an earlier batch was given as well, and duplicates of when most was done', async () => {
+      const run = (reference: string, days: number) =>
+        submit(ledger, accountId, [sale(reference, '41', { xtlOrderId: reference })], {
+          ...{ nowMs: NOW + days * DAY_MS, lookalikesAllowed: 1 },
+        })
+      const [first, second, third] = [await run('A', 0), await run('B', 1), await run('C', 2)]
+      const seen = async (batchId: BatchId) => (await ledger.batch(batchId))?.numberBefore
+      expect([await seen(first), await seen(second)]).toEqual([null, null]) // the first is like none
+      expect(await seen(third)).toEqual({ batchId: second, rows: 1, atMs: NOW + DAY_MS })
+      const again = ['A', 'B', 'C'].map((reference) => sale(reference, '41', { xtlOrderId: reference }))
+      const later = await submit(ledger, accountId, [...again, sale('D', '42')], { nowMs: NOW + 40 * DAY_MS })
+      expect((await ledger.batch(later))?.doneLongAgo).toMatchObject({ batchId: third, days: 38, rows: 3 })
     })
 
     test('in a file are later rows with the same operation, amount and order', async () => {
