@@ -47,6 +47,7 @@ export async function worker(app: App, given: WorkerArguments, terminal: Termina
       overByMs: () => answersByMs(app),
     }),
   )
+  const inTime = leaveInTime(app, interruption.signal, terminal)
   try {
     await assertPolicyAgreed(app, ledger)
     const lock = await takeLockToSend(app, ledger, 'worker')
@@ -58,7 +59,26 @@ export async function worker(app: App, given: WorkerArguments, terminal: Termina
   } finally {
     interruption.close()
     await ledger.close()
+    inTime.ended()
   }
+}
+
+/** Beyond the last moment at which an answer can come; less than a service manager is told to add. */
+const LEAVE_MARGIN_MS = 10_000
+
+/** A server that is away may stay so. Answers that it does not have are in a file by then, and whoever starts next hands them in. */
+function leaveInTime(app: App, signal: AbortSignal, terminal: Terminal): { ended(): void } {
+  const over = new AbortController()
+  async function leave(): Promise<void> {
+    await app.clock.sleep(answersByMs(app) - app.clock.nowMs() + LEAVE_MARGIN_MS, over.signal)
+    if (over.signal.aborted) return
+    terminal.say(
+      'Left without the PostgreSQL server, which does not answer. Answers that it does not have are kept in the data directory; the next worker here hands them in.',
+    )
+    terminal.io.exit(EXIT.unavailable)
+  }
+  if (app.config.ledgerServer !== null) signal.addEventListener('abort', () => void leave(), { once: true })
+  return { ended: () => over.abort() }
 }
 
 function untilOf({ untilIdle, giveUpAfter }: WorkerArguments, terminal: Terminal): GiveUpAfter | null {
@@ -117,19 +137,33 @@ async function workUntil(
       let end = await look()
       while (!signal.aborted && end === null) {
         await app.clock.sleep(LOOK_EVERY_MS, signal)
-        await logEndings(app, ledger, unlogged)
-        end = await look()
+        await goingOn(app, until, async () => {
+          await logEndings(app, ledger, unlogged)
+          end = await look()
+        })
       }
       return end
     } finally {
       await work.stop()
-      await logEndings(app, ledger, unlogged)
-      // A row that expired, or no longer fits its order, came to its end without a request.
-      for (const batch of open)
-        if (settledIn(await viewOf(ledger, batch.batchId)) > settledIn(batch)) touched.add(batch.batchId)
+      await goingOn(app, until, async () => {
+        await logEndings(app, ledger, unlogged)
+        // A row that expired, or no longer fits its order, came to its end without a request.
+        for (const batch of open)
+          if (settledIn(await viewOf(ledger, batch.batchId)) > settledIn(batch)) touched.add(batch.batchId)
+      })
     }
   } finally {
     await redis.close()
+  }
+}
+
+/** A worker that works until it is told to stop waits for its server however long that is away, and its tick tells of it. */
+async function goingOn({ log }: App, until: GiveUpAfter | null, look: () => Promise<void>): Promise<void> {
+  try {
+    await look()
+  } catch (error) {
+    if (until !== null || !(error instanceof Fault) || error.code !== 'unavailable') throw error
+    log.debug({ err: error }, 'the ledger cannot be read: which batches have ended is told later')
   }
 }
 
