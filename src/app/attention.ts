@@ -7,6 +7,7 @@ import type { BatchId } from '../domain/ids.ts'
 import { troublesOfIntake } from '../domain/intake-queue.ts'
 import type { WorkerView } from '../domain/worker.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
+import { freeBytesOf } from './health.ts'
 import { workersNow } from './locks.ts'
 
 export interface AttentionNow {
@@ -16,13 +17,14 @@ export interface AttentionNow {
   readonly proposals: readonly { readonly batchId: BatchId }[]
 }
 
-/** Of the queue of a Redis that is configured, and none where it does not answer: a ledger is looked at without it. */
+/** Of a Redis that is configured, and of the queue there. */
 export async function attentionToIntake(app: App, { ledgerId }: Pick<Ledger, 'ledgerId'>): Promise<Attention[]> {
   const { redisUrl, redisPrefix } = app.config
   if (redisUrl === null) return []
   const { lookAtIntake } = await import('../queues/intake-look.ts')
-  const seen = await lookAtIntake({ url: redisUrl.reveal() }, redisPrefix)
-  if (seen === null) return []
+  const seen = await lookAtIntake({ url: redisUrl.reveal() }, redisPrefix).catch(() => null)
+  // A ledger in a file may be copied to another host, and a shared Redis is what tells the two apart.
+  if (seen === null) return [{ code: 'redis', stops: app.config.ledgerServer === null }]
   return troublesOfIntake(seen, ledgerId, app.clock.nowMs()).map((trouble) => ({ code: 'intake', trouble }))
 }
 
@@ -43,6 +45,7 @@ export async function attentionNow(
   const untoldSinceMs = merchant === null ? await untoldSince(app, ledger) : null
   const seen = {
     ...{ alarm, batches, accounts, workers, endpoints, proposals: proposals.length, refused, untoldSinceMs, nowMs },
+    freeBytes: await freeBytesOf(app).catch(() => null),
   }
   return { workers, attention: attentionIn(seen), proposals }
 }

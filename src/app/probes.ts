@@ -2,7 +2,8 @@
 
 import type { App } from '../app.ts'
 import type { LedgerServer } from '../config/ledger-server.ts'
-import { Fault } from '../domain/fault.ts'
+import { Fault, withoutNothingSent } from '../domain/fault.ts'
+import { redisAwayText } from '../domain/health.ts'
 import type { Merchant } from '../domain/merchant.ts'
 import type { TlsSeen } from '../domain/tls.ts'
 import { shortUsername } from '../domain/username.ts'
@@ -98,13 +99,21 @@ export async function checkRedis(app: App): Promise<string> {
     return `a private one (${findRedisServer(app.io.env)}), started when there is work`
   }
   const address = { url: app.config.redisUrl.reveal() }
-  const { name, version, evicts } = await assertReachable(address, app.config.redisPrefix)
+  const { name, version, evicts } = await assertReachable(address, app.config.redisPrefix).catch((error: unknown) => {
+    throw error instanceof Fault && error.code === 'unavailable' ? redisAwayFault(app, error) : error
+  })
   if (evicts)
     throw new Fault(
       'config',
       `Redis at ${name} may evict keys: messages could be lost. Set maxmemory-policy to noeviction.`,
     )
   return `${name}, version ${version}, noeviction`
+}
+
+/** A command that looks sends nothing anyway: what is asked is whether workers go on. */
+function redisAwayFault({ config }: App, fault: Fault): Fault {
+  const away = redisAwayText(config.ledgerServer === null)
+  return new Fault('unavailable', `${withoutNothingSent(fault.message)} ${away}.`, { cause: fault })
 }
 
 /** Connects, and sends nothing. */

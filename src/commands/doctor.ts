@@ -172,12 +172,13 @@ function checkFiles({ config: { exposed } }: App): Finding {
   if (exposed.length === 0)
     return { what, ok: true, says: 'no other user can read or change them', exit: EXIT.approved }
   const ok = exposed.every(({ by }) => by === 'read')
+  const warns = ok
   const says = exposed.map(({ path, by }) =>
     by === 'read'
       ? `other users of this machine can read ${path}, which holds a secret (chmod 600 ${path})`
       : `other users of this machine can change ${path}, which says where passwords are sent (chmod go-w ${path})`,
   )
-  return { what, ok, says: says.join('; '), exit: ok ? EXIT.approved : EXIT.usage }
+  return { what, ok, warns, says: says.join('; '), exit: ok ? EXIT.approved : EXIT.usage }
 }
 
 interface LedgerFindings {
@@ -199,7 +200,7 @@ async function checkLedger(app: App, whole: boolean): Promise<LedgerFindings> {
       const now = await attentionNow(app, ledger, batches)
       workers = now.workers
       for (const one of [...now.attention, ...(await attentionToIntake(app, ledger))]) {
-        if (one.code === 'silent') continue // told of with the workers
+        if (one.code === 'silent' || one.code === 'redis') continue // they have findings of their own
         const exit = exitCodeOfAttention([one])
         waiting.push({ ...attentionText(one, app.paths.ledger), ok: false, attention: true, exit })
       }

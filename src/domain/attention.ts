@@ -4,6 +4,7 @@ import type { Alarm } from './alarm.ts'
 import type { BatchView, Total } from './batch.ts'
 import { countIn, isClockOff, standingOf, type Why, waitsForApproval } from './batch-status.ts'
 import type { LimitReached } from './daily-limit.ts'
+import { diskCheck } from './health.ts'
 import type { BatchId } from './ids.ts'
 import type { IntakeTrouble } from './intake-queue.ts'
 import type { State } from './states.ts'
@@ -46,6 +47,10 @@ export type Attention =
   /** They lie in `rejected` of an inbox. */
   | { readonly code: 'refused-files'; readonly folder: string; readonly files: number }
   | { readonly code: 'silent'; readonly worker: WorkerView }
+  /** Below the least that a commit is sure of. */
+  | { readonly code: 'disk'; readonly freeBytes: number }
+  /** The configured one does not answer. `stops`: nothing is sent meanwhile. */
+  | { readonly code: 'redis'; readonly stops: boolean }
   /** Messages of services that nobody takes, or that another ledger takes. */
   | { readonly code: 'intake'; readonly trouble: IntakeTrouble }
   /** Outcomes that services asked for in queues, and that no process has told them. */
@@ -73,6 +78,8 @@ export interface Seen {
   readonly refused?: readonly { readonly folder: string; readonly files: number }[]
   /** Since when outcomes for queues wait; null or absent: none do, or they are not asked for. */
   readonly untoldSinceMs?: number | null
+  /** In the data directory; null or absent: not known. */
+  readonly freeBytes?: number | null
   readonly nowMs: number
 }
 
@@ -83,10 +90,11 @@ export function attentionIn(seen: Seen): readonly Attention[] {
 /** In the order in which people are told. */
 function* listed(seen: Seen): Generator<Attention> {
   const { alarm, batches, accounts, workers, endpoints = [], proposals = 0, refused = [], nowMs } = seen
-  const { untoldSinceMs = null } = seen
+  const { untoldSinceMs = null, freeBytes = null } = seen
   const sum = (state: State) => batches.reduce((rows, batch) => rows + countIn(batch, state), 0)
   const [inDoubt, leftOpen] = [sum('IN_DOUBT'), workers.length === 0 ? sum('SENDING') : 0]
   if (alarm !== null) yield { code: 'alarm', alarm }
+  if (freeBytes !== null && !diskCheck(freeBytes).ok) yield { code: 'disk', freeBytes }
   if (inDoubt > 0) yield { code: 'in-doubt', rows: inDoubt }
   if (proposals > 0) yield { code: 'proposals', rows: proposals }
   if (leftOpen > 0) yield { code: 'left-open', rows: leftOpen }

@@ -32,3 +32,10 @@ export function tickCheck(sinceMs: number): Check {
   const says = ok ? `rows were looked for ${ago}` : `rows were last looked for ${ago}: nothing new is being handed out`
   return { name: 'tick', ok, says }
 }
+
+/** `stops`: the ledger is in a file. */
+export function redisAwayText(stops: boolean): string {
+  return stops
+    ? 'Nothing is sent until it does, and messages wait'
+    : 'Workers take their rows from the ledger and go on; messages wait, and so do outcomes for queues'
+}

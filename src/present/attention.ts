@@ -2,6 +2,7 @@
 
 import { sayAlarm } from '../domain/alarm.ts'
 import type { Attention } from '../domain/attention.ts'
+import { diskCheck, redisAwayText } from '../domain/health.ts'
 import type { IntakeTrouble, WaitingJobs } from '../domain/intake-queue.ts'
 import { atTerminal, spell, type Text, words } from '../domain/words.ts'
 import { approvalsText } from './approval.ts'
@@ -42,6 +43,8 @@ function exitCodeOf({ code }: Attention): 3 | 4 | 5 | 6 {
     case 'held':
     case 'paused':
     case 'silent':
+    case 'disk':
+    case 'redis':
     case 'unsent':
     case 'daily-limit':
     case 'endpoint-disabled':
@@ -154,6 +157,13 @@ export function attentionWords(one: Attention, ledgerPath: string): { readonly w
         what: `inbox ${one.folder}`,
         says: `inbox ${one.folder} has refused ${plural(one.files, 'file')}: see the reports in its folder rejected, and move ${one.files === 1 ? 'the file' : 'the files'} away when that is done`,
       }
+    case 'disk':
+      return {
+        what: 'disk',
+        says: `${diskCheck(one.freeBytes).says}. What waits goes on by itself then; leave the workers alone`,
+      }
+    case 'redis':
+      return { what: 'redis', says: `the Redis of TRANCHE_REDIS_URL does not answer. ${redisAwayText(one.stops)}` }
     case 'silent':
       return { what: 'worker', says: workerWords(one.worker) }
     case 'intake':

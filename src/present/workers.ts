@@ -33,5 +33,5 @@ export function workerWords({ pid, host, command, sinceMs, lastBeatMs, state }: 
   const since = sinceMs === null ? '' : ` since ${isoOf(sinceMs)}`
   if (state !== 'silent') return `${who}${since}, ${state} now`
   const last = lastBeatMs === null ? 'it gave no sign of life' : `its last sign of life was at ${isoOf(lastBeatMs)}`
-  return words`${who}, at work${since}, is silent: ${last}. ${atTerminal`See whether that process is frozen or its disk is full. If it does not go on, end it and start a worker`}: what it was sending comes into doubt`
+  return words`${who}, at work${since}, is silent: ${last}. ${atTerminal`If its disk is full, free some space and leave it alone: it goes on by itself. If it is frozen and stays so, end it and start a worker`}: what it was sending comes into doubt`
 }

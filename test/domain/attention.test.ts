@@ -52,6 +52,12 @@ const due = batch({ counts: { READY: 3 }, ...free, nextDueAtMs: 10, nextExecuteA
 const runOf = (batchId: string | null) => ({ ...worker('working'), command: 'run', batchId }) as WorkerView
 const shop = { name: 'shop', stopped: null, held: null }
 
+test('a Redis that is away is told by what the ledger is', () => {
+  const says = (stops: boolean) => attentionText({ code: 'redis', stops }, '/d/ledger.db').says
+  expect(says(true)).toMatch(/Nothing is sent until it does/)
+  expect(says(false)).toMatch(/take their rows from the ledger and go on; messages wait/)
+})
+
 test.each<readonly [string, Seen, readonly string[], number]>([
   ['a batch that goes on', seen({ batches: [batch({ counts: { READY: 3, APPROVED: 1 } })], accounts: [shop] }), [], 0],
   [
@@ -134,6 +140,8 @@ test.each<readonly [string, Seen, readonly string[], number]>([
     [],
     0,
   ],
+  ['a disk that is nearly full', seen({ freeBytes: 100 * 1024 ** 2 }), ['disk'], 6],
+  ['a disk with room', seen({ freeBytes: 100 * 1024 ** 2 + 1 }), [], 0],
   ['outcomes that nobody has told for a minute', seen({ untoldSinceMs: 840_010 }), ['outcomes'], 6],
   ['outcomes of a moment ago', seen({ untoldSinceMs: 840_011 }), [], 0],
   ['a ledger that may be a copy', seen({ alarm: { kind: 'backup', noticed: 'it is a backup' } }), ['alarm'], 6],

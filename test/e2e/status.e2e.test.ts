@@ -56,6 +56,16 @@ test('--check ends with 0, with 5 where rows are in doubt, and with 6 where some
   expect(paused).toMatchObject({ code: 6, last: { exit: 6, attention: [{ code: 'in_doubt' }, { code: 'paused' }] } })
 })
 
+test('--check and doctor say what a Redis that is away stops', async () => {
+  office = await openOffice({ env: { TRANCHE_REDIS_URL: '/nowhere/redis.sock' } })
+  const { code, stdout } = await office.tranche('status', '--check')
+  expect([code, stdout]).toEqual([6, expect.stringMatching(/ATTENTION the Redis .* Nothing is sent until it does/)])
+  const looked = await office.tranche('doctor')
+  expect(looked.code).toBe(75)
+  expect(looked.stdout).toMatch(/^FIX {2}redis: Redis at .* cannot be used .* Nothing is sent until it does/m)
+  expect(looked.stdout).toMatch(/^ok {3}ledger: /m)
+})
+
 test('bad rows that were left out stay in --check until they are mended or somebody has looked; the list shows outcomes', async () => {
   const header = 'reference,amount,request_currency,customer_vault_id\n'
   const path = await office.put('d.csv', `${header}${capture('A')}${capture('BB', 'seven')}`)
