@@ -70,16 +70,21 @@ export function directAddressOf({ directUrl, schema, tls }: LedgerServer): Addre
   return directUrl === null ? null : { url: directUrl.reveal(), schema, tls }
 }
 
-/** What needs a connection of its own must not find another ledger there, or none. */
+/** What needs a connection of its own must find one, and neither another ledger there nor none. */
 export async function assertDirect(server: LedgerServer): Promise<void> {
   const direct = directAddressOf(server)
-  if (direct === null) return
+  const [{ assertOwnConnection }, { openSession }] = await Promise.all([
+    import('../ledger/postgres/pooled.ts'),
+    import('../ledger/postgres/session.ts'),
+  ])
+  if (direct === null) return assertOwnConnection(() => openSession(addressOf(server)), 'ledger')
   const { inspectServer } = await import('../ledger/postgres/inspect.ts')
   const { where } = await inspectServer(addressOf(server), server.failover)
   const seen = await inspectServer(direct, server.failover).catch((error: unknown) => {
     throw new Fault('config', `TRANCHE_POSTGRES_DIRECT_URL cannot be used: ${messageOf(error)}`, { cause: error })
   })
   if (seen.where !== where) throw (await import('../ledger/postgres/direct.ts')).elsewhereFault()
+  await assertOwnConnection(() => openSession(direct), 'direct')
 }
 
 // ───────────────────────────────────────────────────────────── Places

@@ -9,6 +9,24 @@ import { newServerLedger } from '../fixtures/postgres.ts'
 import { openRedisServer } from '../fixtures/redis.ts'
 
 describe.skipIf(MAY_SKIP_POOLER)('behind a pooler', () => {
+  test('a pooler that is taken for the server is named by init, doctor and whatever needs the server', async () => {
+    const { TRANCHE_LEDGER_URL: url, ...ledger } = await newServerLedger()
+    const pooler = await openPooler(url as string)
+    onTestFinished(() => pooler.remove())
+    const office = await openOffice({ made: false, env: { ...ledger, TRANCHE_LEDGER_URL: pooler.url } })
+    onTestFinished(() => office.close())
+    const unnamed = await office.tranche('init')
+    expect([unnamed.code, unnamed.stderr]).toEqual([2, expect.stringMatching(/TRANCHE_LEDGER_URL leads to a pooler/)])
+    expect((await office.trancheWith({ TRANCHE_POSTGRES_DIRECT_URL: url }, 'init')).code).toBe(0)
+    expect((await office.tranche('doctor')).stdout).toMatch(/^FIX {2}ledger: TRANCHE_LEDGER_URL leads to a pooler/m)
+    const wrong = { TRANCHE_POSTGRES_DIRECT_URL: pooler.url }
+    const said = /TRANCHE_POSTGRES_DIRECT_URL leads to a pooler/
+    expect((await office.trancheWith(wrong, 'doctor')).stdout).toMatch(said)
+    const input = await office.put('in.csv', toCsv(mixedFile(3).rows))
+    const submitted = await office.trancheWith(wrong, 'submit', input)
+    expect([submitted.code, submitted.stderr]).toEqual([2, expect.stringMatching(said)])
+  })
+
   test('two workers send each row once, also where the pooler is killed and started again in the midst of it', async () => {
     const { TRANCHE_LEDGER_URL: url, ...ledger } = await newServerLedger()
     const pooler = await openPooler(url as string)

@@ -5,6 +5,7 @@ import { messageOf } from '../../domain/errors.ts'
 import { Fault } from '../../domain/fault.ts'
 import { whereabouts } from './copies/identity.ts'
 import { isMissingTable } from './errors.ts'
+import { assertOwnConnection } from './pooled.ts'
 import type { Reads } from './reads.ts'
 import type { Session } from './session.ts'
 
@@ -14,6 +15,7 @@ export async function connectDirectly(connect: () => Promise<Session>, reads: Pi
     throw unusableFault(error)
   })
   try {
+    await assertOwnConnection(connect, 'direct')
     // In this order: a server that restarts meanwhile has cut this connection, and is not taken for another server.
     const here = await reads.read(whereabouts)
     const there = await session.read(whereabouts()).catch(nowhere)

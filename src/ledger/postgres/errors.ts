@@ -50,7 +50,7 @@ export function isLost(error: unknown): boolean {
 }
 
 /** SQLSTATE; of other errors, nothing. */
-function codeOf(error: unknown): string {
+export function codeOf(error: unknown): string {
   return error instanceof DatabaseError ? (error.code ?? '') : ''
 }
 

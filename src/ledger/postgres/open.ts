@@ -9,6 +9,7 @@ import { beginEpoch, type Failover, keep, remember, remembered, serverIdentity }
 import { forbiddenFault, isForbidden, unreachableFault } from './errors.ts'
 import { type LedgerParts, ledgerOn } from './ledger.ts'
 import { assertOwnVersion, hasTables, makeTables, rightsToMake } from './make-tables.ts'
+import { assertOwnConnection, isPooled, pooledFault } from './pooled.ts'
 import { type Address, openSession, type Session } from './session.ts'
 
 /** Nothing but a person makes one: an address with a mistake must not look like an empty ledger. */
@@ -16,6 +17,7 @@ export async function makeServerLedger(
   address: Address,
   failover: Failover,
 ): Promise<{ readonly ledgerId: string; readonly made: boolean }> {
+  if (address.prepares !== false) await assertOwnConnection(() => connected(address), 'ledger')
   return withFitSession(address, failover, async (session) => {
     await makeTables(session, address.schema)
     await session.begin('READ COMMITTED', 'SET LOCAL synchronous_commit TO on; LOCK TABLE meta; SELECT 1')
@@ -59,6 +61,7 @@ export async function withFitSession<T>(
   try {
     return await use(session)
   } catch (error) {
+    if (isPooled(error)) throw pooledFault('ledger', error)
     throw isForbidden(error) ? forbiddenFault(error) : error
   } finally {
     await session.close()
