@@ -15,6 +15,8 @@ test('a worker that cannot be mended by starting it again is not, and each failu
   const [, burst] = /^StartLimitBurst=(\d+)$/m.exec(worker) ?? []
   // So that the limit trips: all those starts fit into the interval.
   expect(Number(restart) * Number(burst)).toBeLessThan(Number(interval))
+  for (const unit of ['tranche-worker.service', 'tranche-serve.service'])
+    expect(textOf(unit).match(/^(Restart|StartLimit)\w*=.*$/gm)).toEqual(worker.match(/^(Restart|StartLimit)\w*=.*$/gm))
   for (const unit of UNITS.filter((name) => name.endsWith('.service') && !name.includes('failure')))
     expect([unit, textOf(unit)]).toEqual([unit, expect.stringMatching(/^OnFailure=tranche-failure@%n\.service$/m)])
 })
