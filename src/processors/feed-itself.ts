@@ -2,6 +2,7 @@
 // again. Rows are claimed in the ledger either way, so that none is sent twice.
 
 import type { BatchId } from '../domain/ids.ts'
+import { createToldTrouble } from '../domain/trouble.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Dispatch, Slice } from '../ports/dispatch.ts'
 import type { Log } from '../ports/log.ts'
@@ -107,13 +108,16 @@ function createOwnPlaces({ concurrency, work, clock, log }: Omit<FeedParts, 'que
   const waiting = new Map<string, Slice>()
   const running = new Map<string, Promise<void>>()
   let listener: (batchId: BatchId, rows: number) => void = () => {}
+  const trouble = createToldTrouble()
   let closing = false
 
   async function run(key: string, slice: Slice): Promise<void> {
     const rows = await work(slice).catch((error: unknown) => {
-      log.error({ err: error, batch: slice.batchId }, 'a slice broke off; its rows stay as the ledger has them')
+      if (trouble.isNew(error))
+        log.error({ err: error, batch: slice.batchId }, 'a slice broke off; its rows stay as the ledger has them')
       return null
     })
+    if (rows !== null) trouble.over()
     running.delete(key)
     startWaiting()
     if (rows !== null) listener(slice.batchId, rows)

@@ -1,6 +1,7 @@
 // While a worker runs, the ledger's epoch is renewed again and again: a state that is copied meanwhile and put back later
 // is known for an older one.
 
+import { createToldTrouble } from '../domain/trouble.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { CopyLedger, SharedRegister } from '../ports/ledger/copies.ts'
 import type { Log } from '../ports/log.ts'
@@ -23,13 +24,15 @@ export interface EpochKeeper {
 /** The worker has renewed it once before, so that nothing was sent in an epoch that a copy knows. */
 export function openEpoch({ ledger, register, clock, log }: EpochParts): EpochKeeper {
   const stopping = new AbortController()
+  const trouble = createToldTrouble()
 
   async function renew(): Promise<void> {
     try {
       await ledger.renewEpoch(register)
+      trouble.over()
     } catch (error) {
       // A full disk, mostly. The epoch before goes on until the next try.
-      log.warn({ err: error }, 'the epoch of the ledger could not be renewed; trying again')
+      if (trouble.isNew(error)) log.warn({ err: error }, 'the epoch of the ledger could not be renewed; trying again')
     }
   }
 

@@ -1,6 +1,7 @@
 // Looks into the ledger for what is due and offers it as slices. The ledger is the only clock.
 
 import type { AccountId, BatchId, RowId } from '../domain/ids.ts'
+import { createToldTrouble } from '../domain/trouble.ts'
 import type { Activity } from '../domain/worker.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Dispatch } from '../ports/dispatch.ts'
@@ -74,6 +75,7 @@ export function openTick(parts: TickParts): Tick {
   const seen = new Map<AccountId, AccountControls>()
   const saying = createSaying(parts)
   const watching = createClockWatch(parts)
+  const trouble = createToldTrouble()
   let failing = false
 
   async function beat(): Promise<void> {
@@ -90,12 +92,11 @@ export function openTick(parts: TickParts): Tick {
           onTrouble?.(null)
         }
         failing = false
+        trouble.over()
       } catch (error) {
         // Redis away, mostly. What is due stays due: the next beat finds it again.
-        if (!failing) {
-          log.warn({ err: error }, 'no work could be handed out; trying again')
-          onTrouble?.(error)
-        }
+        if (trouble.isNew(error)) log.warn({ err: error }, 'no work could be handed out; trying again')
+        if (!failing) onTrouble?.(error)
         failing = true
       }
       await clock.sleep(EVERY_MS, stopping.signal)

@@ -3,6 +3,7 @@
 
 import { type Queue, Worker } from 'bullmq'
 import type { BatchId } from '../domain/ids.ts'
+import { createToldTrouble } from '../domain/trouble.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Slice } from '../ports/dispatch.ts'
 import type { Log } from '../ports/log.ts'
@@ -34,6 +35,7 @@ const STILL_MS = 15_000
 
 export function openSliceWorker({ queue, concurrency, work, clock, log, ...parts }: SliceWorkerParts): SliceWorker {
   const running = new Set<string>()
+  const trouble = createToldTrouble()
   let beganAtMs = clock.monotonicMs()
   let worker = open()
 
@@ -56,8 +58,12 @@ export function openSliceWorker({ queue, concurrency, work, clock, log, ...parts
       removeOnFail: { count: 0 },
     })
     opened.on('error', (error) => log.debug({ err: error }, 'slices: connection'))
-    opened.on('completed', (job, rows) => parts.onFreed(job.data.batchId, rows))
+    opened.on('completed', (job, rows) => {
+      trouble.over()
+      parts.onFreed(job.data.batchId, rows)
+    })
     opened.on('failed', (job, error) => {
+      if (!trouble.isNew(error)) return
       log.error({ err: error, batch: job?.data.batchId }, 'a slice broke off; its rows stay as the ledger has them')
     })
     return {

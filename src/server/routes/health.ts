@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import * as z from 'zod'
 import { ledgerChecks } from '../../app/health.ts'
 import { isHealthy } from '../../domain/health.ts'
+import { createToldTrouble } from '../../domain/trouble.ts'
 import type { Door, Server } from '../door.ts'
 import { publishedApi } from '../openapi.ts'
 import { addRoute } from '../route.ts'
@@ -25,6 +26,7 @@ function describing(server: Server): () => { readonly text: string; readonly eta
 }
 
 export function addHealth(server: Server, { app, ledger }: Door): void {
+  const trouble = createToldTrouble()
   addRoute(server, 'livez', {
     summary: 'Whether this process answers',
     replies: { 200: z.object({ live: z.literal(true) }) },
@@ -37,7 +39,10 @@ export function addHealth(server: Server, { app, ledger }: Door): void {
     async answer({ reply }) {
       const checks = await ledgerChecks(app, ledger)
       const ready = isHealthy(checks)
-      for (const { name, says } of checks.filter(({ ok }) => !ok)) app.log.warn({ check: name }, says)
+      const failed = checks.filter(({ ok }) => !ok)
+      if (ready) trouble.over()
+      else if (trouble.isNew(failed.map(({ name }) => name).join()))
+        for (const { name, says } of failed) app.log.warn({ check: name }, says)
       return reply.code(ready ? 200 : 503).send({
         ready,
         checks: Object.fromEntries(checks.map(({ name, ok }) => [name, { ok }])),
