@@ -130,7 +130,7 @@ async function serveOn(app: App, asked: Asked, env: NodeJS.ProcessEnv, terminal:
     spool = files.spool
     const limits = { trustedProxies, requestsPerMinute: REQUESTS_PER_MINUTE }
     const onAnswered = beside?.onAnswered ?? (() => {})
-    const door = { app, ledger, isHost: asked.isHost, onAnswered, ...limits, ...files }
+    const door = { app, ledger, isHost: asked.isHost, isSandbox, onAnswered, ...limits, ...files }
     const rehearsalPeople =
       isSandbox && asked.withPeople ? await addRehearsalPeople(ledger, app.actor, app.clock.nowMs()) : []
     const verify = verifyWith(app, env)

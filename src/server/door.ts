@@ -13,6 +13,8 @@ export interface Door extends FilesDoor {
   readonly ledger: Ledger
   /** Whether it may be asked under that name or address, which is without a port and in small letters. */
   readonly isHost: (name: string) => boolean
+  /** No money moves. Absent: it may. */
+  readonly isSandbox?: boolean
   readonly trustedProxies: readonly string[]
   /** Of one key. */
   readonly requestsPerMinute: number

@@ -3,6 +3,7 @@
 import { beforeEach, expect, test } from 'vitest'
 import type { BatchId } from '../../src/domain/ids.ts'
 import { eventFaults } from '../../src/events/schema.ts'
+import { buildServer } from '../../src/server/server.ts'
 import { refund, submit, work } from '../fixtures/ledgers.ts'
 import { type Asking, served, useServed } from '../fixtures/served.ts'
 
@@ -39,6 +40,23 @@ test('events are read from one to the next, whole, and of the types that are ask
 test('a key of another merchant reads none of them', async () => {
   const { key } = await served.key({ merchants: ['club'] })
   expect((await served.ask('GET', '/v1/events', { key })).said).toEqual({ data: [] })
+})
+
+test('a sandbox takes webhooks of its own machine, and of no other private address', async () => {
+  const { key } = await served.key()
+  const server = await buildServer({ ...served.door, isHost: () => true, isSandbox: true })
+  const add = (url: string) => {
+    const headers = { host: 'x', authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+    const payload = JSON.stringify({ url })
+    const from = { method: 'POST', url: '/v1/endpoints', payload } as const
+    return server.inject({ ...from, headers: { ...headers, 'idempotency-key': url } })
+  }
+  expect((await add('http://127.0.0.1:9/hooks')).json()).toMatchObject({ allow_private: true })
+  expect((await add('http://10.0.0.1/hooks')).statusCode).toBe(400)
+  const body = { url: 'http://127.0.0.1:9/hooks' }
+  const real = await served.ask('POST', '/v1/endpoints', { key, body, headers: { 'idempotency-key': 'a' } })
+  expect(real.statusCode).toBe(400)
+  await server.close()
 })
 
 test('an endpoint is added once, with its secret in the first answer alone, and removed', async () => {

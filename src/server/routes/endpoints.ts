@@ -6,6 +6,7 @@ import { endpointFault, newEndpoint } from '../../app/webhooks.ts'
 import { seesMerchant } from '../../domain/api-key.ts'
 import { isEventPattern } from '../../domain/event.ts'
 import type { Endpoint } from '../../domain/webhook.ts'
+import { isLoopback } from '../../files/networks.ts'
 import { toJsonDelivery, toJsonEndpoint } from '../../present/webhooks.ts'
 import { callerOf, type Door, type Server } from '../door.ts'
 import { answerOnce } from '../once.ts'
@@ -75,25 +76,31 @@ export function addEndpoints(server: Server, door: Door): void {
   addDeliveries(server, door, { seen, shown })
 }
 
+/** A developer's program listens beside the sandbox that it tries. */
+function isOwnMachine(url: string): boolean {
+  return URL.canParse(url) && isLoopback(new URL(url).hostname)
+}
+
 function addAdding(server: Server, door: Door): void {
   const { app, ledger } = door
   addRoute(server, 'addEndpoint', {
     summary: 'Send events there from now on',
     description:
-      'The secret is in the first answer alone: bodies are signed with it as Standard Webhooks says. Endpoints in a private network are added at the machine.',
+      'The secret is in the first answer alone: bodies are signed with it as Standard Webhooks says. Endpoints in a private network are added at the machine; a sandbox takes those of its own machine.',
     body: NEW,
     replies: { 201: ENDPOINT.extend({ secret: z.string().optional() }) },
     async answer({ body: { url, events: types = null, merchant = null }, request, reply }) {
       const { key, actor } = callerOf(request)
       const isTheirs = merchant === null ? key.merchants === null : seesMerchant(key, merchant)
-      const fault = isTheirs ? await endpointFault(ledger, { url, merchant, allowsPrivate: false }) : null
+      const allowsPrivate = door.isSandbox === true && isOwnMachine(url)
+      const fault = isTheirs ? await endpointFault(ledger, { url, merchant, allowsPrivate }) : null
       if (!isTheirs || fault?.of === 'merchant') throw notFound('There is no such merchant.')
       if (fault !== null) throw urlProblem(fault.why)
       const { id, secret } = await newEndpoint()
       reply.code(201)
       return answerOnce(door, request, reply, {
         async act(once) {
-          await once.addEndpoint({ id, url, secret, types, merchant, allowsPrivate: false }, actor, app.clock.nowMs())
+          await once.addEndpoint({ id, url, secret, types, merchant, allowsPrivate }, actor, app.clock.nowMs())
           return { id }
         },
         async show({ id: kept }) {
