@@ -18,7 +18,7 @@ const PEOPLE = [
 ] as const satisfies readonly { name: string; grants: readonly GrantName[]; does: string }[]
 
 export async function addRehearsalPeople(
-  ledger: Pick<PeopleLedger, 'addPerson' | 'join'>,
+  ledger: Pick<PeopleLedger, 'addPerson' | 'confirmPerson' | 'join'>,
   actor: Actor,
   nowMs: number,
 ): Promise<readonly RehearsalPerson[]> {
@@ -27,6 +27,7 @@ export async function addRehearsalPeople(
     const { invitation } = newInvitation(nowMs)
     const person = { id: newPersonId(), name, grants }
     await ledger.addPerson(person, invitation, actor, nowMs)
+    await ledger.confirmPerson(name, actor, nowMs)
     const joining = { invitationSha256: invitation.sha256, first: person, passwordHash, address: null, nowMs }
     await ledger.join(joining)
   }

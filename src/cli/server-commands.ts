@@ -98,6 +98,13 @@ function addPeopleCommands(program: Command, act: Act): void {
       act(async (app, terminal) => (await import('../commands/people.ts')).listPeople(app, terminal), 'reads'),
     )
   people
+    .command('confirm <name>')
+    .description('stand for a person as the second one, where no other administrator can')
+    .addHelpText('after', example('tranche people confirm ann'))
+    .action((name: string) =>
+      act(async (app, terminal) => (await import('../commands/people.ts')).confirmPerson(app, name, terminal)),
+    )
+  people
     .command('link <name>')
     .description('make another link; the password and all sessions of the person end')
     .addHelpText('after', example('tranche people link ann'))

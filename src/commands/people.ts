@@ -8,9 +8,10 @@ import { Fault } from '../domain/fault.ts'
 import { GRANTS, type GrantName, parseGrant, parsePersonName } from '../domain/person.ts'
 import { didYouMean } from '../domain/similar.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
+import type { Confirmed } from '../ports/ledger/people.ts'
 import { FOUR_EYES_BEGUN } from '../present/approval-policy.ts'
 import { EXIT } from '../present/exit-codes.ts'
-import { personLines, toJsonPerson } from '../present/people.ts'
+import { personLines, secondPersonText, toJsonPerson } from '../present/people.ts'
 import { onLedger } from './on-ledger.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -34,7 +35,35 @@ export async function addPerson(
       throw new Fault('usage', `The name ${name} is taken, or was once. No person was added. Choose another name.`)
     showLink(app, name, secret, terminal)
     await sayFourEyes(ledger, policyBefore, terminal)
+    await saySecond(ledger, name, terminal)
   })
+}
+
+export function confirmPerson(app: App, name: string, terminal: Terminal): Promise<number> {
+  return onLedger(app, async (ledger) => {
+    const confirmed = await ledger.confirmPerson(name, app.actor, app.clock.nowMs())
+    if (confirmed.kind !== 'confirmed') throw unconfirmed(name, confirmed)
+    terminal.object({ name, confirmed: true })
+    terminal.say(
+      `You confirmed ${name} as the owner of this machine, as no other person could; the act says so. Their roles hold from now on, and open sessions have ended.`,
+    )
+  })
+}
+
+function unconfirmed(name: string, confirmed: Confirmed): Fault {
+  assertThere(name, confirmed.kind)
+  if (confirmed.kind === 'others')
+    return new Fault(
+      'usage',
+      `${confirmed.names.join(', ')} can confirm ${name} in the console, so the owner of this machine does not. Nothing was changed.`,
+    )
+  return new Fault('usage', `There is nothing to confirm of ${name}. Nothing was changed.`)
+}
+
+async function saySecond(ledger: Ledger, name: string, terminal: Terminal): Promise<void> {
+  const found = await ledger.personNamed(name)
+  const second = found === null || (await ledger.approvalPolicy()) === null ? null : secondPersonText(found.person)
+  if (second !== null) terminal.say(`${second} tranche people confirm ${name}`)
 }
 
 export function linkPerson(app: App, name: string, terminal: Terminal): Promise<number> {
@@ -43,6 +72,7 @@ export function linkPerson(app: App, name: string, terminal: Terminal): Promise<
     const { secret, invitation } = newInvitation(nowMs)
     assertThere(name, await ledger.invite(name, invitation, app.actor, nowMs))
     showLink(app, name, secret, terminal)
+    await saySecond(ledger, name, terminal)
   })
 }
 
@@ -74,6 +104,7 @@ export function setRoles(
     terminal.object({ name, roles: grants })
     terminal.say(`${name} has now: ${grants.join(', ')}. Open sessions of ${name} have ended.`)
     await sayFourEyes(ledger, policyBefore, terminal)
+    await saySecond(ledger, name, terminal)
   })
 }
 

@@ -12,6 +12,7 @@ import { statusOf } from '../domain/states.ts'
 import type { WorkerView } from '../domain/worker.ts'
 import { approvalsText } from '../present/approval.ts'
 import { askedText } from '../present/asked.ts'
+import { secondPersonText } from '../present/people.ts'
 import { rateText } from '../present/rates.ts'
 import { amountText, plural } from '../present/text.ts'
 import type { Done, OfBatch, OfKey, OfMerchant, OfPerson, OfRow, OfWebhook, OfWorklist, Told } from './done.ts'
@@ -60,6 +61,7 @@ async function saidOf(door: ConsoleDoor, done: Done, workers: readonly WorkerVie
     case 'resume-merchant':
       return ofMerchant(door, done)
     case 'roles':
+    case 'confirm-person':
     case 'revoke-person':
       return ofPerson(door, done)
     case 'revoke-key':
@@ -285,8 +287,11 @@ async function ofPerson(door: ConsoleDoor, { act, name, hadPolicy, wasRevoked }:
   if (person.revokedAtMs !== null)
     return `${name} was revoked and can no longer sign in. What ${name} handed in or approved stands.`
   if (act === 'revoke-person') return null
+  if (act === 'confirm-person') return `You confirmed ${name}: the roles hold from now on. This moves no money.`
   const roles = person.grants.map((grant) => grant.name)
-  return `The roles were set: ${name} now has the ${roles.length === 1 ? 'role' : 'roles'} ${IN_A_ROW.format(roles)}. Open sessions of ${name} have ended.${await policyText(door, hadPolicy)}`
+  const has = roles.length === 0 ? 'no role' : `the ${roles.length === 1 ? 'role' : 'roles'} ${IN_A_ROW.format(roles)}`
+  const second = person.waiting.length === 0 ? null : secondPersonText(person)
+  return `The roles were set: ${name} now has ${has}.${second === null ? '' : ` ${second}`} Open sessions of ${name} have ended.${await policyText(door, hadPolicy)}`
 }
 
 async function ofKey({ ledger }: ConsoleDoor, { id, wasRevoked }: OfKey): Promise<string | null> {

@@ -44,7 +44,7 @@ export interface OfMerchant {
   readonly merchant: string
 }
 export interface OfPerson {
-  readonly act: 'roles' | 'revoke-person'
+  readonly act: 'roles' | 'confirm-person' | 'revoke-person'
   readonly name: string
   /** Whether approvals were in force before. */
   readonly hadPolicy: boolean

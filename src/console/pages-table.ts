@@ -48,6 +48,7 @@ export const PAGES = {
   person: { method: 'GET', path: '/people/:person', permission: 'administer' },
   linkPerson: { method: 'POST', path: '/people/:person/link', permission: 'administer', stepUp: true },
   setRoles: { method: 'POST', path: '/people/:person/roles', permission: 'administer', stepUp: true },
+  confirmPerson: { method: 'POST', path: '/people/:person/confirm', permission: 'administer', stepUp: true },
   revokePerson: { method: 'POST', path: '/people/:person/revoke', permission: 'administer', stepUp: true },
   keys: { method: 'GET', path: '/keys', permission: 'administer' },
   addKey: { method: 'POST', path: '/keys', permission: 'administer', stepUp: true },

@@ -96,6 +96,7 @@ export const PERSON_ACTS = [
   'invite-person',
   'join',
   'set-roles',
+  'confirm-person',
   'revoke-person',
   'sign-in',
   'sign-in-refused',

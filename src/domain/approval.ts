@@ -36,11 +36,12 @@ export interface ApprovalPolicy {
   readonly osUsers: boolean
 }
 
-/** One other person for everything: what is in force where people with roles exist and nobody has decided otherwise. */
+/** One other person for everything: what is in force where people with roles exist and nobody has decided otherwise. They have a console,
+ * and a user of the operating system beside an account there would be two people. */
 export const FOUR_EYES: ApprovalPolicy = {
   rules: [{ merchants: null, operations: null, fourEyes: true, bands: {}, rowOver: {} }],
   expireAfterMs: 7 * 86_400_000,
-  osUsers: true,
+  osUsers: false,
 }
 
 /** Over which earlier batches of the same submitter sums are taken, so that splitting a file gains nothing. */

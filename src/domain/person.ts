@@ -35,7 +35,7 @@ export interface Grant {
   readonly atMs: number
   /** The identity of who gave it, as in `identityOf`. */
   readonly by: string
-  /** When the first people were added: nobody was there before who could have given it sooner. */
+  /** When the first people were added, before the first batch: nobody was there who could have given it sooner. */
   readonly first: boolean
 }
 
@@ -45,6 +45,12 @@ export interface Person {
   /** With which they sign in: small letters. */
   readonly name: string
   readonly grants: readonly Grant[]
+  /** Roles that move money, until a second person confirms them. */
+  readonly waiting: readonly Grant[]
+  /** Identities of whoever made the account, or gave a link to it. */
+  readonly makers: readonly string[]
+  /** The second person who said whose account it is, in words; null: nobody has. */
+  readonly confirmedBy: string | null
   /** Whether they have a way in: a password was chosen, or a provider is theirs. */
   readonly joined: boolean
   readonly createdAtMs: number
@@ -91,19 +97,23 @@ export function mayDo(
   return permission === 'own' || grants.some(({ name }) => GIVES[name].includes(permission))
 }
 
-export type UnfitPerson = 'no-approver' | 'approver-too-new' | 'made-by-the-submitter' | 'other-account'
+export type UnfitPerson = 'no-approver' | 'approver-too-new' | 'made-by-the-submitter' | 'made-by-one' | 'other-account'
 
-/** null: they may approve what the submitter handed in. `others`: the people who submitted it, or approved it before. */
+/**
+ * null: they may approve what the submitter handed in. `others`: the people who submitted it, or approved it before. `mayBeOne`: whether
+ * one human may be behind the account and one of those.
+ */
 export function unfitPerson(
   person: Pick<Person, 'grants' | 'revokedAtMs' | 'issuer'> | null,
   submitters: readonly string[],
   others: readonly Pick<Person, 'issuer'>[],
-  nowMs: number,
+  { nowMs, mayBeOne }: { readonly nowMs: number; readonly mayBeOne: boolean },
 ): UnfitPerson | null {
   const grant = person?.grants.find(({ name }) => name === 'approver')
   if (person === null || person.revokedAtMs !== null || grant === undefined) return 'no-approver'
   if (!grant.first && nowMs - grant.atMs < APPROVES_AFTER_MS) return 'approver-too-new'
   if (submitters.includes(grant.by)) return 'made-by-the-submitter'
+  if (mayBeOne) return 'made-by-one'
   // One human may have a password here and an account there: nothing shows that the two are two people.
   return others.some(({ issuer }) => issuer !== person.issuer) ? 'other-account' : null
 }
@@ -112,15 +122,6 @@ export function unfitPerson(
 export function approvesFromMs({ grants }: Pick<Person, 'grants'>): number | null {
   const grant = grants.find(({ name }) => name === 'approver')
   return grant === undefined || grant.first ? null : grant.atMs + APPROVES_AFTER_MS
-}
-
-/** What was given before keeps its moment and its giver. */
-export function regranted(
-  before: readonly Grant[],
-  names: readonly GrantName[],
-  given: Omit<Grant, 'name'>,
-): readonly Grant[] {
-  return [...new Set(names)].toSorted().map((name) => before.find((one) => one.name === name) ?? { name, ...given })
 }
 
 export interface Session {

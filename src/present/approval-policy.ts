@@ -5,7 +5,7 @@ import { plural } from './text.ts'
 
 /** Said where it begins. */
 export const FOUR_EYES_BEGUN =
-  'Two people have roles that move money now, so from now on every batch waits, also those of the command line, cron, services and messages, until another person approves it; a new approver can approve after 24 hours. For another policy, or none, change TRANCHE_CONFIG and adopt it: tranche policy adopt --reason TEXT'
+  'Two people have roles that move money now, so from now on every batch waits, also those of the command line, cron, services and messages, until another person approves it in the console; a new approver can approve after 24 hours. People whom one person made approve nothing for each other until a second person confirms one of them: another administrator, or the owner of this machine (tranche people confirm NAME). For another policy, or none, change TRANCHE_CONFIG and adopt it: tranche policy adopt --reason TEXT'
 
 export function policyLines(policy: ApprovalPolicy | null): string[] {
   if (policy === null) return ['No approval is needed: no policy is in force.']

@@ -98,6 +98,8 @@ export function unfitText(why: Unfit): string {
       return 'You have had the role approver for less than 24 hours, so another person must decide until then.'
     case 'made-by-the-submitter':
       return 'Whoever handed it in made you an approver, so another person must decide.'
+    case 'made-by-one':
+      return 'One person made both your account and that of who handed it in or approved it, and no second person has confirmed either: another administrator does so, or the owner of this machine.'
     case 'other-account':
       return 'You sign in another way than who handed it in or approved it: one by the identity provider, the other by a password or another provider. You may be one person, so somebody who signs in the same way must decide.'
     case 'the-submitter':

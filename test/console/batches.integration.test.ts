@@ -9,6 +9,7 @@ import { APPROVES_AFTER_MS, FIRST_SETUP_MS, type GrantName, STEP_UP_MS } from '.
 import type { Server } from '../../src/server/door.ts'
 import { buildServer } from '../../src/server/server.ts'
 import { CLERK, claimNamed, headerOf, personAt, refund, settle, submit } from '../fixtures/ledgers.ts'
+import { addPersonOfOld } from '../fixtures/people.ts'
 import { openServed, type Served } from '../fixtures/served.ts'
 
 let served: Served
@@ -42,9 +43,14 @@ afterEach(async () => {
 
 type Visiting = Readonly<Record<string, string>>
 
-async function signedIn(name: string, grants: readonly GrantName[], by = personAt('boss')): Promise<Visiting> {
+async function signedIn(
+  name: string,
+  grants: readonly GrantName[],
+  by = personAt('boss'),
+  nowMs = Date.now(),
+): Promise<Visiting> {
   const link = { sha256: sha256Of(name), untilMs: Date.now() + 60_000 }
-  await served.ledger.addPerson({ id: `p-${name}`, name, grants }, link, by, Date.now())
+  await addPersonOfOld(served.ledger, { id: `p-${name}`, name, grants }, link, by, nowMs)
   await post(`/join/${name}`, { password: PASSWORD }, {})
   const answer = await post('/sign-in', { name, password: PASSWORD }, {})
   return { cookie: String(answer.headers['set-cookie']).split(';')[0] as string }
@@ -149,7 +155,7 @@ test('who may not approve yet is told why, and from when on, and may reject it',
   const longAgoMs = Date.now() - FIRST_SETUP_MS - 1
   await served.ledger.addPerson(old, { sha256: sha256Of('old'), untilMs: longAgoMs }, personAt('boss'), longAgoMs)
   const invitedMs = Math.floor(Date.now() / 1_000) * 1_000 // a page shows whole seconds
-  const ann = await signedIn('ann', ['approver'])
+  const ann = await signedIn('ann', ['approver'], personAt('boss'), Date.now() + APPROVES_AFTER_MS)
   const page = await get(at(), ann)
   expect(page.body).toContain('You have had the role approver for less than 24 hours')
   const [, from = ''] = /You can from <time datetime="([^"]+)"/.exec(page.body) ?? []

@@ -15,6 +15,7 @@ import type { Server } from '../../src/server/door.ts'
 import { buildServer } from '../../src/server/server.ts'
 import { formIn } from '../fixtures/console-visitor.ts'
 import { CLERK, headerOf, personAt, refund, submit } from '../fixtures/ledgers.ts'
+import { addPersonOfOld } from '../fixtures/people.ts'
 import { openServed, type Served } from '../fixtures/served.ts'
 import { soon } from '../fixtures/soon.ts'
 
@@ -55,7 +56,7 @@ type Visiting = { readonly cookie: string }
 
 async function signedIn(name: string, grants: readonly GrantName[]): Promise<Visiting> {
   const link = { sha256: sha256Of(name), untilMs: Date.now() + 60_000 }
-  await served.ledger.addPerson({ id: `p-${name}`, name, grants }, link, personAt('boss'), Date.now())
+  await addPersonOfOld(served.ledger, { id: `p-${name}`, name, grants }, link, personAt('boss'))
   await post(`/join/${name}`, { password: PASSWORD })
   const answer = await post('/sign-in', { name, password: PASSWORD })
   return { cookie: String(answer.headers['set-cookie']).split(';')[0] as string }

@@ -148,6 +148,7 @@ test.each(ENGINES)('what a person hands in waits for somebody else, whoever runs
   office.sandbox.prepare(preparationFor(rows))
   const http = await serveOffice(office)
   const both = await visitorAt(office, http.url, 'mio', 'submitter,approver')
+  const ken = await visitorAt(office, http.url, 'ken', 'approver')
   const held = { rows: '2', totals: 'EUR 3.02', run_key: 'nov', canary: '1', max_declined: '10' }
   const check = await both.upload(csv(toCsv(rows)), held)
   expect(check.body).toContain('Hand in for approval: 2 refunds, EUR 3.02')
@@ -169,7 +170,6 @@ test.each(ENGINES)('what a person hands in waits for somebody else, whoever runs
     return own.status !== 503
   })
   expect([own.status, own.body]).toEqual([422, expect.stringContaining('somebody else must approve it')])
-  const ken = await visitorAt(office, http.url, 'ken', 'approver')
   expect((await ken.send(made.to, approve, { total: '3.02', reason: 'looked' })).status).toBe(303)
   await office.worker()
   await until('it stops behind its first row', async () => (await stateOf(idIn(made.to))) === 'paused')

@@ -565,10 +565,10 @@ export const GUARDS: readonly Guard[] = [
     tests: ['test/ledger/sqlite/ledger/record.integration.test.ts'],
   },
   {
-    name: 'what a batch was paused for stays beside what a person says',
-    file: 'src/ledger/texts/work/control.ts',
-    guard: 'return isSaid ? batch.reason : holdReasonAfterPause(batch, reason)',
-    without: 'return reason',
+    name: 'two accounts of one hand do not approve for each other',
+    file: 'src/domain/person.ts',
+    guard: "  if (mayBeOne) return 'made-by-one'\n",
+    without: '',
     tests: ['test/ledger/sqlite/ledger/record.integration.test.ts'],
   },
   {

@@ -2,16 +2,19 @@
 
 import type { FastifyRequest } from 'fastify'
 import { invitationUrl, newInvitation, newPersonId } from '../../app/people.ts'
+import { identityOf } from '../../domain/actor.ts'
 import { GRANTS, type GrantName, type Person, parseGrant, parsePersonName } from '../../domain/person.ts'
+import { confirmersOf, mayConfirm } from '../../domain/second-person.ts'
+import { commandText } from '../../present/command-line.ts'
 import { type Html, html } from '../../present/html.ts'
-import { personState } from '../../present/people.ts'
+import { personState, secondPersonText } from '../../present/people.ts'
 import { redirectDone } from '../done.ts'
 import { policyText } from '../done-words.ts'
 import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
 import { type Fields, fieldsOf, reasonIn } from '../forms.ts'
 import { showScreen } from '../frame.ts'
 import { actElsewhereOnce } from '../once.ts'
-import { form, freshly, idText, moment, note, reasonField, table } from '../parts.ts'
+import { form, freshly, idText, moment, NOTHING, note, reasonField, table } from '../parts.ts'
 import { typedIn } from '../refused.ts'
 import { visitorOf } from '../visit.ts'
 
@@ -35,11 +38,8 @@ export function addPeople(pages: Pages, door: ConsoleDoor): void {
   })
   pages.get<OfPerson>('/people/:person', { config: { page: 'person' } }, async (request, reply) => {
     const person = await personOf(request.params.person)
-    return showScreen(door, request, reply, {
-      title: person.name,
-      section: 'People',
-      main: onePerson(request, door, person),
-    })
+    const main = html`${onePerson(request, door, person)}${secondOf(request, door, person, await ledger.people())}`
+    return showScreen(door, request, reply, { title: person.name, section: 'People', main })
   })
   pages.post('/people', { config: { page: 'addPerson' } }, async (request, reply) => {
     const name = parsePersonName(fieldsOf(request).name ?? '')
@@ -80,6 +80,16 @@ export function addPeople(pages: Pages, door: ConsoleDoor): void {
     const told = { done: { act: 'roles', name, hadPolicy }, isAgain: false } as const
     return redirectDone(door, request, reply, `/people/${encodeURIComponent(name)}`, told)
   })
+  pages.post<OfPerson>('/people/:person/confirm', { config: { page: 'confirmPerson' } }, async (request, reply) => {
+    const { name } = await personOf(request.params.person)
+    const { isNow } = await actElsewhereOnce(door, request, async () => {
+      const { kind } = await ledger.confirmPerson(name, visitorOf(request).actor, app.clock.nowMs())
+      if (kind !== 'confirmed') throw new PageError(422, `${CONFIRM_REFUSED[kind]} Nothing was changed.`)
+      return {}
+    })
+    const done = { act: 'confirm-person', name, hadPolicy: true } as const
+    return redirectDone(door, request, reply, `/people/${encodeURIComponent(name)}`, { done, isAgain: !isNow })
+  })
   pages.post<OfPerson>('/people/:person/revoke', { config: { page: 'revokePerson' } }, async (request, reply) => {
     const { name } = await personOf(request.params.person)
     const { subject, isNow } = await actElsewhereOnce(door, request, async () => ({
@@ -111,6 +121,33 @@ export function addPeople(pages: Pages, door: ConsoleDoor): void {
     const url = invitationUrl(app.config.serving.publicUrl ?? `${protocol}://${headers.host}`, secret)
     return html`${note('plain', html`<p>Give this link to ${name} alone. It works once, within 24 hours, to choose a password, and is not shown again.</p><p>${idText(url)}</p>`)}<p><a href="/people">People</a></p>`
   }
+}
+
+const CONFIRM_REFUSED = {
+  'same-hand': 'You may be the one who made this account or gave its roles, so another person must confirm it.',
+  nothing: 'There is nothing to confirm.',
+  others: 'Another administrator can confirm it.',
+  unknown: 'There is no such person.',
+  revoked: 'This person can no longer sign in.',
+} as const
+
+/** Whose word it takes that this is somebody's own account. */
+function secondOf(request: FastifyRequest, door: ConsoleDoor, person: Person, people: readonly Person[]): Html {
+  const text = secondPersonText(person)
+  if (text === null) return person.confirmedBy === null ? NOTHING : html`<p>Confirmed by ${person.confirmedBy}.</p>`
+  const path = `/people/${encodeURIComponent(person.name)}`
+  const mine = mayConfirm(identityOf(visitorOf(request).actor), person, people)
+  const others = confirmersOf(person, people).map(({ name }) => name)
+  const who =
+    others.length > 0
+      ? html`<p>${others.join(', ')} can confirm it.</p>`
+      : html`<p>No other administrator can confirm it, so the owner of this machine does: <code>${commandText('people', 'confirm', person.name)}</code></p>`
+  const confirm = () =>
+    form(request, door, {
+      ...{ action: `${path}/confirm`, button: `Confirm ${person.name}` },
+      fields: html`<p>Confirm only if you know that the account is ${person.name}’s own, and that they are to have these roles.</p>`,
+    })
+  return html`<h2>Second person</h2><p>${text}</p>${mine ? freshly(request, path, confirm) : who}`
 }
 
 function assertSet(name: string, how: string): void {
@@ -151,7 +188,7 @@ function peopleOf(people: readonly Person[]): Html {
   const rows = people.map((person) => [
     html`<a href="/people/${encodeURIComponent(person.name)}">${person.name}</a>`,
     html`${personState(person)}`,
-    html`${person.grants.map(({ name }) => name).join(', ')}`,
+    html`${[...person.grants.map(({ name }) => name), ...person.waiting.map(({ name }) => `${name} (waits)`)].join(', ')}`,
     html`${moment(person.createdAtMs)} by ${person.createdBy}`,
   ])
   return table('People, those who can no longer sign in too', columns, rows)

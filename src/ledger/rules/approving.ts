@@ -68,6 +68,8 @@ function whyUnfit(batchId: string, unfit: Unfit, actor: Actor): string {
       return `${actorText(actor)} has had the role approver for less than 24 hours, so another person must decide on batch ${batchId}.`
     case 'made-by-the-submitter':
       return `The submitter of batch ${batchId} made ${actorText(actor)} an approver, so another person must decide on it.`
+    case 'made-by-one':
+      return `One person made both ${actorText(actor)} and who submitted or approved batch ${batchId}, and no second person has confirmed either of them, so another person must decide on it. Another administrator confirms one of them, or the owner of this machine.`
     case 'other-account':
       return `${actorText(actor)} signs in another way than who submitted or approved batch ${batchId}: one by the identity provider, the other by a password or another provider. They may be one person, so somebody who signs in the same way must decide on it.`
     case 'the-submitter':

@@ -65,6 +65,8 @@ function whyUnfit(unfit: Unfit, { actor, beside }: Confirming): Text {
       return `${actorText(actor)} has had the role approver for less than 24 hours`
     case 'made-by-the-submitter':
       return `${first} made ${actorText(actor)} an approver`
+    case 'made-by-one':
+      return `one person made both ${actorText(actor)} and ${first}, and no second person has confirmed either of them`
     case 'other-account':
       return `${actorText(actor)} signs in another way than ${first}, and the two may be one person`
     case 'the-submitter':

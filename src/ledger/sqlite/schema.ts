@@ -358,6 +358,9 @@ export const SCHEMA = `
     id TEXT PRIMARY KEY,
     name TEXT NOT NULL UNIQUE, -- with which they sign in; never given twice
     grants TEXT NOT NULL, -- JSON: roles, with who gave each and when
+    waiting TEXT NOT NULL, -- JSON: those that a second person has not confirmed yet
+    makers TEXT NOT NULL, -- JSON: identities of whoever made the account, or gave a link to it
+    confirmed_by TEXT, -- the second person, in words
     password TEXT, -- digest by argon2id, with its parameters; null: none was chosen
     created_at INTEGER NOT NULL,
     created_by TEXT NOT NULL,

@@ -86,6 +86,15 @@ export interface RefusedSignIn {
   readonly nowMs: number
 }
 
+/**
+ * - `nothing`: a second person confirmed the account before, or it is an identity provider's
+ * - `same-hand`: whoever confirms may be the one who made the account or gave the roles
+ * - `others`: administrators who may confirm it, so that the owner of the machine does not
+ */
+export type Confirmed =
+  | { readonly kind: 'confirmed' | 'unknown' | 'revoked' | 'nothing' | 'same-hand' }
+  | { readonly kind: 'others'; readonly names: readonly string[] }
+
 export interface PeopleLedger {
   /** Revoked ones too, in the order in which they were made. */
   people(): Promise<readonly Person[]>
@@ -94,9 +103,11 @@ export interface PeopleLedger {
   /**
    * Faults where the roles do not go together. `taken`: another has the name, or had it. With the second person whose roles move money,
    * where one of them is an approver, every batch needs an approval from then on, unless a policy was adopted or turned off before; so with
-   * `setGrants`.
+   * `setGrants`. Once a policy is in force, roles that move money wait for `confirmPerson`; so with `setGrants` and `invite`.
    */
   addPerson(person: NewPerson, invitation: Invitation, actor: Actor, nowMs: number): Promise<'added' | 'taken'>
+  /** A second person stands for the account: the roles that wait hold from now on. Ends the sessions. */
+  confirmPerson(name: string, actor: Actor, nowMs: number): Promise<Confirmed>
   /**
    * Another link for the person; the password and all sessions end by it, and the roles are given anew, by whoever gives the link.
    * Links given before are void. `provided`: they come by an identity provider, and by no password; so with `setGrants`.

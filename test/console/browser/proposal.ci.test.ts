@@ -4,7 +4,7 @@
 import type { Page } from 'playwright-core'
 import { afterEach, describe, expect, test } from 'vitest'
 import { MAY_SKIP_BROWSER, useBrowser } from '../../fixtures/browser.ts'
-import type { Office } from '../../fixtures/cli.ts'
+import { type Office, until } from '../../fixtures/cli.ts'
 import { visitorAt } from '../../fixtures/console-visitor.ts'
 import { orderOf, preparationFor, refunds, toCsv } from '../../fixtures/files.ts'
 import { serveOffice } from '../../fixtures/http-office.ts'
@@ -34,12 +34,16 @@ describe.skipIf(MAY_SKIP_BROWSER)('the life of a proposal', () => {
     office.sandbox.addFault({ kind: 'reset-before', match: { orderId: orderOf(1) }, times: 1 })
     url = (await serveOffice(office)).url
     const mio = await visitorAt(office, url, 'mio', 'submitter')
+    const bob = await visitorAt(office, url, 'bob', 'approver')
     const check = await mio.upload(new File([toCsv(rows)], 'refunds.csv'))
-    expect((await mio.send(check.at, `${check.at}/submit`, { total: '1.01' })).status).toBe(303)
+    const made = await mio.send(check.at, `${check.at}/submit`)
+    // From two people on, approvals are in force. A server of PostgreSQL that was started a moment ago decides nothing.
+    await until('the ledger decides', async () => {
+      const { status } = await bob.send(made.to, `${made.to}/approve`, { total: '1.01', reason: 'as ordered' })
+      return status === 303
+    })
     expect(await worked()).toBe(0)
-    // From two people on, approvals are in force.
     await visitorAt(office, url, 'ann', 'operator')
-    await visitorAt(office, url, 'bob', 'approver')
   }
 
   /** Until nothing can move. Resolves to how many were executed so far. */

@@ -21,6 +21,7 @@ import {
   statesIn,
   submit,
 } from '../../fixtures/ledgers.ts'
+import { addPersonOfOld } from '../../fixtures/people.ts'
 import { accountId, ledger, place } from '../../fixtures/use-ledger.ts'
 
 const ANN = personAt('ann')
@@ -143,7 +144,7 @@ export function describeApprovals(): void {
       await expect(approve(batchId, key)).rejects.toThrow('only people approve')
       await expect(approve(batchId, ANN)).rejects.toThrow('os_users')
       const link = { sha256: '11'.repeat(32), untilMs: NOW }
-      await ledger.addPerson({ id: 'p1', name: 'ann', grants: ['approver'] }, link, BOB, NOW)
+      await addPersonOfOld(ledger, { id: 'p1', name: 'ann', grants: ['approver'] }, link, BOB, NOW)
       await approve(batchId, { kind: 'person', id: 'p1', name: 'Ann', address: null })
       expect(await isSendable(batchId)).toBe(true)
     })

@@ -1,7 +1,7 @@
 // People of the console: how they come in, what ends their sessions, and when a password is not looked at.
 
 import { describe, expect, test } from 'vitest'
-import { identityOf } from '../../../src/domain/actor.ts'
+import { type Actor, identityOf } from '../../../src/domain/actor.ts'
 import { FOUR_EYES } from '../../../src/domain/approval.ts'
 import type { BatchId } from '../../../src/domain/ids.ts'
 import { APPROVES_AFTER_MS, FIRST_SETUP_MS, SESSION_IDLE_MS, SESSION_LIVES_MS } from '../../../src/domain/person.ts'
@@ -73,6 +73,7 @@ export function describePeople(): void {
       expect(await ledger.approvalPolicy()).toBeNull()
       await ledger.setGrants('vic', ['submitter'], 'helps', BOSS, NOW)
       expect(await ledger.approvalPolicy()).toEqual(FOUR_EYES)
+      expect(FOUR_EYES.osUsers).toBe(false)
       const after = await submit(ledger, accountId, [refund('B')], { fileSha256: 'bb'.repeat(32) })
       const approvalOf = async (id: BatchId) => (await ledger.batch(id))?.approval ?? null
       expect([await approvalOf(before), await approvalOf(after)]).toMatchObject([
@@ -104,7 +105,7 @@ export function describePeople(): void {
     })
 
     test('who are two change nothing where a policy was turned off, or another is in force', async () => {
-      const another = { ...FOUR_EYES, osUsers: false }
+      const another = { ...FOUR_EYES, osUsers: true }
       await ledger.adoptPolicy(another, 'ours', BOSS, NOW)
       await haveAnn()
       await ledger.addPerson(
@@ -260,6 +261,83 @@ export function describePeople(): void {
     })
   })
 
+  describe('a second person', () => {
+    const [ADA, MAX] = [at('ada'), at('max')]
+    let links = 0
+
+    function at(name: string) {
+      return { kind: 'person', id: `p-${name}`, name, address: null } as const
+    }
+    async function add(name: string, grants: NewPerson['grants'], by: Actor, nowMs = NOW): Promise<void> {
+      links += 1
+      const sha256 = String(links).padStart(64, '0')
+      await ledger.addPerson({ id: `p-${name}`, name, grants }, { sha256, untilMs: nowMs + 1_000 }, by, nowMs)
+      await ledger.join(coming({ invitationSha256: sha256, nowMs }))
+    }
+    const rolesOf = async (name: string) => {
+      const person = (await ledger.personNamed(name))?.person
+      return [person?.grants.map((one) => one.name), person?.waiting.map((one) => one.name)]
+    }
+    const confirm = async (name: string, by: Actor) => (await ledger.confirmPerson(name, by, NOW)).kind
+    const approved = async (by: string, from: Actor) => {
+      links += 1
+      const batchId = await submit(
+        ledger,
+        accountId,
+        [refund(`of ${links}`)],
+        { fileSha256: `${links}`.repeat(64) },
+        from,
+      )
+      const digest = (await ledger.approvalSheet(batchId))?.digest ?? ''
+      return ledger.approve({ batchId, digest, reason: 'seen', actor: at(by), nowMs: NOW + APPROVES_AFTER_MS })
+    }
+
+    test('stands behind one of two whom one person made, or neither approves for the other at any age', async () => {
+      await add('ada', ['admin'], BOSS)
+      await add('sub', ['submitter'], ADA)
+      await add('app', ['approver'], ADA)
+      await expect(approved('app', at('sub'))).rejects.toThrow('One person made both')
+      expect(await confirm('app', CLERK)).toBe('confirmed')
+      await expect(approved('app', at('sub'))).resolves.toBeUndefined()
+      expect((await ledger.personNamed('app'))?.person.confirmedBy).toContain('clerk@desk')
+    })
+
+    test('also where somebody between made them', async () => {
+      await add('ada', ['admin'], BOSS)
+      await add('max', ['admin'], ADA)
+      await add('sub', ['submitter'], ADA)
+      await add('app', ['approver'], MAX)
+      await expect(approved('app', at('sub'))).rejects.toThrow('One person made both')
+    })
+
+    test('confirms each role that moves money, and each new link, once a policy is in force', async () => {
+      await ledger.adoptPolicy(FOUR_EYES, 'test', CLERK, NOW)
+      await add('sub', ['submitter', 'viewer'], BOSS)
+      expect(await rolesOf('sub')).toEqual([['viewer'], ['submitter']])
+      await ledger.confirmPerson('sub', CLERK, NOW)
+      expect(await rolesOf('sub')).toEqual([['submitter', 'viewer'], []])
+      await ledger.setGrants('sub', ['submitter', 'operator'], 'more', BOSS, NOW)
+      expect(await rolesOf('sub')).toEqual([['submitter'], ['operator']])
+      await ledger.invite('sub', LINK, BOSS, NOW)
+      expect(await rolesOf('sub')).toEqual([[], ['operator', 'submitter']])
+      expect((await ledger.personNamed('sub'))?.person.confirmedBy).toBeNull()
+    })
+
+    test('is nobody whom the giver made, nor who made the giver, nor the owner where another administrator can', async () => {
+      await ledger.adoptPolicy(FOUR_EYES, 'test', CLERK, NOW)
+      await add('ada', ['admin'], BOSS)
+      await add('max', ['admin'], ADA)
+      await add('app', ['approver'], MAX)
+      for (const by of [ADA, MAX, at('app')]) expect(await confirm('app', by), by.name).toBe('same-hand')
+      await add('eve', ['admin'], CLERK)
+      expect(await ledger.confirmPerson('app', CLERK, NOW)).toEqual({ kind: 'others', names: ['eve'] })
+      expect(await confirm('app', at('eve'))).toBe('confirmed')
+      expect(await confirm('app', at('eve'))).toBe('nothing')
+      const [act] = (await listOf(ledger.log(null))).filter(({ what }) => what === 'confirm-person')
+      expect(act).toMatchObject({ details: { name: 'app', roles: 'approver', as: 'another administrator' } })
+    })
+  })
+
   describe('a person approves', () => {
     const FOUR_EYES = {
       rules: [{ merchants: null, operations: null, fourEyes: true, bands: {}, rowOver: {} }],
@@ -300,9 +378,12 @@ export function describePeople(): void {
       await expect(approveBy('p1', NOW + APPROVES_AFTER_MS)).resolves.toBeUndefined()
     })
 
-    test('at once, when it was given at the first set-up', async () => {
+    test('at once, when it was given at the first set-up, before the first batch', async () => {
       await ledger.addPerson(ANN, LINK, BOSS, NOW)
       await expect(approveBy('p1', NOW + 1)).resolves.toBeUndefined()
+      await ledger.addPerson({ ...ANN, id: 'p2', name: 'bea' }, { ...LINK, sha256: '12'.repeat(32) }, BOSS, NOW)
+      await ledger.confirmPerson('bea', CLERK, NOW)
+      await expect(approveBy('p2', NOW + 1)).rejects.toThrow('24 hours')
     })
 
     test('not without the role, revoked, unknown, or made an approver by the submitter', async () => {
@@ -310,7 +391,8 @@ export function describePeople(): void {
       await expect(approveBy('p1', NOW + 1)).rejects.toThrow('role approver')
       await expect(approveBy('p7', NOW + 1)).rejects.toThrow('role approver')
       await ledger.addPerson({ ...ANN, id: 'p2', name: 'bea' }, { ...LINK, sha256: '12'.repeat(32) }, CLERK, NOW)
-      await expect(approveBy('p2', NOW + 1)).rejects.toThrow('The submitter of batch')
+      await ledger.confirmPerson('bea', CLERK, NOW)
+      await expect(approveBy('p2', NOW + APPROVES_AFTER_MS)).rejects.toThrow('The submitter of batch')
       await ledger.revokePerson('bea', 'left', CLERK, NOW)
       await expect(approveBy('p2', NOW + 1)).rejects.toThrow('role approver')
     })

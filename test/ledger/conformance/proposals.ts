@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest'
 import type { Actor } from '../../../src/domain/actor.ts'
-import { type ApprovalPolicy, FOUR_EYES } from '../../../src/domain/approval.ts'
+import { type ApprovalPolicy, FOUR_EYES as BY_ITSELF } from '../../../src/domain/approval.ts'
 import { PROPOSAL_LIVES_MS, type Resolution, standingProposal } from '../../../src/domain/doubt.ts'
 import type { BatchId } from '../../../src/domain/ids.ts'
 import type { GrantName } from '../../../src/domain/person.ts'
@@ -21,6 +21,7 @@ import {
   submit,
   work,
 } from '../../fixtures/ledgers.ts'
+import { addPersonOfOld } from '../../fixtures/people.ts'
 import { accountId, ledger, place } from '../../fixtures/use-ledger.ts'
 import { saying } from '../../fixtures/words.ts'
 
@@ -33,6 +34,8 @@ const ADMIN = personAt('admin')
 let batchId: BatchId
 
 /** A refund in doubt, handed in by CLERK, under that policy. */
+const FOUR_EYES: ApprovalPolicy = { ...BY_ITSELF, osUsers: true }
+
 async function doubtUnder(policy: ApprovalPolicy | null): Promise<void> {
   batchId = await submit(ledger, accountId, [refund('A')])
   await work(ledger, batchId, 'A', 'IN_DOUBT')
@@ -60,7 +63,7 @@ const refuse = async (actor: Actor, nowMs = LATER) =>
 const person = async (name: string, grants: readonly GrantName[], by = ADMIN): Promise<Actor> => {
   people += 1
   const link = { sha256: String(people).padStart(64, '0'), untilMs: NOW + 1 }
-  await ledger.addPerson({ id: `p-${name}`, name, grants }, link, by, NOW)
+  await addPersonOfOld(ledger, { id: `p-${name}`, name, grants }, link, by, NOW)
   return { kind: 'person', id: `p-${name}`, name, address: null }
 }
 let people = 0

@@ -5,10 +5,11 @@ import { type ApprovalPolicy, type Unfit, unfitToApprove } from '../../../domain
 import type { Hold } from '../../../domain/batch.ts'
 import { Fault } from '../../../domain/fault.ts'
 import type { BatchId } from '../../../domain/ids.ts'
-import { approvesFromMs, type Person, unfitPerson } from '../../../domain/person.ts'
+import { approvesFromMs, unfitPerson } from '../../../domain/person.ts'
+import { mayBeOne } from '../../../domain/second-person.ts'
 import type { ApprovalLedger, Decision, Unfitness } from '../../../ports/ledger/approvals.ts'
 import { changedRecordFault, closedFault, otherBatchFault, unfitFault } from '../../rules/approving.ts'
-import { personById } from '../doors/people.ts'
+import { allPeople, personById } from '../doors/people.ts'
 import { type Engine, FAULTING, KEPT } from '../engine.ts'
 import { actorIdOf, byOf, recordAct, toActor } from '../record/acts.ts'
 import { all, change, one, type Script } from '../script.ts'
@@ -143,19 +144,13 @@ interface Beside {
 export function* unfitBeside(actor: Actor, { first, approved, policy, nowMs }: Beside): Script<Unfit | null> {
   const unfit = unfitToApprove(actor, first, approved, policy ?? { osUsers: true })
   if (unfit !== null || actor.kind !== 'person') return unfit
-  const others = yield* peopleOf([...(first === null ? [] : [identityOf(first)]), ...approved])
-  return unfitPerson(yield* personById(actor.id), first === null ? [] : identitiesOf(first), others, nowMs)
-}
-
-/** Those of these identities that are people. */
-function* peopleOf(identities: readonly string[]): Script<readonly Person[]> {
-  const people: Person[] = []
-  for (const identity of identities) {
-    const [kind, id = ''] = identity.split(':')
-    const person = kind === 'person' ? yield* personById(id) : null
-    if (person !== null) people.push(person)
-  }
-  return people
+  const people = yield* allPeople()
+  const own = people.find(({ id }) => id === actor.id) ?? null
+  const submitters = first === null ? [] : identitiesOf(first)
+  const before = [...submitters, ...approved]
+  const others = people.filter(({ id }) => before.includes(`person:${id}`))
+  const isOne = before.some((identity) => mayBeOne(identityOf(actor), identity, people))
+  return unfitPerson(own, submitters, others, { nowMs, mayBeOne: isOne })
 }
 
 const CANCEL = "UPDATE batch SET hold = 'cancelled', hold_reason = :why WHERE id = :batchId"

@@ -1,7 +1,7 @@
 // The people of the console, as the ledger keeps them, and the links by which they come.
 
 import type { Actor } from '../../../domain/actor.ts'
-import { identityOf } from '../../../domain/actor.ts'
+import { identityOf, isOsActor } from '../../../domain/actor.ts'
 import { Fault } from '../../../domain/fault.ts'
 import {
   exclusionIn,
@@ -10,30 +10,40 @@ import {
   type GrantName,
   movesMoney,
   type Person,
-  regranted,
 } from '../../../domain/person.ts'
-import type { Invitation, Joining, NewPerson, PeopleLedger } from '../../../ports/ledger/people.ts'
+import { confirmersOf, given, isConfirmed, mayConfirm } from '../../../domain/second-person.ts'
+import type { Confirmed, Invitation, Joining, NewPerson, PeopleLedger } from '../../../ports/ledger/people.ts'
 import { beginFourEyes } from '../approving/adopting.ts'
 import { lapseOfProposer } from '../approving/lapsing.ts'
+import { policyInForce } from '../approving/policy.ts'
 import { type Engine, FAULTING } from '../engine.ts'
 import { byOf, recordAct } from '../record/acts.ts'
 import { all, change, exists, one, type Script } from '../script.ts'
 
 type Parts = Pick<
   PeopleLedger,
-  'people' | 'personNamed' | 'addPerson' | 'invite' | 'inviteFirst' | 'invited' | 'join' | 'setGrants' | 'revokePerson'
+  | 'people'
+  | 'personNamed'
+  | 'addPerson'
+  | 'confirmPerson'
+  | 'invite'
+  | 'inviteFirst'
+  | 'invited'
+  | 'join'
+  | 'setGrants'
+  | 'revokePerson'
 >
 
 export function peopleOn(engine: Engine): Parts {
   return {
-    people: async () =>
-      (await engine.read(() => all<PersonColumns>(`${PERSON} ORDER BY created_at, id`))).map(personOf),
+    people: () => engine.read(allPeople),
     async personNamed(name) {
       const found = await engine.read(() => one<PersonColumns>(NAMED, { name }))
       return found === undefined ? null : { person: personOf(found), passwordHash: found.password }
     },
     addPerson: (person, invitation, actor, nowMs) =>
       engine.write(() => addPerson(person, invitation, actor, nowMs), FAULTING),
+    confirmPerson: (name, actor, nowMs) => engine.write(() => confirmPerson(name, actor, nowMs), FAULTING),
     invite: (name, invitation, actor, nowMs) => engine.write(() => invite(name, invitation, actor, nowMs), FAULTING),
     inviteFirst: (invitation) => engine.write(() => inviteFirst(invitation), FAULTING),
     invited: (sha256, nowMs) => engine.read(() => invited(sha256, nowMs)),
@@ -45,19 +55,32 @@ export function peopleOn(engine: Engine): Parts {
   }
 }
 
-interface PersonColumns extends Omit<Person, 'grants' | 'joined'> {
+interface PersonColumns extends Omit<Person, 'grants' | 'waiting' | 'makers' | 'joined'> {
   readonly grants: string
+  readonly waiting: string
+  readonly makers: string
   readonly password: string | null
 }
 
 export const PERSON = `
-    SELECT id, name, grants, password, created_at AS "createdAtMs", created_by AS "createdBy",
+    SELECT id, name, grants, waiting, makers, confirmed_by AS "confirmedBy", password, created_at AS "createdAtMs", created_by AS "createdBy",
       revoked_at AS "revokedAtMs", issuer FROM person`
 const NAMED = `${PERSON} WHERE name = :name`
 const PERSON_BY_ID = `${PERSON} WHERE id = :id`
 
-export function personOf({ grants, password, ...person }: PersonColumns): Person {
-  return { ...person, grants: JSON.parse(grants) as Grant[], joined: password !== null || person.issuer !== null }
+export function personOf({ grants, waiting, makers, password, ...person }: PersonColumns): Person {
+  return {
+    ...person,
+    grants: JSON.parse(grants) as Grant[],
+    waiting: JSON.parse(waiting) as Grant[],
+    makers: JSON.parse(makers) as string[],
+    joined: password !== null || person.issuer !== null,
+  }
+}
+
+/** In the order in which they were made. */
+export function* allPeople(): Script<Person[]> {
+  return (yield* all<PersonColumns>(`${PERSON} ORDER BY created_at, id`)).map(personOf)
 }
 
 /** Fields of a person that approves; null: there is none. */
@@ -67,15 +90,15 @@ export function* personById(id: string): Script<Person | null> {
 }
 
 const ADD = `
-    INSERT INTO person (id, name, grants, created_at, created_by) VALUES (:id, :name, :grants, :nowMs, :by)`
+    INSERT INTO person (id, name, grants, waiting, makers, created_at, created_by)
+    VALUES (:id, :name, :grants, :waiting, :makers, :nowMs, :by)`
 
 function* addPerson(person: NewPerson, invitation: Invitation, actor: Actor, nowMs: number): Script<'added' | 'taken'> {
   assertTogether(person.grants)
   const { id, name } = person
   if (yield* exists('SELECT 1 FROM person WHERE name = :name OR id = :id', { name, id })) return 'taken'
-  const given = { atMs: nowMs, by: identityOf(actor), first: yield* isFirstSetup(nowMs) }
-  const grants = JSON.stringify(regranted([], person.grants, given))
-  yield* change(ADD, { id, name, grants, nowMs, by: byOf(actor) })
+  const roles = yield* givenBy(actor, [], person.grants, nowMs)
+  yield* change(ADD, { id, name, ...roles, makers: JSON.stringify([identityOf(actor)]), nowMs, by: byOf(actor) })
   yield* replaceInvitation(id, invitation)
   const details = { person: id, name, roles: person.grants.join(' ') }
   yield* recordAct({ what: 'add-person', atMs: nowMs, actor, details })
@@ -83,10 +106,16 @@ function* addPerson(person: NewPerson, invitation: Invitation, actor: Actor, now
   return 'added'
 }
 
+/** As columns. Once a policy is in force one person alone gives no role that moves money. */
+function* givenBy(actor: Actor, before: readonly Grant[], names: readonly GrantName[], nowMs: number) {
+  const by = { atMs: nowMs, by: identityOf(actor), first: yield* isFirstSetup(nowMs) }
+  const { grants, waiting } = given(before, names, by, (yield* policyInForce()) !== null)
+  return { grants: JSON.stringify(grants), waiting: JSON.stringify(waiting) }
+}
+
 /** As soon as there are two of them, of whom one can approve, one person alone pays no more. */
 export function* agreeOnFourEyes(actor: Actor, nowMs: number): Script<void> {
-  const people = (yield* all<PersonColumns>(PERSON)).map(personOf)
-  const movers = people.filter(movesMoney)
+  const movers = (yield* allPeople()).filter(movesMoney)
   const canApprove = movers.some(({ grants }) => grants.some(({ name }) => name === 'approver'))
   if (movers.length >= 2 && canApprove) yield* beginFourEyes('two people have roles that move money', actor, nowMs)
 }
@@ -100,8 +129,9 @@ export function assertTogether(names: readonly GrantName[]): void {
   )
 }
 
-/** Nobody was there who could have given a role a day before. */
+/** Nobody was there who could have given a role a day before, and nothing was handed in yet. */
 export function* isFirstSetup(nowMs: number): Script<boolean> {
+  if (yield* exists("SELECT 1 FROM batch WHERE stage = 'open'")) return false
   const found = yield* one<{ at: number | null }>('SELECT min(created_at) AS at FROM person')
   const since = found?.at ?? null
   return since === null || nowMs - since < FIRST_SETUP_MS
@@ -114,6 +144,10 @@ function* replaceInvitation(personId: string, { sha256, untilMs }: Invitation): 
   })
 }
 
+const ANOTHER_LINK = `
+    UPDATE person SET password = NULL, grants = :grants, waiting = :waiting, makers = :makers, confirmed_by = NULL
+    WHERE id = :id`
+
 function* invite(name: string, invitation: Invitation, actor: Actor, nowMs: number) {
   const found = yield* one<PersonColumns>(NAMED, { name })
   if (found === undefined) return 'unknown'
@@ -121,10 +155,10 @@ function* invite(name: string, invitation: Invitation, actor: Actor, nowMs: numb
   // By a password they would come in with roles that their provider has taken away.
   if (found.issuer !== null) return 'provided'
   // Whoever gives the link decides who comes by it: the roles are theirs from now on, as if they were given now.
-  const given = { atMs: nowMs, by: identityOf(actor), first: yield* isFirstSetup(nowMs) }
-  const names = personOf(found).grants.map((one) => one.name)
-  const grants = JSON.stringify(regranted([], names, given))
-  yield* change('UPDATE person SET password = NULL, grants = :grants WHERE id = :id', { id: found.id, grants })
+  const person = personOf(found)
+  const names = [...person.grants, ...person.waiting].map((one) => one.name)
+  const makers = JSON.stringify([...new Set([...person.makers, identityOf(actor)])])
+  yield* change(ANOTHER_LINK, { id: found.id, ...(yield* givenBy(actor, [], names, nowMs)), makers })
   yield* endRightsOf(found.id, nowMs)
   yield* replaceInvitation(found.id, invitation)
   yield* recordAct({ what: 'invite-person', atMs: nowMs, actor, details: { person: found.id, name } })
@@ -164,8 +198,10 @@ function* join({ invitationSha256: sha256, first, passwordHash, address, nowMs }
 }
 
 function* addFirst({ id, name }: Joining['first'], nowMs: number): Script<void> {
-  const grants = JSON.stringify(regranted([], ['admin'], { atMs: nowMs, by: `person:${id}`, first: true }))
-  yield* change(ADD, { id, name, grants, nowMs, by: 'the link of the first start' })
+  const admin: Grant = { name: 'admin', atMs: nowMs, by: `person:${id}`, first: true }
+  const none = '[]'
+  const by = 'the link of the first start'
+  yield* change(ADD, { id, name, grants: JSON.stringify([admin]), waiting: none, makers: none, nowMs, by })
 }
 
 interface Changing {
@@ -181,15 +217,39 @@ function* setGrants(name: string, names: readonly GrantName[], { reason, actor, 
   if (found.revokedAtMs !== null) return 'revoked'
   if (found.issuer !== null) return 'provided'
   const before = personOf(found)
-  const given = { atMs: nowMs, by: identityOf(actor), first: yield* isFirstSetup(nowMs) }
-  const grants = regranted(before.grants, names, given)
-  yield* change('UPDATE person SET grants = :grants WHERE id = :id', { id: found.id, grants: JSON.stringify(grants) })
+  const roles = yield* givenBy(actor, before.grants, names, nowMs)
+  yield* change('UPDATE person SET grants = :grants, waiting = :waiting WHERE id = :id', { id: found.id, ...roles })
   yield* endRightsOf(found.id, nowMs)
-  const wordsOf = (list: readonly Grant[]) => list.map((one) => one.name).join(' ')
-  const details = { person: found.id, name, before: wordsOf(before.grants), after: wordsOf(grants) }
+  const after = [...new Set(names)].toSorted().join(' ')
+  const details = { person: found.id, name, before: before.grants.map((one) => one.name).join(' '), after }
   yield* recordAct({ what: 'set-roles', atMs: nowMs, actor, reason, details })
   yield* agreeOnFourEyes(actor, nowMs)
   return 'set'
+}
+
+const CONFIRM = `
+    UPDATE person SET grants = :grants, waiting = '[]', confirmed_by = :by WHERE id = :id`
+
+/** A second person says that it is somebody's own account, and that they are to have these roles. */
+function* confirmPerson(name: string, actor: Actor, nowMs: number): Script<Confirmed> {
+  const people = yield* allPeople()
+  const person = people.find((one) => one.name === name)
+  if (person === undefined) return { kind: 'unknown' }
+  if (person.revokedAtMs !== null) return { kind: 'revoked' }
+  if (person.issuer !== null || isConfirmed(person)) return { kind: 'nothing' }
+  const byOwner = isOsActor(actor)
+  const others = confirmersOf(person, people)
+  if (byOwner && others.length > 0) return { kind: 'others', names: others.map((one) => one.name) }
+  if (!byOwner && !mayConfirm(identityOf(actor), person, people)) return { kind: 'same-hand' }
+  const now = person.waiting.map((grant) => ({ ...grant, atMs: nowMs }))
+  const grants = [...person.grants, ...now].toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  yield* change(CONFIRM, { id: person.id, grants: JSON.stringify(grants), by: byOf(actor) })
+  yield* endRightsOf(person.id, nowMs)
+  const roles = grants.map((one) => one.name).join(' ')
+  const as = byOwner ? 'owner of the machine, as no other person could' : 'another administrator'
+  yield* recordAct({ what: 'confirm-person', atMs: nowMs, actor, details: { person: person.id, name, roles, as } })
+  yield* agreeOnFourEyes(actor, nowMs)
+  return { kind: 'confirmed' }
 }
 
 function* revokePerson(name: string, { reason, actor, nowMs }: Changing) {

@@ -2,7 +2,8 @@
 
 import { type DoorActor, identityOf } from '../../../domain/actor.ts'
 import { numberedName } from '../../../domain/identity.ts'
-import { type GrantName, MONEY, type Person, regranted } from '../../../domain/person.ts'
+import { type GrantName, MONEY, type Person } from '../../../domain/person.ts'
+import { given } from '../../../domain/second-person.ts'
 import type { Entered, EnteredAgain, PeopleLedger, Provided } from '../../../ports/ledger/people.ts'
 import { beginFourEyes } from '../approving/adopting.ts'
 import { type Engine, FAULTING } from '../engine.ts'
@@ -61,15 +62,15 @@ function actorOf({ issuer, providerName, address }: Provided): DoorActor {
 }
 
 const ADD = `
-    INSERT INTO person (id, name, grants, created_at, created_by, issuer, subject)
-    VALUES (:id, :name, :grants, :nowMs, :by, :issuer, :subject)`
+    INSERT INTO person (id, name, grants, waiting, makers, created_at, created_by, issuer, subject)
+    VALUES (:id, :name, :grants, '[]', '[]', :nowMs, :by, :issuer, :subject)`
 
 function* addProvided(provided: Provided): Script<Person> {
   const { newId: id, issuer, subject, nowMs } = provided
   const actor = actorOf(provided)
   const name = yield* freeName(provided.name)
-  const given = { atMs: nowMs, by: identityOf(actor), first: yield* isFirstSetup(nowMs) }
-  const grants = JSON.stringify(regranted([], provided.grants, given))
+  const by = { atMs: nowMs, by: identityOf(actor), first: yield* isFirstSetup(nowMs) }
+  const grants = JSON.stringify(given([], provided.grants, by, false).grants)
   yield* change(ADD, { id, name, grants, nowMs, by: byOf(actor), issuer, subject })
   const details = { person: id, name, roles: wordsOf(provided.grants), issuer, subject }
   yield* recordAct({ what: 'add-person', atMs: nowMs, actor, details })
@@ -91,8 +92,9 @@ function* giveRoles(person: Person, provided: Provided): Script<boolean> {
   if (wordsOf(before) === wordsOf(provided.grants)) return false
   const { nowMs, providerName } = provided
   const actor = actorOf(provided)
-  const given = { atMs: nowMs, by: identityOf(actor), first: yield* isFirstSetup(nowMs) }
-  const grants = JSON.stringify(regranted(person.grants, provided.grants, given))
+  const by = { atMs: nowMs, by: identityOf(actor), first: yield* isFirstSetup(nowMs) }
+  // Groups are no one person's, so no second one is waited for.
+  const grants = JSON.stringify(given(person.grants, provided.grants, by, false).grants)
   yield* change('UPDATE person SET grants = :grants WHERE id = :id', { id: person.id, grants })
   yield* endRightsOf(person.id, nowMs)
   const details = {
