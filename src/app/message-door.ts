@@ -47,7 +47,7 @@ export interface MessageDoor {
     payload: unknown,
     sourceId: string,
     ledger: Recording,
-    key: Pick<ApiKey, 'merchants' | 'environment'>,
+    key: Pick<ApiKey, 'id' | 'merchants' | 'environment'>,
   ): Promise<TakenMessage>
 }
 
@@ -73,6 +73,7 @@ export async function openMessageDoor(app: App, ledger: Ledger): Promise<Message
       const taken = await takeMessage(handed, {
         ...{ ledger: recording, clock, log, parse: parseMessage, batches: null, cancelling: null, comesAgain: false },
         addressees: addresseesIn(accounts, key),
+        keyId: key.id,
         knows: null,
       })
       if ('rows' in taken || taken.kind === 'cancelled') throw new Error('bug: an instruction was taken as another job')

@@ -156,6 +156,15 @@ export function isAwaiting(approval: Pick<Approval, 'needed' | 'given'> | null):
   return approval !== null && approval.given < approval.needed
 }
 
+/** With which rows of a batch were handed in. */
+export interface KeyOfBatch {
+  readonly id: string
+  readonly name: string
+  readonly createdBy: string
+  /** Every identity of whoever made it. */
+  readonly makers: readonly string[]
+}
+
 /** Everything that an approval is of. What is approved is what was shown: the digest is over all of it. */
 export interface ApprovalSheet extends Approval {
   readonly batchId: BatchId
@@ -179,6 +188,8 @@ export interface ApprovalSheet extends Approval {
   readonly digest: string
   /** The row with the largest amount of each currency; derived, so not in the digest. */
   readonly largest: readonly (Money & { readonly rowNo: number; readonly reference: string })[]
+  /** Not in the digest. */
+  readonly keys: readonly KeyOfBatch[]
   /** What the same submitter handed in within the last 24 hours before it; not in the digest. */
   readonly earlier: readonly AskedSum[]
 }
@@ -192,12 +203,14 @@ export type Unfit =
   | 'an-approver-already'
   | 'not-by-users'
 
-/** `submitter`: who handed it in, and who that may be; null: services did. `approved`: identities that approved it before. */
+/** `submitter`: who handed it in, and who that may be; null: services did. `approved`: identities that approved it before. `makers`: of keys
+ * by which messages of it came. */
 export function unfitToApprove(
   actor: Actor,
   submitter: Actor | null,
   approved: readonly string[],
   { osUsers }: Pick<ApprovalPolicy, 'osUsers'>,
+  makers: readonly string[] = [],
 ): Unfit | null {
   if (actor.kind === 'key') return 'a-key'
   if (actor.kind !== 'person' && !osUsers) return 'not-by-users'
@@ -207,5 +220,6 @@ export function unfitToApprove(
     const isSame = own.includes(identityOf(submitter)) || identitiesOf(submitter).includes(identityOf(actor))
     if (isSame) return submitter.kind === 'key' ? 'maker-of-its-key' : 'the-submitter'
   }
+  if (makers.some((identity) => own.includes(identity))) return 'maker-of-its-key'
   return approved.some((identity) => own.includes(identity)) ? 'an-approver-already' : null
 }

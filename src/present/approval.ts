@@ -29,6 +29,7 @@ export function sheetLines(sheet: ApprovalSheet, readingOf: (fingerprint: string
   return [
     `Submitted ${isoOf(sheet.submittedAtMs)} by ${sheet.submittedBy}`,
     fromLine(sheet),
+    ...sheet.keys.map(({ id, name, createdBy }) => `By key ${name} (${id}), made by ${createdBy}`),
     ...(runKey === null ? [] : [`Run key ${runKey}`]),
     ...readingLines(sheet.fingerprint === '' ? '' : readingOf(sheet.fingerprint)),
     `To ${url} as ${shortUsername(username)} (merchant ${merchant})`,
@@ -208,6 +209,7 @@ export function toJsonSheet(sheet: ApprovalSheet): object {
     canary_rows: sheet.canaryRows,
     max_declined_percent: sheet.maxDeclinedPercent,
     submitted_by: sheet.submittedBy,
+    keys: sheet.keys.map(({ id, name, createdBy }) => ({ id, name, made_by: createdBy })),
     submitted_at: isoOf(sheet.submittedAtMs),
     earlier: sheet.earlier.map(({ operation, currency, amountMinor }) => ({
       ...{ operation, currency, amount: amountText(amountMinor, currency) },

@@ -53,6 +53,8 @@ export interface MessageParts {
   readonly batches: BatchParts | null
   /** null: cancellations are not taken. */
   readonly cancelling: CancelParts | null
+  /** See `IntakeMessage`. */
+  readonly keyId?: string
   /** Whether a message may come again by itself, under the same `sourceId`: then its first refusal stands. */
   readonly comesAgain: boolean
 }
@@ -165,7 +167,7 @@ function outlineOf(payload: unknown): unknown {
 async function tryToTake(
   parsed: Parsed,
   { ifRefused, queuedAtMs }: Omit<ReceivedBatch, 'nowMs'>,
-  { ledger, clock, addressees, batches, cancelling, comesAgain }: MessageParts,
+  { ledger, clock, addressees, batches, cancelling, keyId, comesAgain }: MessageParts,
 ): Promise<MessageResult> {
   if (parsed.kind === 'refused') return parsed
   if (parsed.kind === 'cancel') return tryToCancel(parsed, ifRefused.sourceId, cancelling)
@@ -191,6 +193,7 @@ async function tryToTake(
     into: batchName === null ? account.into : { name: batchName },
     cells,
     replyTo,
+    ...(keyId !== undefined && { keyId }),
     ...(comesAgain && { ifRefused }),
     queuedAtMs,
     nowMs,

@@ -14,7 +14,7 @@ const SHEET: ApprovalSheet = {
   ...{ fileSha256: 'aa'.repeat(32), runKey: null, fingerprint: '' as ApprovalSheet['fingerprint'], rows: 2 },
   totals: [{ operation: 'REFUND', currency: EUR, state: 'READY', count: 2, amountMinor: 900n }],
   ...{ canaryRows: null, maxDeclinedPercent: null, lookalikesAllowed: 0, submittedBy: 'ann@desk', submittedAtMs: 0 },
-  ...{ rowsDigest: 'bb'.repeat(32), digest: 'cc'.repeat(32), largest: [], earlier: [] },
+  ...{ rowsDigest: 'bb'.repeat(32), digest: 'cc'.repeat(32), largest: [], keys: [], earlier: [] },
 }
 const told = (over: Partial<ApprovalSheet>) => sheetLines({ ...SHEET, ...over }, interpretationText).join('\n')
 
@@ -73,6 +73,8 @@ describe('the sheet', () => {
     expect(told({ source: 'queue', fileName: 'payroll', fileSha256 })).toContain(
       `From messages of other services, batch "payroll", SHA-256 ${fileSha256}`,
     )
+    const key = { id: 'k1', name: 'billing', createdBy: 'person max (p0)', makers: ['person:p0'] }
+    expect(told({ source: 'queue', keys: [key] })).toContain('By key billing (k1), made by person max (p0)')
     expect(told({ source: 'queue', fileName: null, fileSha256: null })).toContain('From messages of other services\n')
   })
 

@@ -127,6 +127,13 @@ const TABLES = `
     PRIMARY KEY (batch_id, identity)
   );
 
+  -- The keys by which messages of a batch came.
+  CREATE TABLE batch_key (
+    batch_id TEXT COLLATE "C" NOT NULL,
+    key_id TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (batch_id, key_id)
+  );
+
   -- One line for each row that came in, in a file or as a message.
   CREATE SEQUENCE instruction_id;
   CREATE TABLE instruction (

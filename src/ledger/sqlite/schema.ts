@@ -122,6 +122,13 @@ export const SCHEMA = `
     PRIMARY KEY (batch_id, identity)
   ) STRICT, WITHOUT ROWID;
 
+  -- The keys by which messages of a batch came.
+  CREATE TABLE batch_key (
+    batch_id TEXT NOT NULL,
+    key_id TEXT NOT NULL,
+    PRIMARY KEY (batch_id, key_id)
+  ) STRICT, WITHOUT ROWID;
+
   -- One line for each row that came in, in a file or as a message.
   CREATE TABLE instruction (
     id INTEGER PRIMARY KEY, -- grows in the order of arrival, which is the order in which rows of one order are sent

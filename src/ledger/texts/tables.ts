@@ -20,6 +20,7 @@ export const TABLES: readonly Table[] = [
   { name: 'run_key', key: 'account_id, form' },
   { name: 'batch', key: 'rowid', where: "stage = 'open'" },
   { name: 'approval', key: 'batch_id, identity', where: OF_OPEN_BATCHES },
+  { name: 'batch_key', key: 'batch_id, key_id', where: OF_OPEN_BATCHES },
   { name: 'proposal', key: 'row_id', where: OF_OPEN_BATCHES },
   { name: 'instruction', key: 'id', where: OF_OPEN_BATCHES },
   { name: 'move', key: 'id' },

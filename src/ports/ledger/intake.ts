@@ -30,6 +30,8 @@ export interface IntakeMessage {
   readonly cells: Readonly<Record<string, string>>
   /** The queue that is told what becomes of it. Absent or null: none asked. */
   readonly replyTo?: string | null
+  /** The key with which it came. Absent: with none, as from a queue. */
+  readonly keyId?: string
   /** What is kept if it is refused, which makes the refusal final. Absent: handed in again, it is judged again. */
   readonly ifRefused?: RefusedPayload
   /**

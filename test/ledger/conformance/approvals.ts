@@ -149,6 +149,18 @@ export function describeApprovals(): void {
       expect(await isSendable(batchId)).toBe(true)
     })
 
+    test('refuses who made a key by which a message of it came, and names the keys', async () => {
+      await ledger.adoptPolicy(FOUR_EYES, 'test', CLERK, NOW)
+      const key = { id: 'k1', name: 'billing', sha256: 'ab'.repeat(32), scopes: [], merchants: null, environment: null }
+      await ledger.addKey({ ...key, networks: null, expiresAtMs: NOW + 1 }, ANN, NOW)
+      await ledger.recordMessage(messageOf(accountId, refund('A')))
+      const taken = await ledger.recordMessage(messageOf(accountId, refund('B'), { keyId: 'k1' }))
+      const { batchId } = taken as { batchId: BatchId }
+      expect((await ledger.approvalSheet(batchId))?.keys).toMatchObject([{ id: 'k1', createdBy: 'ann@desk' }])
+      await expect(approve(batchId, ANN)).rejects.toThrow('made the key')
+      await approve(batchId, BOB)
+    })
+
     test('refuses the digest of another batch, and one of before the account moved', async () => {
       const batchId = await submitUnder(FOUR_EYES)
       const other = await submit(ledger, accountId, [refund('B')], { fileSha256: 'bb'.repeat(32) })

@@ -17,7 +17,7 @@ import { cancelRows } from '../work/cancelling.ts'
 import type { Looks } from '../work/looks.ts'
 import { adoptPolicy, agreeOnPolicy } from './adopting.ts'
 import { policyInForce } from './policy.ts'
-import { approversOf, isAsRecorded, sheetOf, shownOf } from './sheet.ts'
+import { approversOf, isAsRecorded, keysOf, sheetOf, shownOf } from './sheet.ts'
 import { expireApprovals, isAnyOver } from './waiting.ts'
 
 /** Of an older state that was put back nobody knows what was sent since: before a decision, the ledger is looked at. */
@@ -128,7 +128,8 @@ function* unfitOf(
   policy: ApprovalPolicy | null,
 ): Script<Unfit | null> {
   const approved = (yield* approversOf(batchId)).map(({ identity }) => identity)
-  return yield* unfitBeside(actor, { first: toActor(parts), approved, policy, nowMs })
+  const makers = (yield* keysOf(batchId)).flatMap((key) => key.makers)
+  return yield* unfitBeside(actor, { first: toActor(parts), approved, makers, policy, nowMs })
 }
 
 interface Beside {
@@ -136,19 +137,21 @@ interface Beside {
   readonly first: Actor | null
   /** Identities that approved it before. */
   readonly approved: readonly string[]
+  /** Of keys by which messages of it came. */
+  readonly makers: readonly string[]
   readonly policy: ApprovalPolicy | null
   readonly nowMs: number
 }
 
 /** null: the actor may let money move that the first one asked for. */
-export function* unfitBeside(actor: Actor, { first, approved, policy, nowMs }: Beside): Script<Unfit | null> {
-  const unfit = unfitToApprove(actor, first, approved, policy ?? { osUsers: true })
+export function* unfitBeside(actor: Actor, { first, approved, makers, policy, nowMs }: Beside): Script<Unfit | null> {
+  const unfit = unfitToApprove(actor, first, approved, policy ?? { osUsers: true }, makers)
   if (unfit !== null || actor.kind !== 'person') return unfit
   const people = yield* allPeople()
   const own = people.find(({ id }) => id === actor.id) ?? null
   const submitters = first === null ? [] : identitiesOf(first)
-  const before = [...submitters, ...approved]
-  const others = people.filter(({ id }) => before.includes(`person:${id}`))
+  const before = [...submitters, ...makers, ...approved]
+  const others = people.filter(({ id }) => [...submitters, ...approved].includes(`person:${id}`))
   const isOne = before.some((identity) => mayBeOne(identityOf(actor), identity, people))
   return unfitPerson(own, submitters, others, { nowMs, mayBeOne: isOne })
 }

@@ -20,6 +20,7 @@ import { all, one, type Script } from '../script.ts'
 import { unfitBeside } from './approvals.ts'
 import { lapseBefore } from './lapsing.ts'
 import { policyInForce } from './policy.ts'
+import { keysOf } from './sheet.ts'
 
 /** A row that a person orders to be sent once more, which it may be. */
 export interface Resent {
@@ -147,18 +148,19 @@ function* propose(row: Resent, order: Order, actor: Actor, nowMs: number): Scrip
 
 /** Held against both: who submitted the batch would be paid by it, and who proposed it has spoken. */
 function* whyNotConfirmed(
-  { submitterParts }: Resent,
+  { submitterParts, batchId }: Resent,
   name: string,
   { by, parts }: Standing,
   actor: Actor,
   nowMs: number,
 ): Script<Refusal | null> {
   const policy = yield* policyInForce()
-  for (const [beside, first] of [
-    ['proposer', toActor(parts)],
-    ['submitter', toActor(submitterParts)],
+  const ofKeys = (yield* keysOf(batchId)).flatMap((key) => key.makers)
+  for (const [beside, first, makers] of [
+    ['proposer', toActor(parts), []],
+    ['submitter', toActor(submitterParts), ofKeys],
   ] as const) {
-    const unfit = yield* unfitBeside(actor, { first, approved: [], policy, nowMs })
+    const unfit = yield* unfitBeside(actor, { first, approved: [], makers, policy, nowMs })
     if (unfit !== null) return unfitToConfirm(unfit, { name, by, actor, beside })
   }
   return null

@@ -1,7 +1,7 @@
 // What an approval is of: everything that is shown, and a digest over all of it.
 
 import { createHash, hash } from 'node:crypto'
-import type { ApprovalSheet } from '../../../domain/approval.ts'
+import type { ApprovalSheet, KeyOfBatch } from '../../../domain/approval.ts'
 import type { BatchTotal } from '../../../domain/batch.ts'
 import type { BatchId } from '../../../domain/ids.ts'
 import type { Currency } from '../../../domain/money.ts'
@@ -57,7 +57,7 @@ export function* approversOf(batchId: BatchId): Script<Approver[]> {
 }
 
 /** What the digest is over. */
-export type Shown = Omit<ApprovalSheet, 'largest' | 'earlier'>
+export type Shown = Omit<ApprovalSheet, 'largest' | 'keys' | 'earlier'>
 
 /** null: there is no such batch, or it needs no approval. */
 export function* shownOf(ledgerId: string, batchId: BatchId): Script<Shown | null> {
@@ -114,6 +114,17 @@ const LARGEST = `
       WHERE i.batch_id = :batchId AND i.state = 'READY' GROUP BY 1) AS f ON f.first = r.row_no
     WHERE r.batch_id = :batchId ORDER BY 1`
 
+const KEYS = `
+    SELECT k.id, k.name, k.created_by AS "createdBy", k.makers FROM api_key k
+    WHERE k.id IN (SELECT o.key_id FROM batch_key o WHERE o.batch_id = :batchId)
+      OR k.id = (SELECT substr(b.submitter, 5) FROM batch b WHERE b.id = :batchId AND b.submitter LIKE 'key:%') ORDER BY k.id`
+
+/** By which it, or messages of it, were handed in. */
+export function* keysOf(batchId: BatchId): Script<KeyOfBatch[]> {
+  const found = yield* all<Omit<KeyOfBatch, 'makers'> & { readonly makers: string }>(KEYS, { batchId })
+  return found.map((key) => ({ ...key, makers: JSON.parse(key.makers) as string[] }))
+}
+
 type Largest = ApprovalSheet['largest'][number]
 
 /** With what helps to judge it. */
@@ -129,7 +140,7 @@ export function* sheetOf(ledgerId: string, batchId: BatchId): Script<ApprovalShe
   )
   const largest: Largest[] = found.map(({ rowNo, ...row }) => ({ ...row, rowNo: Number(rowNo) }))
   const earlier = yield* earlierSums(batchId, batch.submitter, batch.account_id, batch.created_at)
-  return { ...shown, largest, earlier }
+  return { ...shown, largest, keys: yield* keysOf(batchId), earlier }
 }
 
 const ROWS_AT_ONCE = 5_000

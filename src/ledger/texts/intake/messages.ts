@@ -131,6 +131,7 @@ function* judgeMessage(
   })
   yield* bind(batchId, rowNo)
   yield* keepSpelling(message)
+  if (message.keyId !== undefined) yield* change(KEEP_KEY, { batchId, keyId: message.keyId })
   yield* keepReplyTo(batchId, message.replyTo, rowNo)
   const { operation, currency, amount_minor } = row
   book.arrived({ batch_id: batchId, operation, currency, amount_minor })
@@ -139,6 +140,8 @@ function* judgeMessage(
   yield* doubtRecorded(book, { batchId, firstRow: rowNo, reason, nowMs })
   return { kind: 'accepted', batchId, rowNo, state: 'IN_DOUBT' }
 }
+
+const KEEP_KEY = 'INSERT INTO batch_key (batch_id, key_id) VALUES (:batchId, :keyId) ON CONFLICT DO NOTHING'
 
 const RECORDED_AT = `
     SELECT reference, batch_id AS "batchId", row_no AS "rowNo", state FROM instruction
