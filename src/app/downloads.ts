@@ -10,6 +10,7 @@ import type { Actor } from '../domain/actor.ts'
 import type { BatchView } from '../domain/batch.ts'
 import { Fault } from '../domain/fault.ts'
 import type { BatchId } from '../domain/ids.ts'
+import type { ReportRequest } from '../domain/report.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { spoolResults } from './results.ts'
 import { openTemporaryFolder } from './temporary-folder.ts'
@@ -18,11 +19,13 @@ export const DOWNLOAD_TYPES = {
   csv: 'text/csv; charset=utf-8',
   xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
   jsonl: 'application/jsonl; charset=utf-8',
+  /** A page that is taken away is never one of this server. */
+  html: 'application/octet-stream',
 } as const
 
 export interface DownloadWanted {
   readonly form: keyof typeof DOWNLOAD_TYPES
-  readonly what: 'results' | 'summary'
+  readonly what: 'results' | 'summary' | 'report'
 }
 
 interface DownloadAsked extends DownloadWanted {
@@ -30,6 +33,8 @@ interface DownloadAsked extends DownloadWanted {
   readonly actor: Actor
   /** The edition that the reader has; null: none. */
   readonly known: string | null
+  /** The page that is downloaded, where it is one. */
+  readonly page?: ReportRequest['page']
 }
 
 export interface Download {
@@ -67,19 +72,21 @@ export async function openDownload(app: App, ledger: Ledger, asked: DownloadAske
 async function write(
   app: App,
   ledger: Ledger,
-  { form, what, batch: { batchId, sandbox }, actor, known }: DownloadAsked,
+  { form, what, batch: { batchId, sandbox }, actor, known, page }: DownloadAsked,
 ): Promise<Download | null> {
   const folder = openTemporaryFolder('tranche-download-', app.io.env)
   try {
     const mark = sandbox ? 'SANDBOX-' : ''
     const name = `${mark}${batchId}.${what}.${form}`
-    const out = join(folder.path, `${mark}${batchId}.results.${form}`)
-    const spooled = await spoolResults(app, ledger, batchId, { out, known })
+    const out = join(folder.path, `${mark}${batchId}.results.${page === undefined ? form : 'csv'}`)
+    const report = page === undefined ? null : { path: join(folder.path, name), page }
+    const spooled = await spoolResults(app, ledger, batchId, { out, known, report })
     if (spooled === null) {
       folder.close()
       return null
     }
-    const path = what === 'results' ? spooled.written.path : spooled.written.summaryPath
+    const { written } = spooled
+    const path = report?.path ?? (what === 'results' ? written.path : written.summaryPath)
     const details = { kind: what, file: name, rows: spooled.written.rows }
     await noteDownload(app, ledger, { actor, batchId, details })
     const { size } = await stat(path)

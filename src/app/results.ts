@@ -52,14 +52,18 @@ export async function spoolResults(
   app: App,
   ledger: Ledger,
   batchId: BatchId,
-  { out, known }: { readonly out: string; readonly known: string | null },
+  {
+    out,
+    known,
+    report = null,
+  }: { readonly out: string; readonly known: string | null; readonly report?: ReportRequest | null },
 ) {
   const reading = await ledger.openReading(batchId, app.clock.nowMs())
   const workerRuns = (await workerNow(app, ledger)) !== null
   const { version, lastMove } = reading.edition
   const edition = `${version}-${lastMove}${workerRuns ? '' : '-left'}`
   if (edition === known) return reading.close().then(() => null)
-  const request = { out, inputPath: null, bom: false }
+  const request = { out, inputPath: null, bom: false, report }
   const { written } = await writeReading(app, ledger, async () => reading, request)
   return { written, edition }
 }

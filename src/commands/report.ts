@@ -1,6 +1,6 @@
 // --report FILE.html: the page for people, with what the record says beside the results.
 
-import { topReasonsOf } from '../app/top-reasons.ts'
+import { besideResults } from '../app/report.ts'
 import type { App } from '../app.ts'
 import { actorText } from '../domain/actor.ts'
 import type { ReportRequest } from '../domain/report.ts'
@@ -13,10 +13,7 @@ export function reportRequest(app: App, ledger: Ledger, path: string | null): Re
   return {
     path,
     async page(facts) {
-      const { accountId } = facts.batch
-      const tops = await topReasonsOf(app, ledger, facts.batch)
-      const account = (await ledger.accounts()).find((one) => one.accountId === accountId) ?? null
-      return reportPage({ ...facts, tops, account, by: actorText(app.actor) })
+      return reportPage({ ...facts, ...(await besideResults(app, ledger, facts)), by: actorText(app.actor) })
     },
   }
 }

@@ -32,6 +32,7 @@ export const PAGES = {
   resultsXlsx: { method: 'GET', path: '/batches/:batch/results.xlsx', permission: 'results' },
   resultsJsonl: { method: 'GET', path: '/batches/:batch/results.jsonl', permission: 'results' },
   summaryCsv: { method: 'GET', path: '/batches/:batch/summary.csv', permission: 'results' },
+  reportHtml: { method: 'GET', path: '/batches/:batch/report.html', permission: 'results' },
   pause: { method: 'POST', path: '/batches/:batch/pause', permission: 'operate' },
   resume: { method: 'POST', path: '/batches/:batch/resume', permission: 'operate' },
   cancelPage: { method: 'GET', path: '/batches/:batch/cancel', permission: 'operate' },

@@ -4,7 +4,7 @@
 import type { BatchView } from '../domain/batch.ts'
 import { countIn, isoOf, isPaused } from '../domain/batch-status.ts'
 import { maskCardData } from '../domain/card-secrets.ts'
-import { isVaultOperation } from '../domain/instruction.ts'
+import { type Instruction, isVaultOperation } from '../domain/instruction.ts'
 import { REPORT_MARK, type ReportFacts, type ReportRow, type ReportRows } from '../domain/report.ts'
 import type { ResultStatus } from '../domain/states.ts'
 import type { TopReason } from '../domain/top-reasons.ts'
@@ -20,6 +20,8 @@ export interface ReportPage extends ReportFacts {
   readonly tops: readonly TopReason[]
   /** At the gateway; null: it is not known any more. */
   readonly account: { readonly url: string; readonly username: string } | null
+  /** By row, what a person looks a doubt up by. */
+  readonly lookUp: ReadonlyMap<number, Pick<Instruction, 'orderId' | 'vaultId' | 'xtlOrderId'>>
   /** Who had this report written. */
   readonly by: string
 }
@@ -239,7 +241,9 @@ function rowCells({ rowNo, reference, operation, amountMinor, currency }: Report
   return [String(rowNo), reference ?? '', operation ?? '', asked]
 }
 
-function doubtsOf({ batch, doubts }: ReportFacts): Html {
+const NO_IDS = { orderId: null, vaultId: null, xtlOrderId: null }
+
+function doubtsOf({ batch, doubts, lookUp }: ReportPage): Html {
   if (doubts.count === 0) return none
   const next = batch.sandbox
     ? html`<p>In earnest a person would now look ${doubts.count === 1 ? 'it' : 'them'} up at the gateway.</p>`
@@ -248,8 +252,16 @@ function doubtsOf({ batch, doubts }: ReportFacts): Html {
 tranche in-doubt resolve --file doubts.csv --reason TEXT
 tranche results ${batch.batchId} --out FILE --report FILE.html</code></pre>`
   const table = tableOf(
-    [...ROW_COLUMNS, ['Sent', 'word'], ['What happened', 'text']],
-    doubts.rows.map((row) => [...rowCells(row), row.sentAtMs === null ? '' : timeText(row.sentAtMs), row.text]),
+    [
+      ...ROW_COLUMNS,
+      ...([['Order id', 'id'] as const, ['Vault id', 'id'], ['Merchant order id', 'id']] satisfies Column[]),
+      ...([['Sent', 'word'] as const, ['What happened', 'text']] satisfies Column[]),
+    ],
+    doubts.rows.map((row) => {
+      const { orderId, vaultId, xtlOrderId } = lookUp.get(row.rowNo) ?? NO_IDS
+      const sent = row.sentAtMs === null ? '' : timeText(row.sentAtMs)
+      return [...rowCells(row), orderId ?? '', vaultId ?? '', xtlOrderId ?? '', sent, row.text]
+    }),
   )
   return html`<h2 id="doubts">In doubt</h2>
 ${next}

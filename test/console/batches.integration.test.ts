@@ -187,7 +187,8 @@ test('five minutes after the password was shown, it is asked for again before an
 test('who makes people sees no batch', async () => {
   const max = await signedIn('max', ['admin'])
   const overview = await get('/', max)
-  expect(overview.body).toContain('Your roles do not let you see batches.')
+  expect(overview.body).toContain('Your roles do not let you see batches:')
+  expect(overview.body).toContain('Add somebody else who approves')
   expect(overview.body).not.toContain(batch)
   expect((await get(at(), max)).statusCode).toBe(403)
 })

@@ -48,7 +48,7 @@ const sent = async (url: string) => {
 }
 
 test('there are files to be taken away', () => {
-  expect(files).toHaveLength(7)
+  expect(files).toHaveLength(8)
 })
 
 test.each(files)('%s comes under a name of ours, as a file, and with no header of anybody else', async (path) => {

@@ -57,10 +57,11 @@ test('a file whose name only begins like a reference does not hide the instructi
   expect((await find('R-1-')).headers.location).toMatch(/^\/batches\//)
 })
 
-test('what is not there is said to be not in this ledger, as far back as it knows', async () => {
+test('what is not found is not said to be unknown, since names are not searched', async () => {
   const { statusCode, body } = await find(HOSTILE)
   expect(statusCode).toBe(200)
-  expect(body).toContain('Not in this ledger.')
+  expect(body).toContain('Names of people, amounts and other cells of rows are not searched')
+  expect(body).not.toContain('Not in this ledger')
   expect(body).toContain('It knows what was handed in since <time datetime="2026-05-04T09:00:00.000Z">')
   expect(body).not.toMatch(/<script>alert|\u202e/)
   expect((await vic.get('/find')).body).toContain('Write a reference')

@@ -35,7 +35,13 @@ function pageOf({ rows, batch = {}, page = {} }: Given): string {
       differences: tally.differences(),
     },
     ...listed.found(),
-    ...{ tops: [], account: { url: 'https://gateway.example', username: 'shop-api-user' }, by: 'ann@desk', ...page },
+    ...{
+      tops: [],
+      account: { url: 'https://gateway.example', username: 'shop-api-user' },
+      by: 'ann@desk',
+      lookUp: new Map(),
+      ...page,
+    },
   })
 }
 
@@ -85,6 +91,13 @@ describe('a report', () => {
     expect(page).toContain('<meta name="tranche-report" content="SANDBOX-261122-abcde">')
     expect(shown(page)).toMatch(/recorded at \S+ \S+ UTC SANDBOX A rehearsal/)
     expect(shown(page)).not.toContain('tranche ')
+  })
+
+  test('has of a row in doubt the ids by which it is looked up', () => {
+    const row = MIXED.findIndex(({ state }) => state === 'IN_DOUBT') + 1
+    const ids = { orderId: '700000042', vaultId: '99001', xtlOrderId: 'R-4' }
+    const text = shown(pageOf({ rows: MIXED, page: { lookUp: new Map([[row, ids]]) } }))
+    expect(text).toContain('4 r-4 REFUND 5.03 EUR 700000042 99001 R-4 2026-01-31 12:00:00 UTC no answer')
   })
 
   test('of a finished batch without doubts has no banner', () => {

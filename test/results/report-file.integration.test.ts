@@ -21,7 +21,8 @@ beforeEach(async () => {
 afterEach(() => rm(dir, { recursive: true }))
 
 const READING = readingOf(['reference'], [rowOf({ rowNo: 1, cells: ['r-1'], state: 'APPROVED' })])
-const page = async (facts: ReportFacts) => reportPage({ ...facts, tops: [], account: null, by: 'ann@desk' })
+const page = async (facts: ReportFacts) =>
+  reportPage({ ...facts, tops: [], lookUp: new Map(), account: null, by: 'ann@desk' })
 
 const write = (path: string, over: Partial<Parameters<typeof writeResults>[1]> = {}, reading = READING) =>
   writeResults(reading, {

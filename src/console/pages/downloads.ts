@@ -1,9 +1,13 @@
 // The reconciliation of a batch, to be taken away.
 
 import { type DownloadWanted, openDownload } from '../../app/downloads.ts'
+import { besideResults } from '../../app/report.ts'
+import { actorText } from '../../domain/actor.ts'
 import type { BatchView } from '../../domain/batch.ts'
 import { countIn } from '../../domain/batch-status.ts'
+import type { ReportFacts } from '../../domain/report.ts'
 import { type Html, html } from '../../present/html.ts'
+import { reportPage } from '../../present/report.ts'
 import { plural } from '../../present/text.ts'
 import type { ConsoleDoor, Pages } from '../door.ts'
 import type { PageName } from '../pages-table.ts'
@@ -15,6 +19,7 @@ const FILES = [
   ['resultsCsv', { what: 'results', form: 'csv' }, 'Results as CSV'],
   ['resultsXlsx', { what: 'results', form: 'xlsx' }, 'as an Excel workbook'],
   ['resultsJsonl', { what: 'results', form: 'jsonl' }, 'as JSON lines'],
+  ['reportHtml', { what: 'report', form: 'html' }, 'the report, to print'],
   ['summaryCsv', { what: 'summary', form: 'csv' }, 'the sums alone'],
 ] as const satisfies readonly (readonly [PageName, DownloadWanted, string])[]
 
@@ -26,7 +31,10 @@ export function addDownloads(pages: Pages, { app, ledger }: ConsoleDoor): void {
       async (request, reply) => {
         const batch = await findBatch({ ledger }, request.params.batch)
         const { actor } = visitorOf(request)
-        const file = await openDownload(app, ledger, { ...wanted, batch, actor, known: null })
+        const page = async (facts: ReportFacts) =>
+          reportPage({ ...facts, ...(await besideResults(app, ledger, facts)), by: actorText(actor) })
+        const report = wanted.what === 'report' ? { page } : {}
+        const file = await openDownload(app, ledger, { ...wanted, ...report, batch, actor, known: null })
         if (file === null) throw new Error('bug: it was asked for whatever the reader has')
         return reply
           .type(file.type)

@@ -181,7 +181,7 @@ function pairsOf({ operation, amountMinor, currency, asked, answered, ...found }
     ids('Vault id', asked.vaultId, answered.vaultId),
     ids('Merchant order id', found.xtlOrderId, answered.xtlOrderId),
     { name: 'Transaction id', asked: null, answered: found.transactionId, differs: false },
-    { name: 'Vault record', asked: null, answered: found.recordId, differs: false },
+    { name: 'Record id', asked: null, answered: found.recordId, differs: false },
   ]
 }
 

@@ -6,8 +6,10 @@ import { standingNow } from '../../app/standing.ts'
 import type { Attention } from '../../domain/attention.ts'
 import type { BatchView } from '../../domain/batch.ts'
 import type { Standing } from '../../domain/batch-status.ts'
+import { mayDo, type Permission, type Person } from '../../domain/person.ts'
 import { attentionWords } from '../../present/attention.ts'
 import { type Html, html } from '../../present/html.ts'
+import { secondPersonText } from '../../present/people.ts'
 import { progressLine } from '../../present/progress.ts'
 import { plural } from '../../present/text.ts'
 import type { ConsoleDoor, Pages } from '../door.ts'
@@ -27,7 +29,9 @@ export function addOverview(pages: Pages, door: ConsoleDoor): void {
     if (!visitorOf(request).may('view'))
       return showScreen(door, request, reply, {
         ...screen,
-        main: html`<p>Your roles do not let you see batches. An administrator gives roles.</p>`,
+        main: visitorOf(request).may('administer')
+          ? afterSettingUp(await ledger.people())
+          : html`<p>Your roles do not let you see batches. An administrator gives roles.</p>`,
       })
     const now = await attentionFor(door)
     const latest = await ledger.batchesAfter(null, SHOWN_MOST, null)
@@ -37,6 +41,26 @@ export function addOverview(pages: Pages, door: ConsoleDoor): void {
     const live = { watch: '', shape: shapeOf(now, latest, standing) }
     return showScreen(door, request, reply, { ...screen, main, now, live })
   })
+}
+
+/** What comes next for an administrator, who sees no batches. */
+function afterSettingUp(people: readonly Person[]): Html {
+  const has = (permission: Permission) => people.some((one) => one.joined && mayDo(one, permission))
+  const unconfirmed = people.filter((one) => secondPersonText(one) !== null)
+  const steps = [
+    ...(has('submit') ? [] : [html`Add somebody who hands files in: the roles submitter and results.`]),
+    ...(has('approve') ? [] : [html`Add somebody else who approves: the role approver.`]),
+    ...(has('operate') ? [] : [html`Somebody steers batches and looks doubts up: the role operator.`]),
+    ...unconfirmed.map(
+      ({ name }) =>
+        html`A second person confirms <a href="/people/${encodeURIComponent(name)}">${name}</a>: the page says who can.`,
+    ),
+  ]
+  const next =
+    steps.length === 0
+      ? html`<p>People for every step are there.</p>`
+      : html`<ol>${steps.map((step) => html`<li>${step}</li>`)}</ol>`
+  return html`<p>Your roles do not let you see batches: who makes people moves no money.</p><h2>What comes next</h2>${next}<p><a href="/people">People</a> · <a href="/keys">Keys of services</a></p>`
 }
 
 /** For whoever watches it. */
