@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { instructionPath } from '../../src/console/paths.ts'
 import type { BatchId } from '../../src/domain/ids.ts'
-import { claimNamed, factsWith, headerOf, refund, sale, submit, work } from '../fixtures/ledgers.ts'
+import { claimNamed, factsWith, headerOf, listOf, refund, sale, submit, work } from '../fixtures/ledgers.ts'
 import { openPages, type PagesServed, type Visiting } from '../fixtures/pages.ts'
 
 const HOSTILE = '<script>alert(1)</script>\u202e'
@@ -150,4 +150,17 @@ test('a reference may hold what an address must not', async () => {
   const { statusCode, body } = await vic.get(String(location))
   expect(statusCode).toBe(200)
   expect(body).toContain('2026-12/R 1?&amp;#&quot;&#39;&lt;b&gt;ä/..éé')
+})
+
+test('the cells of a row are on its page for who may read names, and that they were read is kept', async () => {
+  const { ledger } = served
+  const rita = await served.as('rita', ['viewer', 'results'])
+  const readings = async () => (await listOf(ledger.log(null))).filter(({ what }) => what === 'export')
+  const shown = 'Show the cells of its row'
+  expect((await vic.get(pageOf('R-2', 2))).body).not.toContain(shown)
+  expect((await vic.get(`${pageOf('R-2', 2)}&cells=1`)).body).not.toContain('As in the file')
+  expect((await rita.get(pageOf('R-2', 2))).body).toContain(shown)
+  expect(await readings()).toEqual([])
+  expect((await rita.get(`${pageOf('R-2', 2)}&cells=1`)).body).toContain('<dt>reference</dt><dd>R-2</dd>')
+  expect(await readings()).toMatchObject([{ batchId: batch, details: { kind: 'cells', file: 'R-2', row: 2 } }])
 })

@@ -3,6 +3,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AttentionNow } from '../../app/attention.ts'
 import { wordsOnSending } from '../../app/doubts.ts'
+import { noteDownload } from '../../app/downloads.ts'
 import { standingNow } from '../../app/standing.ts'
 import type { BatchView } from '../../domain/batch.ts'
 import type { DoubtRow } from '../../domain/doubt.ts'
@@ -19,8 +20,9 @@ import { amountText } from '../../present/text.ts'
 import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
 import { showScreen } from '../frame.ts'
 import { facts, idText, moment, NOTHING, note, stateText, table } from '../parts.ts'
-import { batchPath, doubtPath, merchantPath } from '../paths.ts'
+import { batchPath, doubtPath, instructionPath, merchantPath } from '../paths.ts'
 import { attentionFor } from '../status-line.ts'
+import { visitorOf } from '../visit.ts'
 import { linked } from '../ways.ts'
 import { nameOf } from './find-batch.ts'
 import { foundTable } from './found-table.ts'
@@ -29,13 +31,13 @@ import { proposalNote } from './sending-again.ts'
 
 interface Asking {
   readonly Querystring: {
-    readonly [Name in 'reference' | 'merchant' | 'batch' | 'row']?: string | readonly string[]
+    readonly [Name in 'reference' | 'merchant' | 'batch' | 'row' | 'cells']?: string | readonly string[]
   }
 }
 
 export function addInstructionPages(pages: Pages, door: ConsoleDoor): void {
   pages.get<Asking>('/instructions', { config: { page: 'instruction' } }, async (request, reply) => {
-    const { reference, merchant, batch, row } = request.query
+    const { reference, merchant, batch, row, cells } = request.query
     const found = typeof reference === 'string' ? await door.ledger.find(toIdentifier(reference)) : []
     const known = found.filter(({ by }) => by === 'reference')
     const meant = known.filter(
@@ -48,7 +50,7 @@ export function addInstructionPages(pages: Pages, door: ConsoleDoor): void {
     if (first === undefined) throw new PageError(404, 'There is no such instruction in this ledger.')
     if (meant.some((one) => one.merchant !== first.merchant)) return showChoice(door, request, reply, meant)
     const chosen = chosenOf(meant) ?? first
-    return showInstruction(door, request, reply, chosen, known)
+    return showInstruction(door, request, reply, chosen, { known, readsCells: cells === '1' })
   })
 }
 
@@ -70,13 +72,19 @@ function showChoice(
   return showScreen(door, request, reply, { title: meant[0]?.reference ?? '', main })
 }
 
+interface Beside {
+  /** Every row of its reference. */
+  readonly known: readonly FoundInstruction[]
+  /** Its cells were asked for. */
+  readonly readsCells: boolean
+}
+
 async function showInstruction(
   door: ConsoleDoor,
   request: FastifyRequest,
   reply: FastifyReply,
   found: FoundInstruction,
-  /** Every row of its reference. */
-  known: readonly FoundInstruction[],
+  { known, readsCells }: Beside,
 ): Promise<FastifyReply> {
   const { app, ledger } = door
   const { reference, batchId, rowNo, state, merchant, asked } = found
@@ -85,7 +93,7 @@ async function showInstruction(
   const doubt = state === 'IN_DOUBT' ? await doubtNow() : null
   const standing = batch === null || state !== 'READY' ? null : whyWords(standingNow(app, batch, now.workers).why)
   const waits = standing === null ? NOTHING : html`<p>Its batch: ${linked(standing)}.</p>`
-  const main = html`${noteOn(doubt)}${fateOf(found, own, now)}${waits}<h2>Asked and answered</h2>${comparedOf(found)}<h2>What happened</h2>${movesTable(own)}${wordsTable(await wordsOnSending(ledger, found, own), doubt, app.clock.nowMs())}${originOf(found, batch)}${await orderOf()}${await othersOf()}`
+  const main = html`${noteOn(doubt)}${fateOf(found, own, now)}${waits}<h2>Asked and answered</h2>${comparedOf(found)}<h2>What happened</h2>${movesTable(own)}${wordsTable(await wordsOnSending(ledger, found, own), doubt, app.clock.nowMs())}${originOf(found, batch)}${await cellsOf(door, request, found, readsCells)}${await orderOf()}${await othersOf()}`
   return showScreen(door, request, reply, { title: reference, main, now })
 
   async function doubtNow(): Promise<DoubtRow | null> {
@@ -122,6 +130,30 @@ async function showInstruction(
     const merchants = await Promise.all(elsewhere.map(async (move) => (await ledger.batch(move.batchId))?.merchant))
     return elsewhere.filter((_, i) => merchants[i] === merchant)
   }
+}
+
+/** They hold names, so it takes the role for results, and that they were read is kept in the record. */
+async function cellsOf(
+  { app, ledger }: ConsoleDoor,
+  request: FastifyRequest,
+  found: FoundInstruction,
+  readsThem: boolean,
+): Promise<Html> {
+  const { actor, may } = visitorOf(request)
+  const { reference, batchId, rowNo } = found
+  if (!may('results')) return NOTHING
+  const title = html`<h2>As in the file</h2>`
+  if (!readsThem) {
+    const path = `${instructionPath(reference, found)}&cells=1`
+    return html`${title}<p><a href="${path}">Show the cells of its row</a>. That you read them is kept in the record.</p>`
+  }
+  const reading = await ledger.openReading(batchId, app.clock.nowMs())
+  await reading.close()
+  const [row] = await ledger.rowsAfter(batchId, rowNo - 1, 1)
+  await noteDownload(app, ledger, { actor, batchId, details: { kind: 'cells', file: reference, row: rowNo } })
+  const cells = row?.cells ?? []
+  if (cells.every((cell) => cell === '')) return html`${title}<p>It has no cells, or they were purged.</p>`
+  return html`${title}${facts(reading.columns.map((name, i) => [name, html`${cells[i] ?? ''}`]))}`
 }
 
 function isOf(found: FoundInstruction, move: HistoryMove): boolean {
