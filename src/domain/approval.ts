@@ -7,7 +7,7 @@ import type { BatchId } from './ids.ts'
 import type { Operation } from './instruction.ts'
 import type { Fingerprint } from './interpretation.ts'
 import { type Currency, exponentOf, type Money } from './money.ts'
-import type { UnfitPerson } from './person.ts'
+import type { AccountOf, UnfitPerson } from './person.ts'
 
 /** Up to which sum so many must approve. `upTo`: a decimal in units of the currency; null: any sum. */
 export interface Band {
@@ -190,6 +190,8 @@ export interface ApprovalSheet extends Approval {
   readonly largest: readonly (Money & { readonly rowNo: number; readonly reference: string })[]
   /** Not in the digest. */
   readonly keys: readonly KeyOfBatch[]
+  /** Of people who submitted it or approved it; not in the digest. */
+  readonly accounts: readonly AccountOf[]
   /** What the same submitter handed in within the last 24 hours before it; not in the digest. */
   readonly earlier: readonly AskedSum[]
 }

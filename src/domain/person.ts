@@ -39,6 +39,28 @@ export interface Grant {
   readonly first: boolean
 }
 
+export interface SignedIn {
+  readonly address: string
+  readonly atMs: number
+}
+
+const ADDRESSES_KEPT = 3
+
+/** Each address once, with when it was used last. */
+export function signedInFrom(before: readonly SignedIn[], address: string | null, atMs: number): readonly SignedIn[] {
+  if (address === null) return before
+  return [{ address, atMs }, ...before.filter((one) => one.address !== address)].slice(0, ADDRESSES_KEPT)
+}
+
+/** By whom an account was made, and from where it is used: whoever approves can see whether two are one. */
+export type AccountOf = Pick<Person, 'name' | 'createdAtMs' | 'createdBy' | 'confirmedBy' | 'signedIn'>
+
+export function accountWords({ name, createdAtMs, createdBy, confirmedBy, signedIn }: AccountOf): string {
+  const confirmed = confirmedBy === null ? 'confirmed by nobody' : `confirmed by ${confirmedBy}`
+  const from = signedIn.length === 0 ? 'nowhere yet' : signedIn.map(({ address }) => address).join(', ')
+  return `Account ${name}: made ${new Date(createdAtMs).toISOString()} by ${createdBy}, ${confirmed}, signed in from ${from}`
+}
+
 export interface Person {
   /** Never given twice. */
   readonly id: string
@@ -51,6 +73,8 @@ export interface Person {
   readonly makers: readonly string[]
   /** The second person who said whose account it is, in words; null: nobody has. */
   readonly confirmedBy: string | null
+  /** The latest address first. */
+  readonly signedIn: readonly SignedIn[]
   /** Whether they have a way in: a password was chosen, or a provider is theirs. */
   readonly joined: boolean
   readonly createdAtMs: number

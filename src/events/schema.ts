@@ -45,6 +45,9 @@ const DATA = z
     by: z.enum(['person', 'machine']).optional(),
     held: z.strictObject({ by: text('The event that began it.'), reason: z.string().nullable() }).optional(),
     approvals_needed: z.int().optional(),
+    accounts: text(
+      'Of people who handed in and approved: by whom each account was made, when, and from where it signs in.',
+    ).optional(),
     audit_head: text(
       'Where the chain over the record ended: kept elsewhere, it proves later what was recorded.',
     ).optional(),

@@ -4,6 +4,7 @@ import type { Approval, ApprovalSheet, AskedSum, Unfit } from '../domain/approva
 import type { Total } from '../domain/batch.ts'
 import { isoOf } from '../domain/batch-status.ts'
 import { type Currency, exponentOf, type Money } from '../domain/money.ts'
+import { accountWords } from '../domain/person.ts'
 import { statusOf } from '../domain/states.ts'
 import { shortUsername } from '../domain/username.ts'
 import { parseWrittenTotal } from '../domain/written-amount.ts'
@@ -30,6 +31,7 @@ export function sheetLines(sheet: ApprovalSheet, readingOf: (fingerprint: string
     `Submitted ${isoOf(sheet.submittedAtMs)} by ${sheet.submittedBy}`,
     fromLine(sheet),
     ...sheet.keys.map(({ id, name, createdBy }) => `By key ${name} (${id}), made by ${createdBy}`),
+    ...sheet.accounts.map(accountWords),
     ...(runKey === null ? [] : [`Run key ${runKey}`]),
     ...readingLines(sheet.fingerprint === '' ? '' : readingOf(sheet.fingerprint)),
     `To ${url} as ${shortUsername(username)} (merchant ${merchant})`,
@@ -209,6 +211,7 @@ export function toJsonSheet(sheet: ApprovalSheet): object {
     canary_rows: sheet.canaryRows,
     max_declined_percent: sheet.maxDeclinedPercent,
     submitted_by: sheet.submittedBy,
+    accounts: sheet.accounts.map(accountWords),
     keys: sheet.keys.map(({ id, name, createdBy }) => ({ id, name, made_by: createdBy })),
     submitted_at: isoOf(sheet.submittedAtMs),
     earlier: sheet.earlier.map(({ operation, currency, amountMinor }) => ({

@@ -77,7 +77,14 @@ test('an approver reads everything that the approval is of, types the total, and
   const ann = await signedIn('ann', ['approver'])
   expect((await get('/', ann)).body).toContain(') waits for 1 approval: 2 refunds.')
   const page = await get(at(), ann)
-  for (const shown of ['Approve 2 refunds<', 'clerk@desk', 'Type the total in EUR', fieldIn(page, 'digest')])
+  for (const shown of [
+    'Yours. Account ann: made 2',
+    'signed in from 127.0.0.1',
+    'Approve 2 refunds<',
+    'clerk@desk',
+    'Type the total in EUR',
+    fieldIn(page, 'digest'),
+  ])
     expect(page.body).toContain(shown)
   const form = await formOf(ann)
   const refused = await post(`${at()}/approve`, { ...form, total: '21,00' }, ann)

@@ -14,7 +14,7 @@ const SHEET: ApprovalSheet = {
   ...{ fileSha256: 'aa'.repeat(32), runKey: null, fingerprint: '' as ApprovalSheet['fingerprint'], rows: 2 },
   totals: [{ operation: 'REFUND', currency: EUR, state: 'READY', count: 2, amountMinor: 900n }],
   ...{ canaryRows: null, maxDeclinedPercent: null, lookalikesAllowed: 0, submittedBy: 'ann@desk', submittedAtMs: 0 },
-  ...{ rowsDigest: 'bb'.repeat(32), digest: 'cc'.repeat(32), largest: [], keys: [], earlier: [] },
+  ...{ rowsDigest: 'bb'.repeat(32), digest: 'cc'.repeat(32), largest: [], keys: [], accounts: [], earlier: [] },
 }
 const told = (over: Partial<ApprovalSheet>) => sheetLines({ ...SHEET, ...over }, interpretationText).join('\n')
 

@@ -5,6 +5,7 @@ import type { ApprovalSheet } from '../../domain/approval.ts'
 import type { BatchView } from '../../domain/batch.ts'
 import { countIn } from '../../domain/batch-status.ts'
 import type { BatchId } from '../../domain/ids.ts'
+import { accountWords } from '../../domain/person.ts'
 import type { Unfitness } from '../../ports/ledger/approvals.ts'
 import { approvalsText, meaningText, sheetLines, unfitText, withoutTotals } from '../../present/approval.ts'
 import { askedText, countedText } from '../../present/asked.ts'
@@ -76,7 +77,8 @@ export async function decidingOn(
   const unfit = may('approve') ? await door.ledger.unfitness({ batchId, actor, nowMs: door.app.clock.nowMs() }) : null
   const typesTotals = may('approve') && unfit === null
   const sheet = typesTotals ? withoutTotals(whole) : whole
-  const lines = sheetLines(sheet, readingText).map((line) => html`${line}\n`)
+  const own = typesTotals ? [`Yours. ${accountWords(visitorOf(request).person)}`] : []
+  const lines = [...sheetLines(sheet, readingText), ...own].map((line) => html`${line}\n`)
   const forms = may('approve')
     ? formsOf(request, door, whole, unfit)
     : note('plain', html`Your roles do not let you decide on it: that takes an approver.`)

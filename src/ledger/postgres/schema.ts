@@ -421,6 +421,7 @@ const TABLES = `
     waiting TEXT COLLATE "C" NOT NULL,
     makers TEXT COLLATE "C" NOT NULL,
     confirmed_by TEXT COLLATE "C",
+    signed_in TEXT COLLATE "C" NOT NULL,
     password TEXT COLLATE "C",
     created_at BIGINT NOT NULL,
     created_by TEXT COLLATE "C" NOT NULL,

@@ -368,6 +368,7 @@ export const SCHEMA = `
     waiting TEXT NOT NULL, -- JSON: those that a second person has not confirmed yet
     makers TEXT NOT NULL, -- JSON: identities of whoever made the account, or gave a link to it
     confirmed_by TEXT, -- the second person, in words
+    signed_in TEXT NOT NULL, -- JSON: from which addresses and when, the latest
     password TEXT, -- digest by argon2id, with its parameters; null: none was chosen
     created_at INTEGER NOT NULL,
     created_by TEXT NOT NULL,

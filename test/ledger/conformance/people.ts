@@ -300,6 +300,13 @@ export function describePeople(): void {
       expect(await confirm('app', CLERK)).toBe('confirmed')
       await expect(approved('app', at('sub'))).resolves.toBeUndefined()
       expect((await ledger.personNamed('app'))?.person.confirmedBy).toContain('clerk@desk')
+      const [act] = (await listOf(ledger.log(null))).filter(({ what }) => what === 'approve')
+      await ledger.gatherEvents(NOW + 1)
+      const { facts } = await ledger.events({ move: 0, event: 0 }, await ledger.eventsEnd(), 'all')
+      expect(facts.find(({ type }) => type === 'batch.approved')?.said.accounts).toBe(act?.details?.accounts)
+      expect(act?.details?.accounts).toMatch(
+        /^Account app: made \S+ by person ada .*, confirmed by clerk@desk, .*; Account sub: made .* by nobody/,
+      )
     })
 
     test('also where somebody between made them', async () => {

@@ -5,7 +5,7 @@ import { type ApprovalPolicy, type Unfit, unfitToApprove } from '../../../domain
 import type { Hold } from '../../../domain/batch.ts'
 import { Fault } from '../../../domain/fault.ts'
 import type { BatchId } from '../../../domain/ids.ts'
-import { approvesFromMs, unfitPerson } from '../../../domain/person.ts'
+import { accountWords, approvesFromMs, unfitPerson } from '../../../domain/person.ts'
 import { mayBeOne } from '../../../domain/second-person.ts'
 import type { ApprovalLedger, Decision, Unfitness } from '../../../ports/ledger/approvals.ts'
 import { changedRecordFault, closedFault, otherBatchFault, unfitFault } from '../../rules/approving.ts'
@@ -17,7 +17,7 @@ import { cancelRows } from '../work/cancelling.ts'
 import type { Looks } from '../work/looks.ts'
 import { adoptPolicy, agreeOnPolicy } from './adopting.ts'
 import { policyInForce } from './policy.ts'
-import { approversOf, isAsRecorded, keysOf, sheetOf, shownOf } from './sheet.ts'
+import { accountsOf, approversOf, isAsRecorded, keysOf, sheetOf, shownOf } from './sheet.ts'
 import { expireApprovals, isAnyOver } from './waiting.ts'
 
 /** Of an older state that was put back nobody knows what was sent since: before a decision, the ledger is looked at. */
@@ -97,7 +97,10 @@ function* approve(ledgerId: string, { batchId, digest, reason, actor, nowMs }: D
   })
   if (approved.length !== 1) return unfitFault(batchId, 'an-approver-already', actor)
   yield* change(COUNT, { batchId })
-  const details = { digest, approvals: batch.given + 1, needed: batch.needed }
+  const first = toActor(batch.parts)
+  const accounts = yield* accountsOf([...(first === null ? [] : [identityOf(first)]), identityOf(actor)])
+  const behind = accounts.length === 0 ? {} : { accounts: accounts.map(accountWords).join('; ') }
+  const details = { digest, approvals: batch.given + 1, needed: batch.needed, ...behind }
   yield* recordAct({ what: 'approve', atMs: nowMs, actor, batchId, accountId: batch.accountId, reason, details })
   return null
 }

@@ -5,6 +5,8 @@ import type { ApprovalSheet, KeyOfBatch } from '../../../domain/approval.ts'
 import type { BatchTotal } from '../../../domain/batch.ts'
 import type { BatchId } from '../../../domain/ids.ts'
 import type { Currency } from '../../../domain/money.ts'
+import type { AccountOf } from '../../../domain/person.ts'
+import { allPeople } from '../doors/people.ts'
 import type { Engine } from '../engine.ts'
 import { addToDigest, beginDigest, type Recorded } from '../record/recorded.ts'
 import { all, allExact, one, type Script } from '../script.ts'
@@ -57,7 +59,7 @@ export function* approversOf(batchId: BatchId): Script<Approver[]> {
 }
 
 /** What the digest is over. */
-export type Shown = Omit<ApprovalSheet, 'largest' | 'keys' | 'earlier'>
+export type Shown = Omit<ApprovalSheet, 'largest' | 'keys' | 'accounts' | 'earlier'>
 
 /** null: there is no such batch, or it needs no approval. */
 export function* shownOf(ledgerId: string, batchId: BatchId): Script<Shown | null> {
@@ -125,6 +127,16 @@ export function* keysOf(batchId: BatchId): Script<KeyOfBatch[]> {
   return found.map((key) => ({ ...key, makers: JSON.parse(key.makers) as string[] }))
 }
 
+/** Of those of these identities that are people. */
+export function* accountsOf(identities: readonly string[]): Script<AccountOf[]> {
+  const people = yield* allPeople()
+  return people
+    .filter(({ id }) => identities.includes(`person:${id}`))
+    .map(({ name, createdAtMs, createdBy, confirmedBy, signedIn }) => ({
+      ...{ name, createdAtMs, createdBy, confirmedBy, signedIn },
+    }))
+}
+
 type Largest = ApprovalSheet['largest'][number]
 
 /** With what helps to judge it. */
@@ -140,7 +152,9 @@ export function* sheetOf(ledgerId: string, batchId: BatchId): Script<ApprovalShe
   )
   const largest: Largest[] = found.map(({ rowNo, ...row }) => ({ ...row, rowNo: Number(rowNo) }))
   const earlier = yield* earlierSums(batchId, batch.submitter, batch.account_id, batch.created_at)
-  return { ...shown, largest, keys: yield* keysOf(batchId), earlier }
+  const approvers = (yield* approversOf(batchId)).map(({ identity }) => identity)
+  const accounts = yield* accountsOf([batch.submitter, ...approvers])
+  return { ...shown, largest, keys: yield* keysOf(batchId), accounts, earlier }
 }
 
 const ROWS_AT_ONCE = 5_000

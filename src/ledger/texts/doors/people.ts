@@ -10,6 +10,7 @@ import {
   type GrantName,
   movesMoney,
   type Person,
+  type SignedIn,
 } from '../../../domain/person.ts'
 import { confirmersOf, given, isConfirmed, mayConfirm } from '../../../domain/second-person.ts'
 import type { Confirmed, Invitation, Joining, NewPerson, PeopleLedger } from '../../../ports/ledger/people.ts'
@@ -55,25 +56,27 @@ export function peopleOn(engine: Engine): Parts {
   }
 }
 
-interface PersonColumns extends Omit<Person, 'grants' | 'waiting' | 'makers' | 'joined'> {
+interface PersonColumns extends Omit<Person, 'grants' | 'waiting' | 'makers' | 'signedIn' | 'joined'> {
   readonly grants: string
   readonly waiting: string
   readonly makers: string
+  readonly signedIn: string
   readonly password: string | null
 }
 
 export const PERSON = `
-    SELECT id, name, grants, waiting, makers, confirmed_by AS "confirmedBy", password, created_at AS "createdAtMs", created_by AS "createdBy",
+    SELECT id, name, grants, waiting, makers, confirmed_by AS "confirmedBy", signed_in AS "signedIn", password, created_at AS "createdAtMs", created_by AS "createdBy",
       revoked_at AS "revokedAtMs", issuer FROM person`
 const NAMED = `${PERSON} WHERE name = :name`
 const PERSON_BY_ID = `${PERSON} WHERE id = :id`
 
-export function personOf({ grants, waiting, makers, password, ...person }: PersonColumns): Person {
+export function personOf({ grants, waiting, makers, signedIn, password, ...person }: PersonColumns): Person {
   return {
     ...person,
     grants: JSON.parse(grants) as Grant[],
     waiting: JSON.parse(waiting) as Grant[],
     makers: JSON.parse(makers) as string[],
+    signedIn: JSON.parse(signedIn) as SignedIn[],
     joined: password !== null || person.issuer !== null,
   }
 }
@@ -90,8 +93,8 @@ export function* personById(id: string): Script<Person | null> {
 }
 
 const ADD = `
-    INSERT INTO person (id, name, grants, waiting, makers, created_at, created_by)
-    VALUES (:id, :name, :grants, :waiting, :makers, :nowMs, :by)`
+    INSERT INTO person (id, name, grants, waiting, makers, signed_in, created_at, created_by)
+    VALUES (:id, :name, :grants, :waiting, :makers, '[]', :nowMs, :by)`
 
 function* addPerson(person: NewPerson, invitation: Invitation, actor: Actor, nowMs: number): Script<'added' | 'taken'> {
   assertTogether(person.grants)

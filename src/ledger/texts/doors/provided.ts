@@ -62,8 +62,8 @@ function actorOf({ issuer, providerName, address }: Provided): DoorActor {
 }
 
 const ADD = `
-    INSERT INTO person (id, name, grants, waiting, makers, created_at, created_by, issuer, subject)
-    VALUES (:id, :name, :grants, '[]', '[]', :nowMs, :by, :issuer, :subject)`
+    INSERT INTO person (id, name, grants, waiting, makers, signed_in, created_at, created_by, issuer, subject)
+    VALUES (:id, :name, :grants, '[]', '[]', '[]', :nowMs, :by, :issuer, :subject)`
 
 function* addProvided(provided: Provided): Script<Person> {
   const { newId: id, issuer, subject, nowMs } = provided

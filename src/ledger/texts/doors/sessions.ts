@@ -11,6 +11,7 @@ import {
   SESSION_IDLE_MS,
   SESSION_LIVES_MS,
   type Session,
+  signedInFrom,
   toldOfFailures,
 } from '../../../domain/person.ts'
 import type { NewSession, PeopleLedger, RefusedSignIn, SignInTry } from '../../../ports/ledger/people.ts'
@@ -108,6 +109,7 @@ const SEEN = 'UPDATE session SET seen_at = :nowMs WHERE sha256 = :sha256 AND see
 const OPEN = `
     INSERT INTO session (sha256, id, person_id, started_at, seen_at, proved_at, address)
     VALUES (:sha256, :id, :personId, :nowMs, :nowMs, :provedAtMs, :address)`
+const SIGNED_IN = 'UPDATE person SET signed_in = :signedIn WHERE id = :personId'
 const OVER = 'DELETE FROM session WHERE seen_at <= :idle OR started_at <= :old'
 
 function* openSession(
@@ -134,10 +136,15 @@ export interface Opening extends Omit<NewSession, 'passwordHash'> {
 }
 
 /** For somebody who was recognised. */
-export function* openFor({ name }: Pick<Person, 'name'>, opening: Opening, by: ActDetails = {}): Script<Session> {
+export function* openFor(
+  { name, signedIn }: Pick<Person, 'name' | 'signedIn'>,
+  opening: Opening,
+  by: ActDetails = {},
+): Script<Session> {
   const { sha256, id, personId, address, nowMs, provedAtMs } = opening
   yield* change(OVER, { idle: nowMs - SESSION_IDLE_MS, old: nowMs - SESSION_LIVES_MS })
   yield* change(OPEN, { sha256, id, personId, address, nowMs, provedAtMs })
+  yield* change(SIGNED_IN, { personId, signedIn: JSON.stringify(signedInFrom(signedIn, address, nowMs)) })
   const actor = { kind: 'person', id: personId, name, address } as const
   yield* recordAct({ what: 'sign-in', atMs: nowMs, actor, details: { session: id, ...by } })
   return (yield* one<Session>(BY_SHA256, { sha256 }))!

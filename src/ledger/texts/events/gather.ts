@@ -154,14 +154,17 @@ interface Act {
 
 /** Who acted is in the log. */
 function actEvents({ what, atMs, batchId, accountId, reason, details, actorId }: Act): NewEvent[] {
-  const said = details === null ? {} : (JSON.parse(details) as { needed?: number; approvals?: number })
+  const said =
+    details === null ? {} : (JSON.parse(details) as { needed?: number; approvals?: number; accounts?: string })
   const type = typeOfAct(what, batchId !== null, (said.approvals ?? 0) >= (said.needed ?? 0))
   if (type === null) return []
-  const { needed } = said
+  const { needed, accounts } = said
   const content = {
     ...(reason !== null && { reason }),
     by: actorId === null ? 'machine' : 'person',
     ...(needed !== undefined && { approvals_needed: needed }),
+    // By whom they were made and from where they are used: the one thing by which a second look finds two people who are one.
+    ...(accounts !== undefined && { accounts }),
     ...holdContent(type),
   }
   return [{ type, atMs, batchId, accountId, said: content }]
