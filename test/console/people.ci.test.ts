@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { STEP_UP_MS } from '../../src/domain/person.ts'
 import { toJsonLogEntry } from '../../src/present/history.ts'
 import { CLERK, headerOf, listOf, personAt, refund, submit, work } from '../fixtures/ledgers.ts'
-import { openPages, type PagesServed, type Visiting } from '../fixtures/pages.ts'
+import { FOUR_EYES, formsIn, openPages, type PagesServed, type Visiting } from '../fixtures/pages.ts'
 import { soon } from '../fixtures/soon.ts'
 
 let served: PagesServed
@@ -46,6 +46,29 @@ test('roles change and people are revoked with a reason, and their sessions end'
   expect((await max.get('/people/ann')).body).toContain('Can no longer sign in')
   const acts = (await listOf(served.ledger.log(null))).map(({ what, reason }) => [what, reason])
   expect(acts).toContainEqual(['revoke-person', 'left'])
+})
+
+test('a link is made once, however often its form is sent', async () => {
+  await served.as('ann', ['viewer'])
+  const found = formsIn((await max.get('/people/ann')).body).find(({ action }) => action.endsWith('/link'))
+  const send = () => max.post('/people/ann/link', found?.fields ?? {})
+  const made = await send()
+  const link = /\/join\/[\w-]+/.exec(made.body)?.[0] ?? 'none'
+  expect([made.statusCode, (await send()).statusCode]).toEqual([200, 409])
+  expect((await max.get(link)).body).toContain('ann')
+})
+
+test('roles that wait for a second person are ticked, and who can confirm is said', async () => {
+  await served.ledger.adoptPolicy(FOUR_EYES, 'test', CLERK, Date.now())
+  await max.send('/people', '/people', { name: 'sue', 'role-submitter': 'on' })
+  const { body } = await max.get('/people/sue')
+  expect(body).toContain('name="role-submitter" checked')
+  expect(body).toContain('tranche people confirm sue')
+  expect((await max.get('/')).body).toContain('A second person confirms')
+  expect(formsIn(body).some(({ action }) => action.endsWith('/confirm'))).toBe(false)
+  const eve = await served.as('eve', ['admin'], personAt('root'))
+  expect((await eve.send('/people/sue', '/confirm')).statusCode).toBe(303)
+  expect((await served.ledger.personNamed('sue'))?.person).toMatchObject({ grants: [{}], waiting: [] })
 })
 
 test('the page says that one person alone can pay, until two could', async () => {

@@ -60,7 +60,13 @@ export function addPeople(pages: Pages, door: ConsoleDoor): void {
   pages.post<OfPerson>('/people/:person/link', { config: { page: 'linkPerson' } }, async (request, reply) => {
     const { name } = await personOf(request.params.person)
     const { secret, invitation } = newInvitation(app.clock.nowMs())
-    assertSet(name, await ledger.invite(name, invitation, visitorOf(request).actor, app.clock.nowMs()))
+    const { isNow } = await actElsewhereOnce(door, request, async () => {
+      assertSet(name, await ledger.invite(name, invitation, visitorOf(request).actor, app.clock.nowMs()))
+      return {}
+    })
+    // The link that was made then is not ended by a form that is sent twice, and is kept nowhere.
+    if (!isNow)
+      throw new PageError(409, `You sent this form before: the link for ${name} was shown then. Nothing was changed.`)
     return showScreen(door, request, reply, {
       title: `A new link for ${name}`,
       main: linkShown(request, name, secret),
@@ -68,8 +74,9 @@ export function addPeople(pages: Pages, door: ConsoleDoor): void {
     })
   })
   pages.post<OfPerson>('/people/:person/roles', { config: { page: 'setRoles' } }, async (request, reply) => {
-    const { name, grants } = await personOf(request.params.person)
-    if (fieldsOf(request).shown !== shownIn(grants))
+    const person = await personOf(request.params.person)
+    const { name } = person
+    if (fieldsOf(request).shown !== shownIn(person))
       throw new PageError(
         409,
         `The roles of ${name} have changed since you opened the page. Nothing was changed: open it again.`,
@@ -160,9 +167,14 @@ function assertSet(name: string, how: string): void {
     throw new PageError(422, `${name} can no longer sign in. Nothing was changed. Add another person.`)
 }
 
+/** Those that wait too: whoever changes the roles sees them ticked. */
+function rolesOf({ grants, waiting }: Person): readonly GrantName[] {
+  return [...grants, ...waiting].map(({ name }) => name)
+}
+
 /** As the form says which roles it changes. */
-function shownIn(grants: Person['grants']): string {
-  return grants.map(({ name }) => name).join(' ')
+function shownIn(person: Person): string {
+  return rolesOf(person).join(' ')
 }
 
 function rolesTicked(fields: Fields): readonly GrantName[] {
@@ -224,10 +236,10 @@ function onePerson(request: FastifyRequest, door: ConsoleDoor, person: Person): 
 
 function changes(request: FastifyRequest, door: ConsoleDoor, person: Person, path: string): Html {
   const typed = typedIn(request, `${path}/roles`)
-  const had = person.grants.map(({ name }) => name)
+  const had = rolesOf(person)
   const roles = form(request, door, {
     action: `${path}/roles`,
-    fields: html`<input type="hidden" name="shown" value="${shownIn(person.grants)}">${roleFields(typed.shown === shownIn(person.grants) ? rolesTicked(typed) : had)}${reasonField('It is kept in the audit.', typed)}<p>Open sessions of ${person.name} end. A new approver can approve after 24 hours, and never what you handed in.</p>`,
+    fields: html`<input type="hidden" name="shown" value="${shownIn(person)}">${roleFields(typed.shown === shownIn(person) ? rolesTicked(typed) : had)}${reasonField('It is kept in the audit.', typed)}<p>Open sessions of ${person.name} end. A new approver can approve after 24 hours, and never what you handed in.</p>`,
     button: 'Set these roles',
   })
   const link = form(request, door, {
