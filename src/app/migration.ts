@@ -59,10 +59,10 @@ export async function lookAhead(app: App, server: LedgerServer): Promise<Ahead> 
   const { whereMoved } = await import('../ledger/sqlite/copies/moving.ts')
   const { lookAtTarget } = await import('../ledger/postgres/copies/arriving.ts')
   await assertFile(app)
-  await assertDirect(server)
   const moved = whereMoved(app.paths.ledger)
   const ledger = await openFileLedger(app)
   try {
+    await assertDirect(server)
     const moving = { ledgerId: ledger.ledgerId, token: moved?.token ?? null }
     const target = await atServer(app, server, (session) => lookAtTarget(session, server.schema, moving))
     const batches = await ledger.batches()

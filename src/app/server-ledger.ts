@@ -73,18 +73,18 @@ export function directAddressOf({ directUrl, schema, tls }: LedgerServer): Addre
 /** What needs a connection of its own must find one, and neither another ledger there nor none. */
 export async function assertDirect(server: LedgerServer): Promise<void> {
   const direct = directAddressOf(server)
-  const [{ assertOwnConnection }, { openSession }] = await Promise.all([
+  const [{ assertOwnConnection }, { connected }] = await Promise.all([
     import('../ledger/postgres/pooled.ts'),
-    import('../ledger/postgres/session.ts'),
+    import('../ledger/postgres/open.ts'),
   ])
-  if (direct === null) return assertOwnConnection(() => openSession(addressOf(server)), 'ledger')
+  if (direct === null) return assertOwnConnection(() => connected(addressOf(server)), 'ledger')
   const { inspectServer } = await import('../ledger/postgres/inspect.ts')
   const { where } = await inspectServer(addressOf(server), server.failover)
   const seen = await inspectServer(direct, server.failover).catch((error: unknown) => {
     throw new Fault('config', `TRANCHE_POSTGRES_DIRECT_URL cannot be used: ${messageOf(error)}`, { cause: error })
   })
   if (seen.where !== where) throw (await import('../ledger/postgres/direct.ts')).elsewhereFault()
-  await assertOwnConnection(() => openSession(direct), 'direct')
+  await assertOwnConnection(() => connected(direct), 'direct')
 }
 
 // ───────────────────────────────────────────────────────────── Places

@@ -84,7 +84,7 @@ test('a service hands in over HTTP, and the worker beside the server sends it, o
   const { key } = await keyFor('instructions:write,instructions:read')
   const client = new TrancheClient({ url, key })
   expect(await client.submit(refund(1))).toMatchObject({ status: 'accepted', row: 1 })
-  expect(await client.submit(refund(1))).toMatchObject({ status: 'accepted', row: 1 })
+  expect(await client.submit(refund(1))).toMatchObject({ status: 'duplicate', row: 1 })
   await until('it is executed', () => recordedIn(office)[0]?.state === 'APPROVED', running)
   expect(await client.submit(refund(1))).toMatchObject({ state: 'APPROVED' })
   expect(office.sandbox.log()).toHaveLength(1)

@@ -90,7 +90,8 @@ export async function serverLedgerExists(address: Address): Promise<boolean> {
   }
 }
 
-async function connected(address: Address): Promise<Session> {
+/** Faults where the server cannot be reached. */
+export async function connected(address: Address): Promise<Session> {
   try {
     return await openSession(address)
   } catch (error) {
