@@ -3,6 +3,7 @@
 import { argon2, createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
 import type { DoorActor } from '../domain/actor.ts'
+import { isEasyPassword } from '../domain/easy-password.ts'
 import { Fault } from '../domain/fault.ts'
 import { FIRST_LINK_LIVES_MS, INVITATION_LIVES_MS, type Person, type Session } from '../domain/person.ts'
 import type { PeopleLedger } from '../ports/ledger/people.ts'
@@ -15,16 +16,12 @@ const AT_ONCE = 2
 const PASSWORD_SHORTEST = 12
 const PASSWORD_LONGEST = 200
 
-/** Those that are tried first, in parts: whatever holds nothing else is refused. */
-const COMMON =
-  /^(?:password|passwort|passw0rd|qwerty|qwertz|azerty|letmein|welcome|admin|tranche|iloveyou|\d|[^a-z0-9])+$/i
-
 /** In words; null: it may be taken. */
 export function passwordFault(password: string, name: string): string | null {
   const length = [...password].length
   if (length < PASSWORD_SHORTEST) return `Choose a password of at least ${PASSWORD_SHORTEST} characters.`
   if (length > PASSWORD_LONGEST) return `Choose a password of at most ${PASSWORD_LONGEST} characters.`
-  const isEasy = COMMON.test(password) || new Set(password).size < 5 || password.toLowerCase().includes(name)
+  const isEasy = isEasyPassword(password) || password.toLowerCase().includes(name)
   return isEasy ? 'That password is among the first that others try. Choose another.' : null
 }
 

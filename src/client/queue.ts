@@ -40,7 +40,7 @@ export function openQueueTransport(options: QueueOptions): Transport {
       schema_version: 1,
       ...(environment !== undefined && { environment }),
       ...content,
-      ...(replyTo !== null && { reply_to: replyTo }),
+      ...(replyTo !== null && name !== 'cancel' && { reply_to: replyTo }),
     }
     const until = Date.now() + withinMs
     // BullMQ counts in Redis: were this job lost with the count, another service's would get its number, and ours that one's answer.

@@ -151,6 +151,17 @@ export interface RefusalsAsked {
   readonly most: number
 }
 
+/** It was recorded when it came first. Whatever is wrong with reading it now, it must not be told as refused. */
+export class NotReadAgain extends Fault {
+  constructor(reasons: readonly string[]) {
+    super(
+      'unavailable',
+      `A message that was recorded cannot be looked up by it again (${reasons.join('; ')}). Its job waits; its row is sent all the same. Put the configuration back as it was when it was recorded.`,
+    )
+    this.name = 'NotReadAgain'
+  }
+}
+
 /** The merchant of a message is not configured here, and the ledger knows it: another worker may take it, and so may this one once it is told of it. */
 export class KnownElsewhere extends Fault {
   readonly merchant: string

@@ -20,11 +20,15 @@ export function readUnder(text: string, sign: DecimalSign): string | null {
   return match[3] === undefined ? whole : `${whole}.${match[3]}`
 }
 
+/** Of what a person types as a total. */
+const LONGEST = 200
+
 /**
  * A total as a person writes it, with or without its currency before or behind it, under whichever sign it has no more decimals
  * than the currency. `1.234` is one number in EUR, and two in KWD.
  */
 export function parseWrittenTotal(text: string, expected: Currency): Money | 'unread' | 'ambiguous' {
+  if (text.length > LONGEST) return 'unread'
   const [, before, amount = '', behind] = /^([a-z]{3})?\s*(.*?)\s*([a-z]{3})?$/i.exec(text.trim()) ?? []
   if (before !== undefined && behind !== undefined) return 'unread'
   const named = before ?? behind

@@ -8,12 +8,12 @@ const FORBIDDEN_4 = [
   ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24'],
   ...['192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24'],
   ...['224.0.0.0/4', '240.0.0.0/4'],
+  '168.63.129.16/32', // of Azure: it configures virtual machines, and looks like any other
 ]
-/** Also what holds an address of the fourth version in itself: mapped, compatible, translated, 6to4, Teredo. */
-const FORBIDDEN_6 = [
-  ...['::/96', '::ffff:0:0/96', '64:ff9b::/96', '64:ff9b:1::/48', '100::/64', '2001::/32', '2001:db8::/32'],
-  ...['2002::/16', '3fff::/20', 'fc00::/7', 'fe80::/10', 'fec0::/10', 'ff00::/8'],
-]
+/** All that IANA has given out. Whatever holds an address of the fourth version in itself, but 6to4 and Teredo, lies outside. */
+const ALLOWED_6 = ['2000::/3']
+/** Of it: protocols (Teredo, benchmarks, ORCHID), documentation, 6to4. */
+const FORBIDDEN_6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']
 
 function blockList(ranges: readonly string[], family: 'ipv4' | 'ipv6'): BlockList {
   const list = new BlockList()
@@ -24,14 +24,18 @@ function blockList(ranges: readonly string[], family: 'ipv4' | 'ipv6'): BlockLis
   return list
 }
 
-const LISTS = { ipv4: blockList(FORBIDDEN_4, 'ipv4'), ipv6: blockList(FORBIDDEN_6, 'ipv6') }
+const LISTS = {
+  forbidden4: blockList(FORBIDDEN_4, 'ipv4'),
+  allowed6: blockList(ALLOWED_6, 'ipv6'),
+  forbidden6: blockList(FORBIDDEN_6, 'ipv6'),
+}
 
 /** Of a literal address, with nothing around it. What is none is forbidden too. */
 export function isForbidden(address: string): boolean {
   const plain = address.replace(/%.*$/, '') // the zone of a link
   const version = isIP(plain)
-  if (version === 4) return LISTS.ipv4.check(plain, 'ipv4')
-  return version === 6 ? LISTS.ipv6.check(plain, 'ipv6') : true
+  if (version === 4) return LISTS.forbidden4.check(plain, 'ipv4')
+  return version !== 6 || !LISTS.allowed6.check(plain, 'ipv6') || LISTS.forbidden6.check(plain, 'ipv6')
 }
 
 export type UrlFault = 'not-a-url' | 'not-https' | 'has-user' | 'forbidden-address'

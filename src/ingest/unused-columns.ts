@@ -9,7 +9,8 @@ import {
   parseOperation,
   type RuledField,
 } from '../domain/instruction.ts'
-import { type StructuralFault, shown } from '../domain/problem.ts'
+import { refuse, type StructuralFault, shown } from '../domain/problem.ts'
+import { words } from '../domain/words.ts'
 import { plainName } from './columns.ts'
 import { unquoted } from './csv/quotes.ts'
 import type { CsvRecord } from './csv/records.ts'
@@ -87,12 +88,22 @@ export class GuessedType {
     if (place === null || this.#values.size === 0) return null
     const bothWays = this.#sides.decide()
     if (bothWays !== null) return bothWays
-    // More than one kind of row, and the words do not tell which are meant; what is no word of money tells kinds of something else.
-    if (this.#values.size > 1 && ![...this.#values].every(isOfOther)) return null
     const { transaction_type: _, ...fields } = this.#header.fields
     const name = this.#header.written[place] as string
     const values = [...this.#values].slice(0, VALUES_NAMED).map((value) => `"${shown(value)}"`)
     const more = this.#values.size > VALUES_NAMED ? ' and others' : ''
+    if (this.#values.size > 1) {
+      // More than one kind of row. What is no word of money may tell kinds of something else, and only a person knows of what.
+      if (![...this.#values].every(isOfOther)) return null
+      const ignored = { set: 'map', column: shown(name.trim()), field: 'ignore' } as const
+      return refuse(
+        {
+          problem: `the column "${shown(name.trim())}" tells kinds of rows apart (${values.join(', ')}${more}), and none is an operation`,
+          remedy: words`leave only the rows in the file that are meant; if the kinds are of something else, add ${ignored}`,
+        },
+        { column: name },
+      )
+    }
     return {
       header: {
         ...this.#header,

@@ -9,6 +9,7 @@ import {
   type Addressees,
   KnownElsewhere,
   type MessageResult,
+  NotReadAgain,
   OUTCOME_QUEUE,
   type ParsedBatch,
   type ParsedCancel,
@@ -103,6 +104,7 @@ export async function takeMessage(handed: ReceivedMessage, parts: MessageParts):
     taken = { kind: 'refused', reasons: [reason], withheld }
   }
   if (taken.kind !== 'refused') return taken
+  if (handed.isAwaited === true) throw new NotReadAgain(taken.reasons)
   const refusal = { ...kept(taken.withheld), reasons: taken.reasons.map(visible), nowMs: clock.nowMs() }
   const { looksLike } = taken
   const reasons = await ledger.recordRefusal(refusal)
@@ -215,7 +217,7 @@ async function tryToCancel(
     if (!(error instanceof Fault && error.code === 'usage')) throw error
     return { kind: 'refused', reasons: [`reference: ${error.message}`], withheld: null }
   }
-  const unknown = `reference: merchant ${merchant} has no such instruction in this ledger; one that still waits in the queue is cancelled once it is recorded`
+  const unknown = `reference: merchant ${merchant} has no such instruction in this ledger; nothing is cancelled. If it still waits in the queue, hand the cancellation in again once it is recorded`
   return { kind: 'refused', reasons: [unknown], withheld: null }
 }
 

@@ -8,6 +8,7 @@ import {
   completionOf,
   KnownElsewhere,
   type MessageResult,
+  NotReadAgain,
   type ReceivedMessage,
   type RefusedMessage,
   toLooksLike,
@@ -318,6 +319,10 @@ async function takeJob(
       const waitedMs = Date.now() - queuedAtMs(job)
       elsewhere.waits(error, waitedMs)
       return await putBack(error.message, Math.min(AFTER_TROUBLE_MS, laterOf(waitedMs)))
+    }
+    if (error instanceof NotReadAgain) {
+      log.warn({ job: job.id }, error.message)
+      return await putBack(error.message, AFTER_TROUBLE_MS)
     }
     if (job.name === 'batch' && error instanceof Fault && MERELY_LATER.has(error.code))
       return putBack('another submit is in its way', LATER_MS, error)

@@ -70,6 +70,12 @@ test('an instruction that was not sent yet is cancelled by its reference', async
   await client.cancel('R-1', 'the customer left')
   expect(recordedIn(office)[0]).toMatchObject({ state: 'CANCELLED' })
   expect(await why(client.cancel('R-2', 'the customer left'))).toBeInstanceOf(RefusedError)
+  // A cancellation has no outcome of its own: a client that wants those of its instructions cancels like any other.
+  const other = new TrancheClient({ redis: { path: redis.path }, outcomes: 'shop' })
+  await other.submit(refund(3, { execute_at: later }))
+  await other.cancel('R-3', 'the customer left')
+  await other.close()
+  expect(recordedIn(office)[1]).toMatchObject({ state: 'CANCELLED' })
 })
 
 test('a refusal has its reasons one by one, and is never unsure', async () => {

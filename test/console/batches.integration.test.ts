@@ -16,7 +16,7 @@ let served: Served
 let server: Server
 let batch: BatchId
 let laterMs: number
-const PASSWORD = 'correct horse battery'
+const PASSWORD = 'quiet harbour ladder'
 const HOSTILE = '<script>alert(1)</script>"\'&\u202evsc.\u200b'
 
 beforeEach(async () => {

@@ -19,7 +19,7 @@ import { addPersonOfOld } from '../fixtures/people.ts'
 import { openServed, type Served } from '../fixtures/served.ts'
 import { soon } from '../fixtures/soon.ts'
 
-const PASSWORD = 'correct horse battery'
+const PASSWORD = 'quiet harbour ladder'
 const HOSTILE = '<script>alert(1)</script>"\'&\u202evsc.\u200b'
 const MIB = 1024 * 1024
 const HOST = { host: '127.0.0.1' }

@@ -13,7 +13,7 @@ import { openServed, type Served } from '../fixtures/served.ts'
 
 let served: Served
 let server: Server
-const PASSWORD = 'correct horse battery'
+const PASSWORD = 'quiet harbour ladder'
 const REFUSED = 'Not signed in.'
 
 beforeEach(async () => {

@@ -272,7 +272,7 @@ describe('tranche ingest', () => {
     const cookieOf = async (name: string, roles: string) => {
       const { url } = (await office.tranche('people', 'add', name, '--roles', roles, '--json')).last
       const headers = { 'sec-fetch-site': 'same-origin' }
-      const body = new URLSearchParams({ name, password: 'correct horse battery' })
+      const body = new URLSearchParams({ name, password: 'quiet harbour ladder' })
       await fetch(`${http.url}${new URL(url).pathname}`, { method: 'POST', headers, body, redirect: 'manual' })
       const signedIn = await fetch(`${http.url}/sign-in`, { method: 'POST', headers, body, redirect: 'manual' })
       return /tranche=([\w-]{43})/.exec(signedIn.headers.get('set-cookie') ?? '')?.[1] ?? ''

@@ -33,6 +33,8 @@ describe('the address of an endpoint', () => {
       'https://198.51.100.1/',
     ],
     ...['https://203.0.113.1/', 'https://224.0.0.1/', 'https://240.0.0.1/', 'https://255.255.255.255/'],
+    ...['https://[::ffff:0:7f00:1]/', 'https://[2001:2::1]/', 'https://[2001:10::1]/', 'https://[2001:20::1]/'],
+    ...['https://[5f00::1]/', 'https://[4000::1]/', 'https://[100:0:0:1::1]/', 'https://168.63.129.16/'],
     ...['https:127.0.0.1/', 'https:\\\\127.0.0.1\\', 'https://127.0.0.1:8443/', ' https://127.0.0.1/ '],
   ])('%s is in a network that is not asked', (url) => {
     expect(urlFault(url, false)).toBe('forbidden-address')
@@ -53,6 +55,8 @@ describe('the address of an endpoint', () => {
     ['https://shop.example:8443/hooks?x=1', null, null],
     ['https://8.8.8.8/', null, null],
     ['https://[2606:4700::1111]/', null, null],
+    ['https://[2a00:1450:4001:81b::200e]/', null, null],
+    ['https://[2001:4860:4860::8888]/', null, null],
   ])('%s: %s, where private ones are allowed %s', (url, fault, privately) => {
     expect([urlFault(url, false), urlFault(url, true)]).toEqual([fault, privately])
   })

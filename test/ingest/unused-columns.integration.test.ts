@@ -90,15 +90,23 @@ describe('a column called Type', () => {
     ])
   })
 
-  test('is another column where its words are of no money', async () => {
-    const { survey, rows } = await readWhole(fileOf(['Type'], ['Adult'], ['Child'], ['Adult']), REFUND)
-    expect(rows.map(({ instruction }) => instruction?.operation)).toEqual(['REFUND', 'REFUND', 'REFUND'])
-    expect(survey.warnings).toEqual([expect.stringContaining('"Type" holds no operation ("Adult", "Child")')])
+  test('is for a person to judge where its words are of no money: orders may stand beside returns', async () => {
+    for (const other of ['Child', 'Umtausch']) {
+      const file = fileOf(['Type'], ['Adult'], [other], ['Adult'])
+      const refusal = await refusalOf(file, REFUND)
+      expect(refusal.problem).toBe(
+        `the column "Type" tells kinds of rows apart ("Adult", "${other}"), and none is an operation`,
+      )
+      const { rows } = await readWhole(file, { ...REFUND, map: [{ column: 'Type', field: null }] })
+      expect(rows.map(({ instruction }) => instruction?.operation)).toEqual(['REFUND', 'REFUND', 'REFUND'])
+    }
     for (const other of ['Fee', 'Payout', 'Rücklastschrift', '2', '返品']) {
       const { rows: kept } = await readWhole(fileOf(['Type'], ['Adult'], [other]), REFUND)
       expect(kept[1]?.faults).toMatchObject([{ problem: 'is not an operation' }])
     }
-    expect((await refusalOf(fileOf(['Type'], ['approved'], ['rejected']), REFUND)).problem).toContain('decides which')
+    expect((await refusalOf(fileOf(['Type'], ['approved'], ['rejected']), REFUND)).problem).toContain(
+      'tells kinds of rows',
+    )
   })
 
   test('is the operation where one cell is, and the others are faults', async () => {

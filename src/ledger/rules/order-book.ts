@@ -97,12 +97,14 @@ export const NOTHING_DONE: Done = { captured: null, open: null, refunded: null, 
 
 export function judgeOrder(order: Order, row: OfOrder, rules: OrderRules): OrderVerdict {
   const { operation } = row
-  if (operation === 'CANCEL') return whyNotVoided(order, row) ?? besideMoney(order, row) ?? 'fits'
+  if (operation === 'CANCEL')
+    return whyNotVoided(order, row) ?? besideMoney(order, row) ?? besideWholeVoid(order) ?? 'fits'
   if (operation !== 'CAUTH' && operation !== 'REFUND') return 'fits'
   return (
     whyNotAfterVoid(order) ??
     (operation === 'CAUTH' ? whyNotCaptured(order, row, rules) : whyNotRefunded(order, row)) ??
     besideVoid(order) ??
+    besideTakenBack(order, row) ??
     refundedBefore(order, row) ??
     besideUnsure(order, operation) ??
     'fits'
@@ -250,6 +252,23 @@ function wrong(
 function besideVoid({ orderId, inFile: { voided } }: Order): OrderQuestion | null {
   if (voided === null) return null
   return asked('beside-void', voided.at, `order ${orderId} is voided by ${placeText(voided.at)}`)
+}
+
+/** A gateway may have voided what was captured, in place of what was not yet. */
+function besideTakenBack(order: Order, { operation, amountMinor }: OfOrder): OrderQuestion | null {
+  const { recorded, inFile, orderId } = order
+  const [paid, voided] = [paidOf(order), recorded.voided]
+  if (operation !== 'REFUND' || paid === null || voided === null) return null
+  const refunded = addUp(recorded.refunded, inFile.refunded)?.amountMinor ?? 0n
+  if (refunded + (amountMinor ?? 0n) + voided.amountMinor <= paid.amountMinor) return null
+  return asked('beside-void', voided.at, `of order ${orderId} ${sumText(voided)} was voided by ${placeText(voided.at)}`)
+}
+
+/** What is voided as a whole has nothing left to void. */
+function besideWholeVoid(order: Order): OrderQuestion | null {
+  const { voided } = order.recorded
+  if (voided === null || voidedOf(order) !== null) return null
+  return asked('beside-void', voided.at, `order ${order.orderId} is voided by ${placeText(voided.at)}`)
 }
 
 /** So may a void of what a recorded row waits to capture, or may have captured; of what that one leaves, it fits. */

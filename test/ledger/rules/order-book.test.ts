@@ -180,12 +180,24 @@ describe('a void', () => {
   test.each([
     ['of a part of an authorization leaves the rest to be captured', auth, 400n, 'CAUTH', 600n, 601n],
     ['of a part of a sale leaves the rest to be refunded', { sold: sum(1000n) }, 400n, 'REFUND', 600n, 601n],
-    ['of what is not captured takes nothing of what is', { ...auth, sold: sum(600n) }, 400n, 'REFUND', 600n, 601n],
     ['of a part can be followed by one of the rest', auth, 400n, 'CANCEL', 600n, 601n],
   ] as const)('%s', (_what, known, voided, operation, fits, tooMuch) => {
     const order = recorded({ voided: voids(voided) }, known)
     expect(judgeOrder(order, row(operation, fits), STRICT)).toBe('fits')
     expect(judgeOrder(order, row(operation, tooMuch), STRICT)).toMatchObject({ kind: 'wrong', column: 'amount' })
+  })
+
+  test('of what may be captured or not is asked about where a refund needs what it may have taken', () => {
+    const order = recorded({ voided: voids(400n) }, { ...auth, sold: sum(600n) })
+    expect(judgeOrder(order, row('REFUND', 200n), STRICT)).toBe('fits')
+    for (const amount of [201n, 600n])
+      expect(judgeOrder(order, row('REFUND', amount), STRICT)).toMatchObject({ kind: 'asked', why: 'beside-void' })
+    expect(judgeOrder(order, row('REFUND', 601n), STRICT)).toMatchObject({ kind: 'wrong', column: 'amount' })
+  })
+
+  test('of an order that is voided as a whole is asked about', () => {
+    const order = recorded({ voided: voids(null) }, auth)
+    expect(judgeOrder(order, row('CANCEL', null), STRICT)).toMatchObject({ kind: 'asked', why: 'beside-void' })
   })
 
   test.each([

@@ -244,7 +244,9 @@ function* confirmPerson(name: string, actor: Actor, nowMs: number): Script<Confi
   const others = confirmersOf(person, people)
   if (byOwner && others.length > 0) return { kind: 'others', names: others.map((one) => one.name) }
   if (!byOwner && !mayConfirm(identityOf(actor), person, people)) return { kind: 'same-hand' }
-  const now = person.waiting.map((grant) => ({ ...grant, atMs: nowMs }))
+  // What was given in the first hour waits as long as any other when it is confirmed later.
+  const first = yield* isFirstSetup(nowMs)
+  const now = person.waiting.map((grant) => ({ ...grant, atMs: nowMs, first: grant.first && first }))
   const grants = [...person.grants, ...now].toSorted((a, b) => (a.name < b.name ? -1 : 1))
   yield* change(CONFIRM, { id: person.id, grants: JSON.stringify(grants), by: byOf(actor) })
   yield* endRightsOf(person.id, nowMs)

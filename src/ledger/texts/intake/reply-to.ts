@@ -4,12 +4,15 @@ import type { BatchId } from '../../../domain/ids.ts'
 import { change, type Script } from '../script.ts'
 
 /** What becomes of a duplicate becomes of the row that it repeats. */
-const REPLY_TO = `
+const replyTo = (which: string) => `
     INSERT INTO reply_to (row_id, queue) SELECT coalesce(duplicate_of, id), :queue FROM instruction
-    WHERE batch_id = :batchId AND (:rowNo = 0 OR row_no = :rowNo)
+    WHERE batch_id = :batchId ${which}
     ON CONFLICT (row_id, queue) DO NOTHING`
+const OF_ROW = replyTo('AND row_no = :rowNo')
+const OF_BATCH = replyTo('AND TRUE')
 
-/** A service that hands in a known one again is told of what is still to come as well. `rowNo` 0: every row of the batch. */
-export function* keepReplyTo(batchId: BatchId, queue: string | null | undefined, rowNo = 0): Script<void> {
-  if (queue != null) yield* change(REPLY_TO, { queue, batchId, rowNo })
+/** A service that hands in a known one again is told of what is still to come as well. Without `rowNo`: of every row of the batch. */
+export function* keepReplyTo(batchId: BatchId, queue: string | null | undefined, rowNo?: number): Script<void> {
+  if (queue == null) return
+  yield* rowNo === undefined ? change(OF_BATCH, { queue, batchId }) : change(OF_ROW, { queue, batchId, rowNo })
 }
