@@ -104,9 +104,7 @@ describe('a column called Type', () => {
       const { rows: kept } = await readWhole(fileOf(['Type'], ['Adult'], [other]), REFUND)
       expect(kept[1]?.faults).toMatchObject([{ problem: 'is not an operation' }])
     }
-    expect((await refusalOf(fileOf(['Type'], ['approved'], ['rejected']), REFUND)).problem).toContain(
-      'tells kinds of rows',
-    )
+    expect((await refusalOf(fileOf(['Type'], ['approved'], ['rejected']), REFUND)).problem).toContain('decides which')
   })
 
   test('is the operation where one cell is, and the others are faults', async () => {
