@@ -139,7 +139,13 @@ export function totalsToType({ totals }: Pick<ApprovalSheet, 'totals'>): readonl
   return sent.map((total, i) => {
     const { operation, currency } = total
     const field = i === 0 ? 'total' : `total_${i + 1}`
-    if (currency === '') return { field, label: `how many ${nounsOf(operation)} are to be sent`, total }
+    const isAlone = sent.every((one) => one === total || one.operation !== operation)
+    if (currency === '')
+      return {
+        field,
+        label: `how many ${nounsOf(operation)}${isAlone ? '' : ' without an amount'} are to be sent`,
+        total,
+      }
     const label = `the total in ${currency}${hasSeveral(currency) ? ` of the ${nounsOf(operation)}` : ''}`
     return { field, label, total }
   })

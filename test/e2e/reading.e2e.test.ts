@@ -189,6 +189,14 @@ describe('the command that check names next', () => {
     expect(saved.stderr).toContain(`Next:\n  $ tranche run ${quoted} --format bank --out `)
   })
 
+  test('has a total of three decimals as it says it itself, though a person may mean another by it', async () => {
+    const file = await office.put('k.csv', 'amount,request_currency,request_ref_po_id\n12.345,KWD,1001\n')
+    const asked = ['--operation', 'REFUND', '--decimal', '.', '--expect-total'] as const
+    expect((await office.tranche('check', file, ...asked, 'KWD=12.345')).code).toBe(0)
+    expect((await office.tranche('check', file, ...asked, 'KWD=12,345')).code).toBe(2)
+    expect((await office.tranche('check', file, ...asked, 'KWD=12.346')).code).toBe(7)
+  })
+
   test('names results that are not there yet: what is there is of an earlier batch', async () => {
     const file = await office.put('bank.csv', BANK)
     await office.put('bank.results.csv', 'of an earlier file\n')

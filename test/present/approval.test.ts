@@ -61,6 +61,8 @@ describe('the totals that are typed', () => {
       ['total_3', 'the total in USD of the sales'],
       ['total_4', 'how many cancellations are to be sent'],
     ])
+    const [, count] = asked([{ ...eur, operation: 'CANCEL' as const }, voids])
+    expect(count?.label).toBe('how many cancellations without an amount are to be sent')
     expect(faultsOf('5', [voids])).toEqual([null])
     expect(faultsOf('4', [voids])).toEqual(['You typed “4”. That is not how many cancellations are to be sent.'])
   })
