@@ -18,6 +18,8 @@ export interface Door extends FilesDoor {
   readonly trustedProxies: readonly string[]
   /** Of one key. */
   readonly requestsPerMinute: number
+  /** Connections that one address may have; absent: half of all. */
+  readonly connectionsOfOne?: number
   /** Of each answer: the route as it is written in the table, never what was asked for. */
   readonly onAnswered?: (method: string, route: string, status: number, tookMs: number) => void
 }

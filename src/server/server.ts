@@ -39,7 +39,7 @@ const LISTENER = { headersTimeout: 10_000, connectionsCheckingInterval: 2_000 } 
 const REQUEST_WITHIN_MS = 300_000
 const CONNECTIONS_MOST = 2_000
 /** Of one address: a single one cannot take all. Proxies of ours may. */
-const CONNECTIONS_OF_ONE = 200
+const CONNECTIONS_OF_ONE = 1_000
 /** Characters of JSON that one key may send in a minute. */
 const CHARACTERS_A_MINUTE = 64 * 1024 ** 2
 const LONGEST_ID = 300
@@ -95,7 +95,7 @@ export async function buildServer(
 }
 
 function newServer(door: Door, tls: Tls | null): Server {
-  const { trustedProxies, app } = door
+  const { trustedProxies, app, connectionsOfOne = CONNECTIONS_OF_ONE } = door
   const server = fastify({
     ...(tls === null ? { http: LISTENER } : { https: { ...LISTENER, ...tls, minVersion: 'TLSv1.2' } }),
     bodyLimit: BODY_BYTES_MOST,
@@ -109,11 +109,11 @@ function newServer(door: Door, tls: Tls | null): Server {
       void tell(problemOf(error, app.scrub), request, reply),
   } as object) as unknown as Server
   server.server.maxConnections = CONNECTIONS_MOST
-  limitSockets(server.server, trustedProxies)
+  limitSockets(server.server, trustedProxies, connectionsOfOne)
   return server.withTypeProvider<ZodTypeProvider>()
 }
 
-function limitSockets(listener: Server['server'], trustedProxies: readonly string[]): void {
+function limitSockets(listener: Server['server'], trustedProxies: readonly string[], most: number): void {
   const open = new Map<string, number>()
   const proxies = networkList(trustedProxies)
   // Before TLS as well: a handshake costs more than a socket.
@@ -127,7 +127,7 @@ function limitSockets(listener: Server['server'], trustedProxies: readonly strin
       if (left === 0) open.delete(address)
       else open.set(address, left)
     })
-    if (count > CONNECTIONS_OF_ONE) socket.destroy()
+    if (count > most) socket.destroy()
   })
 }
 
