@@ -40,8 +40,16 @@ export interface DraftRow {
   readonly faults: readonly RowFault[]
   /** Of a row with faults: its amount where that could be read all the same; `unread` where it could not. Control totals want it. */
   readonly money?: Money | 'unread' | null
+  /** Of a row with faults: what else could be read. Results fed back are compared with what is recorded. */
+  readonly said?: Said
   /** For results fed back: which recorded row this line came from. */
   readonly cameFrom: { readonly batchId: string; readonly rowNo: number } | null
+}
+
+export interface Said {
+  readonly operation: Operation | null
+  /** First six and last four digits of a masked number: `411111-1111`. */
+  readonly card: string | null
 }
 
 export type RetryStatus = 'FAILED' | 'CANCELLED' | 'INVALID'

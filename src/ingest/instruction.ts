@@ -1,6 +1,7 @@
 // The cells of a row, or the fields of a message, → an instruction, or everything that is wrong with it.
 
 import { type CardDetails, maskOf } from '../domain/card.ts'
+import type { Said } from '../domain/draft.ts'
 import { parseExecuteAt, parseExpiresAt } from '../domain/instant.ts'
 import {
   type Beside,
@@ -60,6 +61,7 @@ type Instructed =
       readonly faults: readonly FieldFault[]
       /** What the row asks for in money, where that could be read all the same; `unread` where it could not. */
       readonly money: Money | 'unread' | null
+      readonly said: Said
     }
 
 /** `reference` is final: trimmed, NFC, with its run key; or what is wrong with it. */
@@ -85,7 +87,8 @@ export function instruct(
   const details = readDetails(row)
   const { executeAtMs, expiresAtMs } = readMoments(row, reading)
   if (row.faults.length > 0 || operation === null || isProblem(reference)) {
-    return { kind: 'faults', faults: row.faults, money: money ?? (hidesAmount(row) ? 'unread' : null) }
+    const said = { operation, card: maskedIn(row, reading.card) }
+    return { kind: 'faults', faults: row.faults, money: money ?? (hidesAmount(row) ? 'unread' : null), said }
   }
   const xtlOrderId =
     FIELD_RULES[operation].xtl_order_id === 'unused' ? null : (xtlGiven ?? toXtlOrderId(reading.accountKey, reference))
@@ -119,6 +122,12 @@ function readBeside(row: RowReading): Beside | null {
   const said = DETAIL_FIELDS.flatMap((field) => (row.text(field) === '' ? [] : [[field, row.text(field)] as const]))
   if (said.length > 0) return { vaultId, card, xtlOrderId, details: Object.fromEntries(said) }
   return vaultId === null && card === null && xtlOrderId === null ? null : { vaultId, card, xtlOrderId }
+}
+
+/** As results have it: of other masks less is known. */
+function maskedIn(row: RowReading, columns: CardColumns | null): string | null {
+  const [, bin, lastFour] = /^(\d{6})\*+(\d{4})$/.exec(columns === null ? '' : row.text(columns.fields.number)) ?? []
+  return bin === undefined ? null : `${bin}-${lastFour}`
 }
 
 const MASKED_CARD = /^[\d\s-]{0,9}[*•●#·…xX\s-]+(\d{4})$/u

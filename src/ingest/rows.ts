@@ -101,7 +101,7 @@ function rowReader(survey: Survey, options: ReadingOptions): (record: CsvRecord,
       reference: isProblem(reference) ? unreadReference(derived) : reference,
       made: given === null || isProblem(given) || wasMade(header, cells, cellOf),
       instruction: read.kind === 'instruction' ? read.instruction : null,
-      money: read.kind === 'faults' ? read.money : null,
+      ...(read.kind === 'faults' ? { money: read.money, said: read.said } : {}),
       faults: whole === null ? faults : [whole],
       cameFrom: cameFrom(header, cells),
     }

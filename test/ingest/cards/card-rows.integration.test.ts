@@ -227,6 +227,7 @@ describe('a vault file', () => {
     const row = await rowOf({ ...cells, ...more }, vault('VAULT_CREATE'), [...columns, 'result_card_expiry'])
     expect(row?.cells.slice(0, 3)).toEqual(['411111******1111', '', '04/31'])
     expect(row?.faults.map(({ problem }) => problem)).toContainEqual('is masked, so that it cannot be sent')
+    expect(row?.said).toEqual({ operation: 'VAULT_CREATE', card: '411111-1111' })
     const pin = csvOf([...columns, 'result_card_pin'], [{ ...cells, result_card_pin: '1234' }])
     expect(await refusalOf(pin, { ...TAKEN, operation: 'VAULT_CREATE' })).toMatchObject({ column: 'result_card_pin' })
   })

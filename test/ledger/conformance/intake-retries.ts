@@ -3,12 +3,14 @@
 import { describe, expect, test } from 'vitest'
 import type { DraftRow, RetryStatus } from '../../../src/domain/draft.ts'
 import type { BatchId } from '../../../src/domain/ids.ts'
+import type { Operation } from '../../../src/domain/instruction.ts'
 import {
   CLERK,
   claim,
   DAY_MS,
   dueIn,
   dueRow,
+  EUR,
   factsWith,
   faultyRow,
   headerOf,
@@ -204,6 +206,37 @@ export function describeRetries(): void {
       const first = await finished()
       const changed = [rowOf(1, refund('ok', { amountMinor: 1_001n }), { cameFrom: { batchId: first, rowNo: 1 } })]
       expect((await check(changed, fed())).faults[0]?.problem).toContain('the reference is recorded with other content')
+    })
+
+    test('with masked cards are compared in what can be read of them', async () => {
+      const bin = { bin: '411111', lastFour: '1111', expiry: { month: '12', year: '2030' } }
+      const first = await submit(ledger, accountId, [
+        rowOf(1, sale('paid', '', { vaultId: null, card: bin, money: { amountMinor: 2_000n, currency: EUR } })),
+        rowOf(2, sale('kept', '', { vaultId: null, operation: 'VAULT_CREATE', card: bin, money: null })),
+      ])
+      const masked = (rowNo: number, amountMinor: bigint | null, operation: Operation, card = '411111-1111') =>
+        faultyRow(rowNo, ['paid', 'kept'][rowNo - 1] as string, {
+          ...{ cameFrom: { batchId: first, rowNo }, said: { operation, card } },
+          money: amountMinor === null ? null : { amountMinor, currency: EUR },
+        })
+      const same = await check([masked(1, 2_000n, 'CAPTURE'), masked(2, null, 'VAULT_CREATE')], fed())
+      expect([same.review.duplicate, same.faults]).toEqual([2, []])
+      const others: [DraftRow, string, RegExp][] = [
+        [masked(1, 2_500n, 'CAPTURE'), 'amount', /new reference/],
+        [masked(1, 2_000n, 'AUTH'), 'operation', /new reference/],
+        [masked(1, 2_000n, 'CAPTURE', '411111-1112'), 'card', /new reference/],
+        [masked(2, 2_000n, 'CAPTURE'), 'operation, amount, currency', /stored a card.*result_vault_id/],
+      ]
+      for (const [row, differences, remedy] of others) {
+        const { review: reviewed, faults } = await check([row], fed())
+        expect(reviewed).toMatchObject({ duplicate: 0, invalid: 1 })
+        expect(faults).toEqual([
+          expect.objectContaining({
+            problem: expect.stringContaining(`other content: ${differences} not the same`),
+            remedy: expect.stringMatching(remedy),
+          }),
+        ])
+      }
     })
 
     test('pasted together so that a row stands twice are refused in both lines', async () => {

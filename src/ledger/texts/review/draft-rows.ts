@@ -26,6 +26,15 @@ export function retriedBy({ retry }: Pick<DraftHeader, 'retry'>) {
 /** Whether a row `d` is a recorded one that runs again. */
 export const RUNS_AGAIN = 'd.supersedes IS NOT NULL OR d.declined_row IS NOT NULL'
 
+/** Of a row `d` whose reference is that of the recorded row `i`, and which asks for something else. */
+export const OTHER_CONTENT = {
+  problem: (differences: string) =>
+    `'the reference is recorded with other content: ' || ${differences} || ' not the same (row ' || i.row_no || ' of batch ' || i.batch_id || ', ' || CASE i.state WHEN 'READY' THEN 'PENDING' ELSE i.state END || ')'`,
+  remedy: `CASE WHEN i.operation IN ('VAULT_CREATE', 'VAULT_UPDATE') AND i.operation IS DISTINCT FROM coalesce(d.operation, d.said_operation)
+      THEN 'that row stored a card and charged nothing: take its result_vault_id as customer_vault_id in a list of your own, without the columns result_…'
+      ELSE 'use a new reference only for a new instruction: it is sent beside the recorded one, not in its place' END`,
+}
+
 /** Whether a row `d` is to be asked about. */
 export const IS_LIKE =
   'd.like_row IS NOT NULL OR d.like_recorded IS NOT NULL OR d.changed_row IS NOT NULL OR d.lost_row IS NOT NULL'

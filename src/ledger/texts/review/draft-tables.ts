@@ -12,7 +12,7 @@ const TABLES = [
     ever_in_doubt @whole NOT NULL DEFAULT 0, completed_at @whole, reason @text, duplicate_of @whole, supersedes @whole,
     came_batch @text, came_row @whole, like_row @whole, like_recorded @whole, lost_row @whole,
      earlier @whole, changed_row @whole, reattempt_of @text, declined_row @whole, bad_row @whole, not_asked @text, beside @text,
-     accepted_limit @whole, holder @text)`,
+     accepted_limit @whole, holder @text, said_operation @text, said_card @text)`,
   `CREATE TEMP TABLE draft_fault (
     id @counting, row_no @whole, line @whole, column_name @text, value @text, problem @text, remedy @text)`,
   `CREATE TEMP TABLE draft_order (

@@ -7,7 +7,7 @@ import { cellsText, INSTRUCTION_COLUMNS, NO_COLUMNS, toColumns } from '../instru
 import type { Value } from '../script.ts'
 import { DRAFT_FAULT } from './draft-rows.ts'
 
-const COLUMNS = `row_no, line, cells, state, made, holds_reference, run_key, due_at, attempt, came_batch, came_row, beside, holder, ${INSTRUCTION_COLUMNS}`
+const COLUMNS = `row_no, line, cells, state, made, holds_reference, run_key, due_at, attempt, came_batch, came_row, beside, holder, said_operation, said_card, ${INSTRUCTION_COLUMNS}`
 
 /** For INSERT and COPY, with the columns of these values. */
 export const ROWS_OF_DRAFT = `draft_row (${COLUMNS})`
@@ -18,7 +18,7 @@ export const VALUES_OF_FAULT = 6
 
 export function rowValues(row: DraftRow, { runKey, nowMs, expiresAfterMs = null }: DraftHeader): readonly Value[] {
   const asked = row.instruction === null ? NO_COLUMNS : toColumns(row.instruction)
-  const { rowNo, line, reference, made, cells, cameFrom = null, money = null } = row
+  const { rowNo, line, reference, made, cells, cameFrom = null, money = null, said } = row
   const beside = row.instruction?.beside ?? null
   const read = money === null || money === 'unread' ? null : money
   const [state, holds] = row.faults.length === 0 ? ['READY', 1] : ['INVALID', 0]
@@ -28,6 +28,7 @@ export function rowValues(row: DraftRow, { runKey, nowMs, expiresAfterMs = null 
   return [
     ...[rowNo, line, cellsText(cells), state, made ? 1 : 0, holds, runKey, asked.execute_at ?? nowMs, 0],
     ...[cameFrom?.batchId ?? null, cameFrom?.rowNo ?? null, besideText(beside), holderText(beside)],
+    ...[said?.operation ?? null, said?.card ?? null],
     ...[reference, asked.operation, amountMinor, asked.currency ?? read?.currency ?? null],
     ...[asked.order_id, asked.order_key, asked.vault_id, asked.card, asked.xtl_order_id, asked.save_card],
     ...[asked.details, asked.execute_at, expiresAt, asked.content, asked.lookalike],

@@ -9,7 +9,7 @@ import { words } from '../../../domain/words.ts'
 import { OTHER_CELLS } from '../../rules/other-cells.ts'
 import { EXECUTED } from '../conditions.ts'
 import { all, change, count, one, type Script } from '../script.ts'
-import { DRAFT_FAULT, RETRIED, RUNS_AGAIN, retriedBy } from './draft-rows.ts'
+import { DRAFT_FAULT, OTHER_CONTENT, RETRIED, RUNS_AGAIN, retriedBy } from './draft-rows.ts'
 
 /** Before references are compared with anything: first they must be those that were written. */
 export function* identifyLines(header: DraftHeader): Script<void> {
@@ -101,6 +101,7 @@ const IS_OF_REFERENCE = "lower(f.column_name) IN ('reference', 'result_reference
 
 /** After the rows that can be read have met what is recorded under their references. */
 export function* meetLines(header: DraftHeader): Script<void> {
+  yield* refuseReadOtherwise(header)
   yield* repeatUnread(header)
   if (!header.retry.includes('INVALID')) yield* repeatInvalid(header)
   yield* keepRunKeys()
@@ -112,6 +113,38 @@ export function* meetLines(header: DraftHeader): Script<void> {
   yield* refuseNew()
 }
 
+/** Whether line `d` cannot be read, and is one of a row `i` that would not run again anyway. */
+const IS_UNREAD = `d.state = 'INVALID' AND d.came_batch IS NOT NULL AND i.account_id = :account AND i.reference = d.reference AND i.holds_reference = 1
+      AND i.state NOT IN (${RETRIED}) AND NOT (i.state = 'DECLINED' AND :asks = 1)
+      AND NOT EXISTS (SELECT 1 FROM draft_fault f WHERE f.row_no = d.row_no AND ${IS_OF_REFERENCE})`
+
+function askingOf(header: DraftHeader) {
+  return { account: header.accountId, asks: header.reattempt ? 1 : 0, ...retriedBy(header) }
+}
+
+/** What of an unread line can be read, and is not as recorded. */
+const READ_OTHERWISE = `ltrim(
+  CASE WHEN d.said_operation <> i.operation THEN ', operation' ELSE '' END ||
+  CASE WHEN d.amount_minor IS NOT NULL AND d.amount_minor IS DISTINCT FROM i.amount_minor THEN ', amount' ELSE '' END ||
+  CASE WHEN d.currency IS NOT NULL AND d.currency IS DISTINCT FROM i.currency THEN ', currency' ELSE '' END ||
+  CASE WHEN d.said_card <> substr(i.card, 1, 11) THEN ', card' ELSE '' END, ', ')`
+
+/**
+ * Results have masked cards, so that no line of them can be read whole: what it asks for may be another thing all the same. Its other
+ * faults are not shown: with the whole number it would not be sent either.
+ */
+function* refuseReadOtherwise(header: DraftHeader): Script<void> {
+  const differing = `FROM draft_row d, instruction i WHERE ${IS_UNREAD} AND ${READ_OTHERWISE} <> ''`
+  yield* change(`DELETE FROM draft_fault WHERE row_no IN (SELECT d.row_no ${differing})`, askingOf(header))
+  yield* change(
+    `
+    INSERT INTO ${DRAFT_FAULT}
+    SELECT d.row_no, d.line, 'reference', coalesce(d.given, d.reference), ${OTHER_CONTENT.problem(READ_OTHERWISE)}, ${OTHER_CONTENT.remedy}
+    ${differing}`,
+    askingOf(header),
+  )
+}
+
 /**
  * Lines that cannot be read any more, of rows that would not run again anyway: what a spreadsheet did to their cells is of
  * no consequence. A line that can be read and says something else is not forgiven: it may be meant.
@@ -121,10 +154,8 @@ function* repeatUnread(header: DraftHeader): Script<void> {
     `
     UPDATE draft_row AS d SET state = 'DUPLICATE', holds_reference = 0, duplicate_of = i.id, completed_at = :now
     FROM instruction i
-    WHERE d.state = 'INVALID' AND d.came_batch IS NOT NULL AND i.account_id = :account AND i.reference = d.reference AND i.holds_reference = 1
-      AND i.state NOT IN (${RETRIED}) AND NOT (i.state = 'DECLINED' AND :asks = 1)
-      AND NOT EXISTS (SELECT 1 FROM draft_fault f WHERE f.row_no = d.row_no AND ${IS_OF_REFERENCE})`,
-    { account: header.accountId, now: header.nowMs, asks: header.reattempt ? 1 : 0, ...retriedBy(header) },
+    WHERE ${IS_UNREAD}`,
+    { now: header.nowMs, ...askingOf(header) },
   )
 }
 

@@ -19,7 +19,7 @@ import {
   runCancelled,
 } from './corrections.ts'
 import { farDates, lateForOrder, refuseExpired } from './dates.ts'
-import { DRAFT_FAULT, IS_LIKE, RETRIED, retriedBy } from './draft-rows.ts'
+import { DRAFT_FAULT, IS_LIKE, OTHER_CONTENT, RETRIED, retriedBy } from './draft-rows.ts'
 import { countFaults } from './faults.ts'
 import { countAgain, countUnidentified, identifyLines, meetLines, refuseExecuted } from './fed-back.ts'
 import { nameAsGiven } from './given-references.ts'
@@ -187,8 +187,7 @@ function* refuseOtherContent({ accountId: account }: DraftHeader): Script<void> 
     `
     INSERT INTO ${DRAFT_FAULT}
     SELECT d.row_no, d.line, 'reference', coalesce(d.given, d.reference),
-      'the reference is recorded with other content: ' || ${DIFFERENCES} || ' not the same (row ' || i.row_no || ' of batch ' || i.batch_id || ', ' || CASE i.state WHEN 'READY' THEN 'PENDING' ELSE i.state END || ')',
-      'use a new reference only for a new instruction: it is sent beside the recorded one, not in its place'
+      ${OTHER_CONTENT.problem(DIFFERENCES)}, ${OTHER_CONTENT.remedy}
     FROM draft_row d JOIN instruction i ON i.account_id = :account AND i.reference = d.reference AND i.holds_reference = 1 AND ${IS_VISIBLE}
     WHERE d.state = 'READY' AND d.not_asked IS NULL AND d.content <> i.content`,
     { account },
