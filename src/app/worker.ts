@@ -199,7 +199,10 @@ function identityOf({ config }: App, { lock, only }: WorkOptions): Omit<Heartbea
 
 async function openIntake(
   app: App,
-  ledger: Pick<Ledger, 'accounts' | 'queueOwner' | 'keepQueueOwner' | 'ledgerId' | 'find' | 'cancelRow' | 'heldBy'> &
+  ledger: Pick<
+    Ledger,
+    'accounts' | 'queueOwner' | 'keepQueueOwner' | 'ledgerId' | 'find' | 'cancelRow' | 'heldBy' | 'duplicatesIn'
+  > &
     BatchParts['ledger'],
   recording: Pick<Ledger, 'recordMessage' | 'recordRefusal'>,
   lanes: ReadonlyMap<AccountId, MerchantLane>,
@@ -247,7 +250,10 @@ async function openIntake(
       const taken = await takeMessage(handed, parts)
       if (handed.isAwaited !== true) watched.messageTaken(toMessageResult(taken.kind))
       if (taken.kind === 'refused') narrator.refused(taken.reasons)
-      return withHold(taken, ledger)
+      return withHold(
+        'rows' in taken ? { ...taken, duplicates: await ledger.duplicatesIn(taken.batchId) } : taken,
+        ledger,
+      )
     },
   })
 }

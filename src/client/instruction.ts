@@ -151,6 +151,8 @@ export interface Submitted {
   readonly batch: string
   readonly row: number
   readonly state: State
+  /** Of a duplicate: when it was recorded first, in ISO 8601. */
+  readonly first_at?: string
   /** Absent: nothing holds it. */
   readonly held?: Held
 }
@@ -159,6 +161,10 @@ export interface SubmittedBatch {
   readonly status: 'accepted' | 'duplicate'
   readonly batch: string
   readonly rows: number
+  /** How many of the rows were recorded before this batch: they are not sent again. */
+  readonly duplicates: number
+  /** When the batch, or the first of its duplicates, was recorded first, in ISO 8601. Absent: nothing of it was recorded before. */
+  readonly first_at?: string
   /** Absent: nothing holds it. */
   readonly held?: Held
 }

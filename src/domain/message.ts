@@ -24,7 +24,13 @@ interface TakenRow {
 export type IntakeAnswer =
   | ({ readonly kind: 'accepted'; readonly held?: Held } & TakenRow)
   /** With when it was recorded first. */
-  | ({ readonly kind: 'duplicate'; readonly recordedAtMs: number; readonly held?: Held } & TakenRow)
+  | ({
+      readonly kind: 'duplicate'
+      readonly recordedAtMs: number
+      /** How it was approved otherwise than asked. Absent: it was not. */
+      readonly moneyWarning?: string
+      readonly held?: Held
+    } & TakenRow)
   | { readonly kind: 'refused'; readonly reason: string; readonly looksLike?: EarlierRow | undefined }
 
 /** A recorded row that a refused message may repeat: what it asks for may be done already. */
@@ -189,16 +195,23 @@ export function completionOf(state: State): 'now' | 'later' | 'failed' {
   return isFinal(state) ? 'failed' : 'later'
 }
 
+/** The rows of a batch that were recorded before it: they are not sent again. */
+export interface Duplicates {
+  readonly rows: number
+  /** When the first of them was recorded; null: there are none. */
+  readonly firstAtMs: number | null
+}
+
+interface BatchTaken {
+  readonly batchId: BatchId
+  readonly rows: number
+  readonly held?: Held
+  readonly duplicates?: Duplicates
+}
+
 /** `repeated`: it is the batch that was recorded under its name before. */
-export type TakenBatch =
-  | { readonly kind: 'recorded'; readonly batchId: BatchId; readonly rows: number; readonly held?: Held }
-  | {
-      readonly kind: 'repeated'
-      readonly batchId: BatchId
-      readonly rows: number
-      readonly recordedAtMs: number
-      readonly held?: Held
-    }
+export type TakenBatch = BatchTaken &
+  ({ readonly kind: 'recorded' } | { readonly kind: 'repeated'; readonly recordedAtMs: number })
 
 /** What was handed in again after it had been recorded, by whatever hands it in regularly: under the same name it is not done again. */
 export function whyNotAgain(taken: MessageResult, dueAtMs: number): string | null {

@@ -1,6 +1,7 @@
 // The queue by which other services hand in instructions. A job completes when its message is in the ledger, never before.
 
 import { DelayedError, type Job, type JobJson, UnrecoverableError, Worker } from 'bullmq'
+import { isoOf } from '../domain/batch-status.ts'
 import { holdsCardData } from '../domain/card-secrets.ts'
 import type { Held } from '../domain/event.ts'
 import { Fault, type FaultCode } from '../domain/fault.ts'
@@ -339,9 +340,12 @@ async function takeJob(
   if (again !== null) throw new UnrecoverableError(again)
   if (taken.kind === 'refused') throw new UnrecoverableError(`refused: ${taken.reasons.join('; ')}`)
   const completion = 'state' in taken && completesWithOutcome(job) ? completionOf(taken.state) : 'now'
-  if (completion === 'now') return answerOf(taken)
-  if (completion === 'failed') throw new UnrecoverableError(`not approved: ${JSON.stringify(answerOf(taken))}`)
-  if (!isAwaited(job)) await job.updateProgress(answerOf(taken)).catch(() => {}) // it is taken again
+  const answer = answerOf(wasAccepted(job) ? firstAgain(taken) : taken)
+  if (completion === 'failed') throw new UnrecoverableError(`not approved: ${JSON.stringify(answer)}`)
+  if (completion === 'now' && completesWithOutcome(job) && 'moneyWarning' in taken && taken.moneyWarning !== undefined)
+    throw new UnrecoverableError(`not approved as asked: ${taken.moneyWarning}; ${JSON.stringify(answer)}`)
+  if (completion === 'now') return answer
+  if (!isAwaited(job)) await job.updateProgress(answer).catch(() => {}) // it is taken again
   return putBack('its outcome is awaited', laterOf(Date.now() - queuedAtMs(job)))
 }
 
@@ -352,6 +356,17 @@ function completesWithOutcome({ data }: Job): boolean {
 
 function isAwaited({ progress }: Job): boolean {
   return 'batch' in Object(progress)
+}
+
+/** Of a job that waits for its outcome: it was the first of its reference when it was taken first. */
+function wasAccepted({ progress }: Job): boolean {
+  return (Object(progress) as { status?: unknown }).status === 'accepted'
+}
+
+function firstAgain<Taken extends MessageResult>(taken: Taken): Taken | Extract<MessageResult, { kind: 'accepted' }> {
+  if (taken.kind !== 'duplicate') return taken
+  const { batchId, rowNo, state } = taken
+  return { kind: 'accepted', batchId, rowNo, state }
 }
 
 const OUTCOME_MOST_MS = 60_000
@@ -389,9 +404,13 @@ function answerOf(taken: Exclude<MessageResult, { kind: 'refused' }>): object {
         ...firstAt(taken),
       }
     case 'recorded':
-      return { status: 'accepted', batch: taken.batchId, rows: taken.rows, ...heldIn(taken) }
     case 'repeated':
-      return { status: 'duplicate', batch: taken.batchId, rows: taken.rows, ...heldIn(taken), ...firstAt(taken) }
+      return {
+        status: taken.kind === 'recorded' ? 'accepted' : 'duplicate',
+        ...{ batch: taken.batchId, rows: taken.rows, duplicates: taken.duplicates?.rows ?? 0 },
+        ...heldIn(taken),
+        ...firstAt(taken),
+      }
   }
 }
 
@@ -401,5 +420,6 @@ function heldIn({ held }: { readonly held?: Held }): { readonly held?: Held } {
 
 /** When it was recorded first: what is a duplicate of last month is not this month's. */
 function firstAt(taken: MessageResult): object {
-  return 'recordedAtMs' in taken ? { first_at: new Date(taken.recordedAtMs).toISOString() } : {}
+  const atMs = 'recordedAtMs' in taken ? taken.recordedAtMs : 'rows' in taken ? taken.duplicates?.firstAtMs : null
+  return atMs == null ? {} : { first_at: isoOf(atMs) }
 }

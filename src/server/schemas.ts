@@ -137,6 +137,7 @@ export const TAKEN = z
     state: STATUS,
     final: z.boolean(),
     advice: z.string().optional(),
+    first_at: when.optional().describe('Of a duplicate: when it was recorded first.'),
     held: z
       .object({ by: z.string(), reason: z.string().nullable() })
       .optional()

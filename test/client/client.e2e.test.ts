@@ -109,6 +109,12 @@ test('a batch is taken whole, or refused with a reason for each instruction', as
   expect(await batch(1, 2)).toMatchObject({ ...accepted, status: 'duplicate' })
   expect(await why(batch(3))).toBeInstanceOf(RefusedError)
   expect(recordedIn(office)).toHaveLength(2)
+  const { first_at } = await batch(1, 2)
+  const later = await client.submitBatch({ batch: 'later', instructions: [refund(1), refund(2)] })
+  expect([accepted.duplicates, later]).toEqual([
+    0,
+    { status: 'accepted', batch: expect.any(String), rows: 2, duplicates: 2, first_at },
+  ])
 })
 
 test('without an answer it is unsure, whether no worker runs or Redis is gone; again it is one instruction', async () => {

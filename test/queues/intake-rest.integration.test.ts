@@ -104,6 +104,7 @@ test('a parent runs when its child was executed, which neither holds a lock nor 
   const states = new Map<string, State>([
     ['paid', 'READY'],
     ['not', 'IN_DOUBT'],
+    ['other', 'APPROVED'],
   ])
   const firsts: unknown[] = []
   const silent = () => {}
@@ -115,10 +116,10 @@ test('a parent runs when its child was executed, which neither holds a lock nor 
       const { reference } = payload as { reference: string }
       if (isAwaited !== true) firsts.push(reference)
       return {
-        kind: 'duplicate',
-        recordedAtMs: 0,
-        batchId: 'b' as BatchId,
-        rowNo: 1,
+        // One of them was recorded by another job before.
+        kind: isAwaited === true || reference === 'not' ? 'duplicate' : 'accepted',
+        ...{ recordedAtMs: 0, batchId: 'b' as BatchId, rowNo: 1 },
+        ...(reference === 'other' && { moneyWarning: 'another amount' }),
         state: states.get(reference) as State,
       }
     },
@@ -129,16 +130,21 @@ test('a parent runs when its child was executed, which neither holds a lock nor 
     ...{ name: 'instruction', queueName: 'tranche-intake', data: { reference, complete_with: 'outcome' } },
   })
   await flow.addBulk(
-    ['paid', 'not'].map((reference) => ({ name: reference, queueName: 'ship', children: [child(reference)] })),
+    ['paid', 'not', 'other'].map((reference) => ({ name: reference, queueName: 'ship', children: [child(reference)] })),
   )
-  await until('both wait', async () => firsts.length === 2 && (await queue.getDelayedCount()) === 2)
+  await until('both wait', async () => firsts.length === 3 && (await queue.getDelayedCount()) === 2)
   expect(await parents.getWaitingCount()).toBe(0)
   states.set('paid', 'APPROVED').set('not', 'DECLINED')
   await until('both are over', async () => (await queue.getDelayedCount()) + (await queue.getActiveCount()) === 0)
   expect((await parents.getWaiting()).map(({ name }) => name)).toEqual(['paid'])
-  const [failed] = await queue.getFailed()
-  expect(failed?.failedReason).toMatch(/^not approved: .*"state":"DECLINED"/)
-  expect(firsts).toHaveLength(2)
+  const [paid] = await queue.getCompleted()
+  expect(paid?.returnvalue).toEqual({ status: 'accepted', batch: 'b', row: 1, state: 'APPROVED' })
+  const failed = (await queue.getFailed()).map(({ failedReason }) => failedReason).toSorted()
+  expect(failed).toEqual([
+    expect.stringMatching(/^not approved as asked: another amount; .*"state":"APPROVED"/),
+    expect.stringMatching(/^not approved: .*"duplicate".*"state":"DECLINED"/),
+  ])
+  expect(firsts).toHaveLength(3)
 })
 
 test('a job scheduler that hands in one reference again and again fails from its second job on', async ({

@@ -19,13 +19,18 @@ export interface RecordedRow {
   readonly content: string
   readonly stage: 'draft' | 'open'
   readonly recordedAtMs: number
+  /** How it was approved otherwise than asked; null: it was not. */
+  readonly moneyWarning: string | null
 }
 
 /** A reference names one instruction: the same content is the same instruction again, and other content is an error. */
 export function answerForKnown(known: RecordedRow, content: string): IntakeAnswer | 'held-by-draft' {
-  const { batchId, rowNo, state, recordedAtMs } = known
+  const { batchId, rowNo, state, recordedAtMs, moneyWarning } = known
   if (known.stage === 'draft') return 'held-by-draft'
-  if (known.content === content) return { kind: 'duplicate', batchId, rowNo, state, recordedAtMs }
+  if (known.content === content) {
+    const said = moneyWarning === null ? {} : { moneyWarning }
+    return { kind: 'duplicate', batchId, rowNo, state, recordedAtMs, ...said }
+  }
   return {
     kind: 'refused',
     reason: `reference: is recorded with other content (row ${rowNo} of batch ${batchId}, ${statusWord(state)})`,

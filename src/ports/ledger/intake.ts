@@ -4,7 +4,7 @@ import type { DailyLimits } from '../../domain/daily-limit.ts'
 import type { Draft, DraftHeader } from '../../domain/draft.ts'
 import type { AccountId, BatchId } from '../../domain/ids.ts'
 import type { Instruction } from '../../domain/instruction.ts'
-import type { IntakeAnswer, MessageBatch } from '../../domain/message.ts'
+import type { Duplicates, IntakeAnswer, MessageBatch } from '../../domain/message.ts'
 import type { Acceptable } from '../../domain/refusal-code.ts'
 import type { Brake, UnfinishedBatch } from '../../domain/submission.ts'
 
@@ -100,6 +100,8 @@ export interface IntakeLedger {
   recordMessage(message: IntakeMessage): Promise<IntakeAnswer>
   /** The batch of the account that has this name, whatever became of it; null: none has. */
   namedBatch(accountId: AccountId, name: string): Promise<NamedBatch | null>
+  /** Rows of the batch that were recorded before it. */
+  duplicatesIn(batchId: BatchId): Promise<Duplicates>
   /** From now on this queue is told, too, what becomes of the rows of the batch. */
   askForOutcomes(batchId: BatchId, queue: string): Promise<void>
   /** How the account has spelled that run key so far, if otherwise; null: it has not. */

@@ -5,6 +5,7 @@ import { type MessageDoor, openMessageDoor, type TakenMessage } from '../../app/
 import { waitingUnder } from '../../app/steering.ts'
 import { stoppedBy } from '../../domain/alarm.ts'
 import { type ApiKey, seesMerchant } from '../../domain/api-key.ts'
+import { isoOf } from '../../domain/batch-status.ts'
 import type { FoundInstruction } from '../../domain/found.ts'
 import { toIdentifier } from '../../domain/identifier.ts'
 import type { BatchId } from '../../domain/ids.ts'
@@ -60,7 +61,10 @@ async function assertNewest({ ledger, app }: Door): Promise<void> {
 }
 
 function subjectOf(taken: TakenMessage, reference: string): Subject {
-  if (taken.kind !== 'refused') return { kind: taken.kind, batch: taken.batchId, row: taken.rowNo }
+  if (taken.kind !== 'refused') {
+    const { kind, batchId: batch, rowNo: row } = taken
+    return { kind, batch, row, ...(kind === 'duplicate' && { first_at: isoOf(taken.recordedAtMs) }) }
+  }
   const { looksLike, reasons } = taken
   const errors = reasons.map(partOf)
   const then =
@@ -92,10 +96,11 @@ function partOf(reason: string): ProblemPart {
 
 /** As the row stands now. */
 async function showTaken(door: Door, subject: Subject, reference: string): Promise<object> {
-  const { kind, batch, row } = subject
+  const { kind, batch, row, first_at } = subject
   const { status, ...words } = statusWords(await stateNow(door, subject))
   const held = status === 'PENDING' ? await door.ledger.heldBy(batch as BatchId) : null
-  return { status: kind, reference, batch, row, state: status, ...words, ...(held !== null && { held }) }
+  const first = first_at === undefined ? {} : { first_at }
+  return { status: kind, reference, batch, row, state: status, ...words, ...first, ...(held !== null && { held }) }
 }
 
 // ───────────────────────────────────────────────────────────── Found by an id

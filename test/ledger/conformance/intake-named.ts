@@ -98,6 +98,14 @@ export function describeNamed(): void {
       expect(await take('A', 'day')).toMatchObject({ kind: 'accepted' })
     })
 
+    test('tells how many of its rows were recorded before, and since when', async () => {
+      const first = await submit(ledger, accountId, [refund('A'), refund('B')])
+      expect(await ledger.duplicatesIn(first)).toEqual({ rows: 0, firstAtMs: null })
+      const again = [refund('A'), refund('B'), refund('C')]
+      const batchId = await submit(ledger, accountId, again, { ...whole('n'), nowMs: NOW + DAY_MS })
+      expect(await ledger.duplicatesIn(batchId)).toEqual({ rows: 2, firstAtMs: NOW })
+    })
+
     test('that is a draft is not there yet', async () => {
       const { draft } = await review(ledger, whole('n'), [refund('A')])
       expect(await ledger.namedBatch(accountId, 'n')).toBeNull()

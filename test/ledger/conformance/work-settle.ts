@@ -11,6 +11,7 @@ import {
   dueRow,
   factsWith,
   findingOn,
+  messageOf,
   NOW,
   openAccount,
   refund,
@@ -398,6 +399,9 @@ export function describeSettle(): void {
       const a = await claimNamed(ledger, batchId, 'A')
       expect((await settle(ledger, a, 'APPROVED', money)).paused).toContain('the currency USD')
       expect(await ledger.batch(batchId)).toMatchObject({ hold: 'paused', moneyWarnings: 1 })
+      expect(await ledger.recordMessage(messageOf(accountId, refund('A')))).toMatchObject({
+        ...{ kind: 'duplicate', state: 'APPROVED', moneyWarning: money.warning },
+      })
       expect((await ledger.batch(other))?.hold).toBe('none')
       expect(await settle(ledger, c, 'APPROVED', money)).toEqual({ state: 'APPROVED', paused: null }) // it is paused already
       await ledger.resume(batchId, 'it is right so', CLERK, NOW)

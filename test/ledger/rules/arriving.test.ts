@@ -21,10 +21,15 @@ describe('a message under a reference that is recorded', () => {
     content: 'same',
     stage: 'open',
     recordedAtMs: 7,
+    moneyWarning: 'other amount',
   }
 
   test.each([
-    ['open', 'same', { kind: 'duplicate', batchId: BATCH, rowNo: 2, state: 'APPROVED', recordedAtMs: 7 }],
+    [
+      'open',
+      'same',
+      { kind: 'duplicate', batchId: BATCH, rowNo: 2, state: 'APPROVED', recordedAtMs: 7, moneyWarning: 'other amount' },
+    ],
     [
       'open',
       'other',

@@ -1,6 +1,7 @@
 // Requests that must have their effect once: that one had it is written in the transaction of the effect itself.
 
 import { type ApiRequest, type KeptRequest, REQUESTS_KEPT_MS, RequestRepeated } from '../../../domain/api-request.ts'
+import { isoOf } from '../../../domain/batch-status.ts'
 import type { Resolved } from '../../../domain/doubt.ts'
 import { Fault } from '../../../domain/fault.ts'
 import type { IntakeAnswer } from '../../../domain/message.ts'
@@ -87,7 +88,8 @@ function subjectOf(found: Effect): KeptRequest['subject'] | null {
   if (typeof found === 'number') return { count: found }
   if (typeof found === 'string' && found !== 'held-by-draft') return { id: found }
   if (found instanceof Fault || found === 'held-by-draft' || found.kind === 'refused') return null
-  return { kind: found.kind, batch: found.batchId, row: found.rowNo }
+  const { batchId: batch, rowNo: row, kind } = found
+  return { kind, batch, row, ...(kind === 'duplicate' && { first_at: isoOf(found.recordedAtMs) }) }
 }
 
 const KEPT = `

@@ -11,7 +11,7 @@ import { type Engine, FAULTING } from '../engine.ts'
 import { all, change, one, type Script } from '../script.ts'
 import { isCanaryOf } from './canary.ts'
 import { deleteDrafts } from './drafts.ts'
-import { type NewBatchId, namedBatch, recordMessage } from './messages.ts'
+import { duplicatesIn, type NewBatchId, namedBatch, recordMessage } from './messages.ts'
 import { recordRefusal, refusedBefore } from './refusals.ts'
 import { keepReplyTo } from './reply-to.ts'
 import { knownSpelling } from './run-keys.ts'
@@ -65,6 +65,7 @@ export function intakeOn(engine: Engine, parts: IntakeParts): IntakeLedger {
     },
 
     namedBatch: (accountId, name) => engine.read(() => namedBatch(accountId, name)),
+    duplicatesIn: (batchId) => engine.read(() => duplicatesIn(batchId)),
     askForOutcomes: (batchId, queue) => engine.write(() => keepReplyTo(batchId, queue), FAULTING),
     knownSpelling: (accountId, runKey, nowMs) => engine.read(() => knownSpelling({ accountId, runKey, nowMs })),
     recordRefusal: (refusal) => engine.write(() => recordRefusal(refusal), FAULTING),

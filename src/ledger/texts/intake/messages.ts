@@ -4,7 +4,7 @@ import type { AskedSum } from '../../../domain/approval.ts'
 import { aboveLimit } from '../../../domain/daily-limit.ts'
 import type { AccountId, BatchId } from '../../../domain/ids.ts'
 import { MESSAGE_FIELDS, type Operation } from '../../../domain/instruction.ts'
-import type { EarlierRow, IntakeAnswer } from '../../../domain/message.ts'
+import type { Duplicates, EarlierRow, IntakeAnswer } from '../../../domain/message.ts'
 import type { Currency } from '../../../domain/money.ts'
 import { otherSpellingText } from '../../../domain/run-key.ts'
 import { visible } from '../../../domain/visible.ts'
@@ -214,7 +214,8 @@ function* recordedUnder(accountId: AccountId, reference: string): Script<Recorde
 }
 
 const HOLDER = `
-    SELECT i.batch_id AS "batchId", i.row_no AS "rowNo", i.state, i.content, b.stage, coalesce(i.arrived_at, b.created_at) AS "recordedAtMs"
+    SELECT i.batch_id AS "batchId", i.row_no AS "rowNo", i.state, i.content, b.stage, coalesce(i.arrived_at, b.created_at) AS "recordedAtMs",
+      CASE WHEN i.money_warning = 1 THEN i.warning END AS "moneyWarning"
     FROM instruction i JOIN batch b ON b.id = i.batch_id
     WHERE i.account_id = :accountId AND i.reference = :reference AND i.holds_reference = 1`
 
@@ -320,6 +321,15 @@ export function* namedBatch(accountId: AccountId, name: string): Script<NamedBat
   if (found === undefined || found.stage === 'draft') return null
   const { id: batchId, rows, sha256: contentSha256, recordedAtMs } = found
   return { batchId, rows, contentSha256, recordedAtMs }
+}
+
+const DUPLICATES = `
+    SELECT count(*) AS rows, min(coalesce(o.arrived_at, b.created_at)) AS "firstAtMs" FROM instruction d
+    JOIN instruction o ON o.id = d.duplicate_of JOIN batch b ON b.id = o.batch_id
+    WHERE d.batch_id = :batchId AND d.state = 'DUPLICATE'`
+
+export function* duplicatesIn(batchId: BatchId): Script<Duplicates> {
+  return (yield* one<Duplicates>(DUPLICATES, { batchId }))!
 }
 
 /** The batch of the day, of the hour or of the name; or one beside it. What waits for an approval never holds a message that needs none. */
