@@ -2,7 +2,7 @@
 
 import { type Beside, type Instruction, type Operation, plainId } from '../../domain/instruction.ts'
 import { nameKey } from '../../domain/person-name.ts'
-import { amountText, type Place, placeText, sumText } from './order-book.ts'
+import { amountText, type Place, placeText, SALES, sumText } from './order-book.ts'
 
 const DAY_MS = 86_400_000
 
@@ -24,7 +24,7 @@ export interface TargetRow {
   readonly customer: Customer
 }
 
-/** An authorization, sale or capture that was approved and answered with the order id. */
+/** An authorization, sale or capture that was approved and answered with the order id; or an approved void of it that names an amount. */
 export interface KnownSale {
   readonly operation: Operation
   readonly at: At
@@ -224,31 +224,50 @@ function stillCounts(authorization: KnownAuthorization, rules: TargetRules): boo
  * A void of a part may be meant, or its amount be that of another row; and some gateways release all of the order. Without an amount it
  * may be meant to release the authorization: what was captured of it is taken back.
  */
-function voidsMore({ operation, orderKey, ...row }: TargetRow, sales: readonly KnownSale[]): TargetQuestion | null {
-  if (operation !== 'CANCEL') return null
-  const captured = sales.find((sale) => sale.operation === 'CAUTH')
-  if (row.amountMinor === null)
-    return captured === undefined
-      ? null
-      : asked(
-          'part-void',
-          captured.at,
-          `voids all of order ${orderKey}, of which money was captured, and gives no amount`,
-        )
-  const money = sales.filter((sale) => sale.operation !== 'AUTH')
-  const known = money.length > 0 ? money : sales
-  const [first] = known
-  if (first === undefined || known.some(({ currency }) => currency !== row.currency)) return null
-  if (known.some((sale) => sale.amountMinor === null)) return null
-  const amountMinor = known.reduce((sum, sale) => sum + (sale.amountMinor ?? 0n), 0n)
-  if (row.amountMinor >= amountMinor) return null
-  const { currency, at } = first
-  const all = sumText({ amountMinor, currency })
-  return asked(
-    'part-void',
-    at,
-    `voids ${amountText(row.amountMinor, currency)} of order ${orderKey}, ${all}; the gateway may release all of it`,
-  )
+function voidsMore(row: TargetRow, sales: readonly KnownSale[]): TargetQuestion | null {
+  if (row.operation !== 'CANCEL') return null
+  if (row.amountMinor !== null) return voidsCaptured(row, sales) ?? voidsPart(row, sales)
+  const captured = sales.find(({ operation }) => operation === 'CAUTH')
+  if (captured === undefined) return null
+  const problem = `voids all of order ${row.orderKey}, of which money was captured, and gives no amount`
+  return asked('part-void', captured.at, problem)
+}
+
+/** null: not known, or of another currency. */
+function sumIn(currency: string | null, sales: readonly KnownSale[]): bigint | null {
+  let sum = 0n
+  for (const sale of sales) {
+    if (sale.amountMinor === null || sale.currency !== currency) return null
+    sum += sale.amountMinor
+  }
+  return sum
+}
+
+/** Who releases what is left by a copy of the list of authorizations names the whole amounts: what was captured is taken back as well. */
+function voidsCaptured(row: TargetRow, sales: readonly KnownSale[]): TargetQuestion | null {
+  const { amountMinor, currency, orderKey } = row
+  const allOf = (wanted: Operation) => sales.filter(({ operation }) => operation === wanted)
+  const [capture] = allOf('CAUTH')
+  const authorized = sumIn(currency, allOf('AUTH'))
+  const captured = sumIn(currency, allOf('CAUTH'))
+  const voided = sumIn(currency, allOf('CANCEL'))
+  if (amountMinor === null || authorized === null || captured === null || voided === null) return null
+  if (capture === undefined || captured >= authorized) return null
+  const left = captured + voided < authorized ? authorized - captured - voided : 0n
+  if (amountMinor <= left) return null
+  const [all, taken, rest] = [amountMinor, captured, left].map((sum) => sumText({ amountMinor: sum, currency }))
+  const problem = `voids ${all} of order ${orderKey}, of which ${taken} was captured and ${rest} is left`
+  return asked('part-void', capture.at, problem)
+}
+
+function voidsPart({ amountMinor, currency, orderKey }: TargetRow, sales: readonly KnownSale[]): TargetQuestion | null {
+  const money = sales.filter(({ operation }) => SALES.includes(operation))
+  const known = money.length > 0 ? money : sales.filter(({ operation }) => operation === 'AUTH')
+  const [first, sum] = [known[0], sumIn(currency, known)]
+  if (first === undefined || sum === null || amountMinor === null || amountMinor >= sum) return null
+  const all = sumText({ amountMinor: sum, currency })
+  const part = amountText(amountMinor, first.currency)
+  return asked('part-void', first.at, `voids ${part} of order ${orderKey}, ${all}; the gateway may release all of it`)
 }
 
 /** Every customer stays under their reference from one run of a roster to the next: ids that have moved have slipped. */

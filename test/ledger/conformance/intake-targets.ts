@@ -231,6 +231,38 @@ export function describeTargets(): void {
     })
   })
 
+  describe('a void of an authorization that is captured in part', () => {
+    const ofOrder = (reference: string, operation: 'CAUTH' | 'CANCEL', amountMinor: bigint) =>
+      refund(reference, { operation, orderId: '777', money: euros(amountMinor) })
+    const done = async (row: Instruction) => {
+      const batchId = await submit(ledger, accountId, [row])
+      const facts = factsWith(`42${row.operation}`, { orderId: '777' })
+      await work(ledger, batchId, row.reference, 'APPROVED', { facts })
+    }
+
+    test.each([
+      [250n, 750n, null],
+      [250n, 751n, 'voids 7.51 EUR of order 777, of which 2.50 EUR was captured and 7.50 EUR is left (C, row 1'],
+      [1_000n, 1_000n, null],
+    ])('of %s is asked about where it voids %s', async (captured, voided, problem) => {
+      await approved(sale('A', '5', { operation: 'AUTH' }))
+      await done(ofOrder('C', 'CAUTH', captured))
+      const { questions, refused } = await judged(ofOrder('V', 'CANCEL', voided))
+      expect(questions).toEqual(problem === null ? [] : ['part-void'])
+      expect(refused ?? '').toContain(problem ?? '')
+    })
+
+    test('is asked about where another void took of the rest', async () => {
+      await approved(sale('A', '5', { operation: 'AUTH' }))
+      await done(ofOrder('C', 'CAUTH', 250n))
+      await done(ofOrder('V1', 'CANCEL', 300n))
+      expect((await check([ofOrder('V2', 'CANCEL', 450n)])).lookalikes).toEqual([])
+      expect((await judged(ofOrder('V3', 'CANCEL', 451n))).refused).toContain(
+        '2.50 EUR was captured and 4.50 EUR is left',
+      )
+    })
+  })
+
   describe('a void without an amount', () => {
     const cancel = (orderId: string) => refund('V', { operation: 'CANCEL', orderId, money: null })
 

@@ -94,16 +94,22 @@ const SAYS_SAME = (operations: string) => `EXISTS (
       SELECT 1 FROM instruction s WHERE ${ANSWERED('s', operations)}
         AND d.beside IN (${SAID(OWN_VAULT, NULL)}, ${SAID(NULL, OWN_XTL)}, ${SAID(OWN_VAULT, OWN_XTL)}))`
 
-const SALE = (operations: string) => `
+const KNOWN = (isOfOrder: string, besides: string) => `
     SELECT ${ROW}, ${AT}, i.operation AS "saleOperation", i.vault_id AS "saleVaultId", i.answered_vault_id AS "storedVaultId", i.card AS "saleCard",
       i.xtl_order_id AS "saleXtl", CASE WHEN i.money_warning = 0 THEN i.amount_minor END AS "saleMinor", i.currency AS "saleCurrency"
-    FROM @rows d JOIN instruction i ON ${ANSWERED('i', operations)}
-    WHERE d.operation = 'CANCEL' OR NOT ${SAYS_SAME(operations)}`
+    FROM @rows d JOIN instruction i ON ${isOfOrder}
+    WHERE d.operation = 'CANCEL'${besides}`
+const SALE = (operations: string) => KNOWN(ANSWERED('i', operations), ` OR NOT ${SAYS_SAME(operations)}`)
+const VOID = KNOWN(
+  `${IN_ACCOUNT('i')} AND i.order_key = d.order_key AND i.order_key IS NOT NULL AND i.operation = 'CANCEL' AND i.state = 'APPROVED'
+        AND i.amount_minor IS NOT NULL`,
+  '',
+)
 
 const OF_SALE: Kind<FoundSale> = {
   operations: OF_AN_ORDER,
   rows: `${OF_ORDER} AND (d.beside IS NOT NULL OR (d.operation = 'CANCEL' AND ${IS_NEW}))`,
-  text: `${SALE(OF_SALES)} UNION ALL ${SALE("= 'AUTH'")} ORDER BY 1, id`,
+  text: `${SALE(OF_SALES)} UNION ALL ${SALE("= 'AUTH'")} UNION ALL ${VOID} ORDER BY 1, id`,
   toFact: (found) => ({ of: 'sales', sales: found.map(toSale) }),
 }
 
