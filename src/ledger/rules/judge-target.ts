@@ -316,6 +316,6 @@ function ofOtherCustomer(row: TargetRow, { at, details }: Fact<'customer'>): Tar
   if (differences === 0) return null
   if (orderKey !== null)
     return asked('other-customer', at, `names order ${orderKey}, whose customer has another name or e-mail`)
-  const problem = `charges ${vaultText(row)} for a customer with another name or e-mail than before, as do the rows beside it`
+  const problem = `charges ${vaultText(row)} for a customer with another name or e-mail than before, as do other rows`
   return asked('other-payer', at, problem)
 }

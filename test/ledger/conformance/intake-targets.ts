@@ -314,6 +314,8 @@ export function describeTargets(): void {
     test.each([
       [['dora', 'ann', 'bob', 'cleo'], 4],
       [['zoe', 'yves', 'cleo', 'dora'], 0], // two new addresses
+      [['cleo', 'bob', 'ann', 'zoe'], 2], // two exchanged, and a new address
+      [['bob', 'zoe', 'cleo', 'dora'], 0], // one of two exchanged
     ])('without references and with the customers %j is asked about in %i rows', async (customers, rows) => {
       const batchId = await submit(ledger, accountId, named('b', WHO), { runKey: '11' })
       for (const { reference } of named('b', WHO)) await work(ledger, batchId, reference, 'APPROVED')

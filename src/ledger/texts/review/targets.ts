@@ -291,6 +291,13 @@ const SLIPPED_LEAST = 3
 const ALONE = `why = 'other-payer' AND (SELECT count(*) FROM draft_target n
       WHERE n.why = 'other-payer' AND abs(n.row_no - draft_target.row_no) < ${SLIPPED_LEAST}) < ${SLIPPED_LEAST}`
 
+/** Two rows, each with the customer that the vault id of the other had: those are no new addresses, even of two rows alone. */
+const EXCHANGED = `
+    WITH payer AS MATERIALIZED (
+      SELECT t.row_no, d.details AS present, i.details AS former
+      FROM draft_target t JOIN draft_row d ON d.row_no = t.row_no JOIN instruction i ON i.id = t.recorded_row WHERE t.why = 'other-payer')
+    SELECT one.row_no FROM payer one JOIN payer other ON other.present = one.former AND other.former = one.present`
+
 const ANY_OTHER_ACCOUNT = 'SELECT 1 FROM account WHERE id <> :account LIMIT 1'
 
 type FoundElsewhere = FoundRow & FoundAt & { readonly what: 'order' | 'row' | 'file' }
@@ -417,7 +424,9 @@ export function* meetTargets(header: DraftHeader, odd: readonly OddNeighbour[]):
   yield* change('DELETE FROM draft_target')
   if (yield* isAnyRecorded(header.accountId)) {
     yield* eachOf([...OWN_KINDS, OF_PAYER as Kind], header, note)
-    yield* change(`DELETE FROM draft_target WHERE row_no IN (SELECT row_no FROM draft_target WHERE ${ALONE})`)
+    yield* change(
+      `DELETE FROM draft_target WHERE row_no IN (SELECT row_no FROM draft_target WHERE ${ALONE}) AND row_no NOT IN (${EXCHANGED})`,
+    )
   }
   yield* meetOtherAccounts(header)
   for (const { rowNo, question } of odd) yield* noteTarget(rowNo, question)
