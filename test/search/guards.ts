@@ -726,8 +726,10 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'nothing moves after a void',
     file: 'src/ledger/rules/order-book.ts',
-    guard: 'if (voided === null || voidedOf(order) !== null) return null',
-    without: 'return null',
+    guard: `if (voided === null || voidedOf(order) !== null) return null
+  return wrong(`,
+    without: `return null
+  return wrong(`,
     tests: ['test/ledger/rules/order-book.test.ts'],
   },
   {
