@@ -13,6 +13,7 @@ import type { Ledger } from '../ports/ledger/ledger.ts'
 import { approvalsText, approveCommand, meaningText, sheetLines, toJsonSheet } from '../present/approval.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import { interpretationText } from '../present/interpretation.ts'
+import { leftOutLines, leftOutObject } from '../present/left-out.ts'
 import { whyText } from '../present/standing.ts'
 import { plural } from '../present/text.ts'
 import { findBatch } from './status.ts'
@@ -118,10 +119,12 @@ export async function reject(app: App, id: string, { reason }: RejectArguments, 
     await ledger.reject({ batchId, reason: parseReason(reason), actor: app.actor, nowMs: app.clock.nowMs() })
     const after = await findBatch(ledger, batchId)
     const cancelled = countIn(after, 'CANCELLED')
-    terminal.object({ batch: batchId, rejected: true, cancelled })
+    const leftOut = await ledger.leftOutFor(batchId)
+    terminal.object({ batch: batchId, rejected: true, cancelled, ...leftOutObject(leftOut) })
     terminal.say(
       `Batch ${batchId} is rejected: ${plural(cancelled, 'row', 'rows')} will not be sent. To send rows after all as they are: tranche results ${batchId} --out FILE, then hand that file in with --retry cancelled. A row that asked for the wrong thing takes a new reference in a corrected file.`,
     )
+    for (const line of leftOutLines(leftOut)) terminal.say(line)
     return EXIT.approved
   } finally {
     await ledger.close()

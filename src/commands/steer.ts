@@ -13,6 +13,7 @@ import { approvalsText } from '../present/approval.ts'
 import { commandLine } from '../present/command-line.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import { foundLines } from '../present/found.ts'
+import { leftOutLines, leftOutObject } from '../present/left-out.ts'
 import { clockWords, leftOpenLines } from '../present/standing.ts'
 import { plural } from '../present/text.ts'
 import { confirm } from './confirm.ts'
@@ -57,10 +58,12 @@ export async function steer(
     if (what === 'cancel') await lookBeforeCancel(before, given.yes === true, terminal)
     await ledger[what](before.batchId, given.reason, app.actor, app.clock.nowMs())
     const after = await findBatch(ledger, before.batchId)
+    const leftOut = what === 'cancel' ? await ledger.leftOutFor(before.batchId) : []
     terminal.object({
       batch: after.batchId,
       hold: after.hold,
       cancelled: countIn(after, 'CANCELLED') - countIn(before, 'CANCELLED'),
+      ...leftOutObject(leftOut),
     })
     sayWhat(
       what,
@@ -69,6 +72,7 @@ export async function steer(
       countIn(after, 'CANCELLED') - countIn(before, 'CANCELLED'),
       terminal,
     )
+    for (const line of leftOutLines(leftOut)) terminal.say(line)
     const { clockHold, merchant } = after
     if (what === 'resume' && clockHold !== null && isClockOff(clockHold, app.clock.nowMs()))
       terminal.say(spell(clockWords({ merchant, ...clockHold }), commandLine))

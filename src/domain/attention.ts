@@ -44,6 +44,14 @@ export type Attention =
       readonly fileName: string | null
       readonly rows: number
     }
+  /** Rows that no batch sends: it left them out because batch `by` was to send them, and that one was cancelled. */
+  | {
+      readonly code: 'left-out'
+      readonly batchId: BatchId
+      readonly fileName: string | null
+      readonly by: BatchId
+      readonly rows: number
+    }
   /** They lie in `rejected` of an inbox. */
   | { readonly code: 'refused-files'; readonly folder: string; readonly files: number }
   | { readonly code: 'silent'; readonly worker: WorkerView }
@@ -141,7 +149,10 @@ function toMendIn(batch: BatchView): Attention[] {
     ['short-refunds', hold === 'paused' ? 0 : shortRefunds],
     ['other-money', isPausedMidway(batch) ? 0 : moneyUnseen],
   ] as const
-  return toMend.flatMap(([code, rows]) => (rows > 0 ? [{ code, batchId, fileName, rows }] : []))
+  const leftOut = batch.leftOut.map(({ batchId: by, rows }) => ({
+    ...{ code: 'left-out' as const, batchId, fileName, by, rows },
+  }))
+  return [...toMend.flatMap(([code, rows]) => (rows > 0 ? [{ code, batchId, fileName, rows }] : [])), ...leftOut]
 }
 
 /** Longer than a Redis takes to fail over, and than a process to be replaced. */

@@ -34,6 +34,12 @@ export interface OpenOriginals {
   readonly count: number
 }
 
+/** Rows of one batch that another one has as well. */
+export interface SharedRows {
+  readonly batchId: BatchId
+  readonly rows: number
+}
+
 /** The clock differs from the gateway's, by the last answer: rows with an `execute_at` wait. */
 export interface ClockHold {
   /** Less than 0: the clock is behind. */
@@ -88,6 +94,8 @@ export interface BatchView {
   readonly duplicateMoneyWarnings: number
   /** For DUPLICATE rows: how many point at a row of each state now. */
   readonly duplicateOf: Readonly<Partial<Record<State, number>>>
+  /** DUPLICATE rows that no batch sends, since the batch that was to send them was cancelled, by that batch; nobody has looked. */
+  readonly leftOut: readonly SharedRows[]
   /** Those of them that ask for something else than the row they point at: not done as written. */
   readonly duplicatesChanged: number
   /** Most of it was recorded before, longer ago than look-alikes count: another month may be meant. null: not so. */

@@ -29,6 +29,7 @@ function exitCodeOf({ code }: Attention): 3 | 4 | 5 | 6 {
     case 'late-answers':
       return EXIT.inDoubt
     case 'bad-rows':
+    case 'left-out':
     case 'expired':
     case 'short-refunds':
     case 'other-money':
@@ -136,6 +137,11 @@ export function attentionWords(one: Attention, ledgerPath: string): { readonly w
       return {
         what: `batch ${one.batchId}`,
         says: words`${named(one)} left out ${plural(one.rows, 'bad row')}, and nothing was sent for ${one.rows === 1 ? 'it' : 'them'}: mend ${one.rows === 1 ? 'it' : 'them'}, and hand the file in again. If nothing is to be done: ${{ act: 'resume-batch', batchId: one.batchId }}`,
+      }
+    case 'left-out':
+      return {
+        what: `batch ${one.batchId}`,
+        says: words`${named(one)} left out ${plural(one.rows, 'row')} because batch ${one.by} was to send ${one.rows === 1 ? 'it' : 'them'}; that batch was cancelled, and nothing was sent for ${one.rows === 1 ? 'it' : 'them'}: hand ${one.rows === 1 ? 'it' : 'them'} in again under new references. When that is done, or if nothing is to be done: ${{ act: 'resume-batch', batchId: one.batchId }}`,
       }
     case 'expired':
       return {

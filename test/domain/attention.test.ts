@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { attentionIn, type Seen } from '../../src/domain/attention.ts'
 import type { BatchView } from '../../src/domain/batch.ts'
 import type { LimitReached } from '../../src/domain/daily-limit.ts'
+import type { BatchId } from '../../src/domain/ids.ts'
 import type { Currency } from '../../src/domain/money.ts'
 import type { WorkerView } from '../../src/domain/worker.ts'
 import { attentionText, exitCodeOfAttention } from '../../src/present/attention.ts'
@@ -9,6 +10,7 @@ import { attentionText, exitCodeOfAttention } from '../../src/present/attention.
 const batch = (over: Partial<BatchView>) =>
   ({
     ...{ batchId: 'b', counts: {}, hold: 'none', holdReason: null, approval: null, lateAnswers: 0, limitReached: null },
+    leftOut: [],
     ...over,
   }) as BatchView
 const unapproved = (counts: BatchView['counts']) =>
@@ -68,13 +70,14 @@ test.each<readonly [string, Seen, readonly string[], number]>([
         batch({ fileName: null, badRows: 0, expired: 3, shortRefunds: 10, moneyUnseen: 1 }),
         batch({ fileName: null, badRows: 0, expired: 3, shortRefunds: 0, hold: 'cancelled' }),
         batch({ fileName: null, moneyUnseen: 1, hold: 'paused', counts: { APPROVED: 1 } }),
+        batch({ fileName: null, leftOut: [{ batchId: 'y1' as BatchId, rows: 3 }] }),
       ],
       refused: [
         { folder: '/in', files: 1 },
         { folder: '/other', files: 0 },
       ],
     }),
-    ['bad-rows', 'expired', 'short-refunds', 'other-money', 'other-money', 'refused-files'],
+    ['bad-rows', 'expired', 'short-refunds', 'other-money', 'other-money', 'left-out', 'refused-files'],
     3,
   ],
   [

@@ -46,6 +46,7 @@ const batchOf = (over: Partial<BatchView> = {}): BatchView => ({
     moneyUnseen: 0,
   },
   openOriginals: [],
+  leftOut: [],
   ...{ nextDueAtMs: NOW, nextExecuteAtMs: null, blocked: 0, blockedDue: 0, lateAnswers: 0 },
   ...{ resultsPath: null, resultsStale: false },
   ...over,

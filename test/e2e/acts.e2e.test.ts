@@ -36,10 +36,24 @@ test('an act under sudo names the person behind it, beside the name that was cla
 test('rows that a person cancelled have the parts of who did it in their history', async () => {
   office = await openOffice()
   const batch = await submitted()
-  await office.trancheWith(BY_SUDO, '--as', 'Carol', 'cancel', batch, '--reason', 'the wrong file')
+  const corrected = await office.tranche('submit', await office.put('more.csv', toCsv(refunds(4))), '--json')
+  expect(corrected.last.batch, corrected.stderr).toBeDefined()
+  const cancelled = await office.trancheWith(
+    BY_SUDO,
+    '--as',
+    'Carol',
+    'cancel',
+    batch,
+    '--reason',
+    'the wrong file',
+    '--json',
+  )
+  expect(cancelled.last).toMatchObject({ cancelled: 3, left_out: [{ batch: corrected.last.batch, rows: 3 }] })
+  expect(cancelled.stderr).toContain('left out 3 rows because this one was to send them')
+  expect((await office.tranche('status', '--check')).stdout).toContain('left out 3 rows because batch')
   const said = await office.trancheWith(BY_SUDO, 'history', 'R-1', '--json')
   expect(said.last.moves[0]).toMatchObject({ cause: 'recorded', actor: { sudo_user: null, as: null } })
-  expect(said.last.moves.at(-1)).toMatchObject({
+  expect(said.last.moves.at(-2)).toMatchObject({
     cause: 'cancel',
     by: expect.stringMatching(/^alice@/),
     actor: { sudo_user: 'alice', sudo_uid: 4001, as: 'Carol' },

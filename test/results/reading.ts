@@ -125,6 +125,7 @@ const BATCH: BatchView = {
     moneyUnseen: 0,
   },
   openOriginals: [],
+  leftOut: [],
   nextDueAtMs: null,
   nextExecuteAtMs: null,
   blocked: 0,

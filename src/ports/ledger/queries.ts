@@ -1,6 +1,6 @@
 // The ledger, for whatever shows batches.
 
-import type { BatchView } from '../../domain/batch.ts'
+import type { BatchView, SharedRows } from '../../domain/batch.ts'
 import type { LedgerFigures, OutcomeFigures } from '../../domain/figures.ts'
 import type { FoundInstruction } from '../../domain/found.ts'
 import type { AccountId, BatchId } from '../../domain/ids.ts'
@@ -66,6 +66,8 @@ export interface QueryLedger {
   batchesNamed(fileName: string, most: number): Promise<readonly BatchView[]>
   /** By id or a beginning of one that fits a single batch; null where none fits. */
   batch(idOrPrefix: string): Promise<BatchView | null>
+  /** DUPLICATE rows of other batches that nobody sends since this one was cancelled, by batch. */
+  leftOutFor(batchId: BatchId): Promise<readonly SharedRows[]>
   openReading(batchId: BatchId, nowMs: number): Promise<BatchReading>
   /** As many rows of the batch as are asked for, behind that row number, in input order; all of one moment. */
   rowsAfter(batchId: BatchId, after: number, most: number): Promise<readonly ReconciliationRow[]>

@@ -216,6 +216,29 @@ export function describeCorrections(): void {
       expect(all.review).toMatchObject({ accepted: 3, lookalikes: 3 })
     })
 
+    test('is told to be short of the rows of an earlier file that was cancelled afterwards, until a person has looked', async () => {
+      const y1 = await submit(
+        ledger,
+        accountId,
+        ['A', 'B', 'C'].map((reference) => refund(reference)),
+      )
+      const later: Partial<DraftHeader> = { fileSha256: MENDED, nowMs: NOW + 1 }
+      const rows = ['A', 'B', 'C', 'D'].map((reference) => refund(reference))
+      const y2 = await submit(ledger, accountId, rows, later)
+      const leftOut = async (of: BatchId) => (await ledger.batch(of))?.leftOut
+      await ledger.cancelRow({ batchId: y1, rowNo: 3 }, 'not owed', CLERK, NOW + 2)
+      await work(ledger, y1, 'B', 'APPROVED')
+      expect(await leftOut(y2)).toEqual([])
+      await ledger.cancel(y1, 'the list was short', CLERK, NOW + 3)
+      expect(await leftOut(y2)).toEqual([{ batchId: y1, rows: 1 }])
+      expect(await ledger.leftOutFor(y1)).toEqual([{ batchId: y2, rows: 1 }])
+      await ledger.resume(y2, 'they are paid by hand', CLERK, NOW + 3)
+      expect(await leftOut(y2)).toEqual([])
+      // A list that comes after the cancellation hears it at once.
+      const y3 = await submit(ledger, accountId, rows, { ...later, nowMs: NOW + 4, fileSha256: FIRST })
+      expect(await leftOut(y3)).toEqual([])
+    })
+
     test.each([null, '2026-12'])(
       'that asks for another amount than a row which failed is known when that row is to run again: run key %s',
       async (runKey) => {

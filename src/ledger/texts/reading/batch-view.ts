@@ -1,7 +1,7 @@
 // What a batch shows of itself: counts, totals, what holds it up and whether its results are still true.
 
 import type { Approval } from '../../../domain/approval.ts'
-import type { BatchTotal, BatchView, ClockHold, Hold, OpenOriginals } from '../../../domain/batch.ts'
+import type { BatchTotal, BatchView, ClockHold, Hold, OpenOriginals, SharedRows } from '../../../domain/batch.ts'
 import type { ShortRefunds } from '../../../domain/decline-limit.ts'
 import type { AccountId, BatchId } from '../../../domain/ids.ts'
 import type { Environment } from '../../../domain/merchant.ts'
@@ -9,10 +9,11 @@ import type { State } from '../../../domain/states.ts'
 import { type DoneLongAgo, doneLongAgo } from '../../../domain/submission.ts'
 import { isConstant } from '../../rules/lookalikes.ts'
 import { approversOf } from '../approving/sheet.ts'
-import { IS_MONEY_UNSEEN, IS_UNSEEN } from '../conditions.ts'
+import { EXECUTED, IS_MONEY_UNSEEN, IS_UNSEEN } from '../conditions.ts'
 import { HOLDING_UP, IS_BLOCKED, ORDERS_HELD, ORDERS_IN_DOUBT, WAITS_FOR_CLOCK, WITHIN_CANARY } from '../orders.ts'
 import { isSubmittedAgain, originalOf, recordedAt } from '../originals.ts'
 import { toActor } from '../record/acts.ts'
+import { CANCELLED_ALONE } from '../review/corrections.ts'
 import { all, allExact, count, exists, one, type Script } from '../script.ts'
 import { parseHealth } from '../work/accounts.ts'
 import { limitReached } from '../work/daily-limit.ts'
@@ -105,6 +106,7 @@ export function* viewOf(batchId: BatchId): Script<BatchView> {
     moneyUnseen: moneyWarnings === 0 ? 0 : yield* count(MONEY_UNSEEN, { batchId }),
     duplicateMoneyWarnings: hasDuplicates ? yield* count(DUPLICATE_MONEY_WARNINGS, { batchId }) : 0,
     ...(hasDuplicates ? yield* duplicatesOf(batchId) : NO_DUPLICATES),
+    leftOut: hasDuplicates ? yield* leftOutOf(batchId) : [],
     doneLongAgo: yield* originalsAt(batchId, batch),
     numberBefore: batch.lookalikes_allowed === 0 ? null : yield* numberBefore(batch),
     limitReached: hasWaiting ? yield* limitReached(batchId, batch.account_id) : null,
@@ -215,6 +217,34 @@ function* duplicatesOf(batchId: BatchId): Script<Duplicates> {
     openIn === null ? [] : [{ batchId: openIn, fileName, state, count }],
   )
   return { duplicateOf, duplicatesChanged, openOriginals }
+}
+
+/**
+ * Rows `d` of batch `b` were left out for rows `o` of batch `c`, and that one was cancelled later. Not where a person meant that one
+ * instruction, nor where the gateway may have executed it: it must not be handed in again.
+ */
+const IS_LEFT_OUT = `d.state = 'DUPLICATE' AND c.hold = 'cancelled' AND b.hold <> 'cancelled' AND o.completed_at >= b.created_at
+      AND EXISTS (SELECT 1 FROM instruction i WHERE i.id = o.id AND i.state = 'CANCELLED' AND i.holds_reference = 1
+        AND i.ever_in_doubt = 0 AND NOT ${CANCELLED_ALONE} AND NOT EXISTS (SELECT 1 FROM instruction e WHERE ${EXECUTED}))`
+const BATCHES = 'JOIN batch b ON b.id = d.batch_id JOIN batch c ON c.id = o.batch_id'
+
+const LEFT_OUT = `
+    SELECT o.batch_id AS "batchId", count(*) AS rows FROM instruction d ${originalOf('d', 'JOIN')} ${BATCHES}
+    WHERE d.batch_id = :batchId AND ${IS_LEFT_OUT} AND NOT EXISTS (
+      SELECT 1 FROM act x WHERE x.batch_id = d.batch_id AND x.what = 'resume' AND x.at >= o.completed_at)
+    GROUP BY 1 ORDER BY 1`
+
+const LEFT_OUT_FOR = `
+    SELECT d.batch_id AS "batchId", count(*) AS rows FROM instruction o JOIN instruction d ON d.duplicate_of = o.id ${BATCHES}
+    WHERE o.batch_id = :batchId AND ${IS_LEFT_OUT} GROUP BY 1 ORDER BY 1`
+
+function* leftOutOf(batchId: BatchId): Script<readonly SharedRows[]> {
+  return yield* all<SharedRows>(LEFT_OUT, { batchId })
+}
+
+/** The same, seen from the batch that was cancelled: by the batches that left rows out for it. */
+export function* leftOutFor(batchId: BatchId): Script<readonly SharedRows[]> {
+  return yield* all<SharedRows>(LEFT_OUT_FOR, { batchId })
 }
 
 const OLD_ORIGINALS = `

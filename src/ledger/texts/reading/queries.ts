@@ -9,7 +9,7 @@ import type { AccountView, QueryLedger, SettledOfLate } from '../../../ports/led
 import { type Engine, FAULTING, type Reader } from '../engine.ts'
 import { ORDER_IS_FREE, WITHIN_CANARY } from '../orders.ts'
 import { all, change, exists, one, type Script } from '../script.ts'
-import { viewOf } from './batch-view.ts'
+import { leftOutFor, viewOf } from './batch-view.ts'
 import { openFamily } from './family.ts'
 import { figuresOf, outcomesOf } from './figures.ts'
 import { findById } from './find.ts'
@@ -43,6 +43,7 @@ export function queriesOn(engine: Engine, openReader: () => Promise<Reader>): Om
         return id === null ? null : yield* viewOf(id)
       })
     },
+    leftOutFor: (batchId) => engine.read(() => leftOutFor(batchId)),
     openReading: async (batchId, nowMs) => openReading(await openReader(), batchId, nowMs),
     rowsAfter: (batchId, after, most) => engine.read(() => rowsAfter(batchId, after, most)),
     openFamily: async (batchId, nowMs) => openFamily(await openReader(), batchId, nowMs),

@@ -50,7 +50,7 @@ const UNSENT = `i.state = 'CANCELLED' AND i.ever_in_doubt = 0 AND i.reattempt_of
   AND NOT EXISTS (SELECT 1 FROM instruction e WHERE ${EXECUTED})`
 
 /** Whether a person cancelled row `i` by its reference: they meant that one instruction, and no later file undoes it. */
-const CANCELLED_ALONE = `EXISTS (
+export const CANCELLED_ALONE = `EXISTS (
   SELECT 1 FROM act s WHERE s.batch_id = i.batch_id AND s.what = 'cancel-row' AND s.details = ('{"row":' || i.row_no || '}'))`
 
 /** Whether row `i` was cancelled unsent together with its batch: in a corrected file it is sent. */
