@@ -23,7 +23,7 @@ export async function waitingUnder(
   if (waiting.length > 1)
     throw new Fault(
       'usage',
-      words`Several merchants have an instruction of that reference: ${waiting.map(({ merchant }) => merchant).join(', ')}. Nothing was changed. Name one with ${{ set: 'merchant', to: null }}.`,
+      words`Several merchants have an instruction of that reference: ${waiting.map(({ merchant }) => merchant).join(', ')}. Nothing was changed. Name one: ${{ set: 'merchant', to: waiting[0]?.merchant ?? '' }}.`,
     )
   return waiting[0] ?? found.at(-1) ?? null
 }

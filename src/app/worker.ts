@@ -2,6 +2,7 @@
 
 import { hostname } from 'node:os'
 import type { App } from '../app.ts'
+import type { Actor } from '../domain/actor.ts'
 import type { AccountId, BatchId } from '../domain/ids.ts'
 import type { MessageResult } from '../domain/message.ts'
 import type { Verdict } from '../domain/verdict.ts'
@@ -233,8 +234,8 @@ async function openIntake(
     batches: { parse: parseBatch, ledger, actor: app.actor, turns: createTurns() },
     cancelling: {
       parse: parseCancel,
-      cancel: (reference: string, merchant: string, reason: string) =>
-        cancelUnder(ledger, { reference, merchant, reason }, app.actor, clock.nowMs()),
+      cancel: (reference: string, merchant: string, reason: string, by: Actor) =>
+        cancelUnder(ledger, { reference, merchant, reason }, by, clock.nowMs()),
     },
     addressees: addresseesIn(accounts, null),
     knows: async (name: string) => (await ledger.accounts()).some((account) => account.name === name),

@@ -75,7 +75,7 @@ export type Instruction = BatchInstruction & {
   readonly run_key?: string
   /** The batch that takes it: `[A-Za-z0-9._-]{1,64}`. Absent: that of the day or the hour. */
   readonly batch?: string
-  /** The reference of the instruction that it was refused for looking like: both are meant. */
+  /** The reference of the instruction that it was refused for looking like: this one is meant all the same. */
   readonly allow_lookalike_of?: string
   /** The codes of questions that it was refused with: what they ask about is meant. */
   readonly accept?: readonly ('execute_at' | 'above_limit')[]

@@ -26,16 +26,21 @@ export interface OsActor extends OsUser {
   readonly fileOf?: OsUser
 }
 
-/** Whoever a door has recognised: a service by its key, a person by a session, an identity provider by its signature. */
+/** Whoever a door has recognised: a service by its key or by its job, a person by a session, an identity provider by its signature. */
 export interface DoorActor {
-  readonly kind: 'key' | 'person' | 'provider'
-  /** Of the key or the person, never given twice; of a provider, its issuer. */
+  readonly kind: 'key' | 'person' | 'provider' | 'messages'
+  /** Of the key or the person, never given twice; of a provider, its issuer; of messages, the job. */
   readonly id: string
   readonly name: string
   /** The network address that it came from; null: not known. */
   readonly address: string | null
   /** Of a key: every identity of whoever made it, who knows it and may hand in with it. Absent: of a person. */
   readonly makers?: readonly string[]
+}
+
+/** Whoever may put jobs into the queue: which service that is nobody proves. */
+export function messagesActor(job: string): DoorActor {
+  return { kind: 'messages', id: job, name: 'messages', address: null }
 }
 
 /** `alice@host pts/3 (sudo, as root), says "Carol"`, `key billing (k1) from 10.0.0.7`. */
@@ -66,6 +71,7 @@ function proven(actor: OsActor): OsActor {
 }
 
 function doorActorText({ kind, id, name, address }: DoorActor): string {
+  if (kind === 'messages') return `messages (job ${id})`
   return `${kind} ${name} (${id})${address === null ? '' : ` from ${address}`}`
 }
 

@@ -188,12 +188,16 @@ function reasonsBy(refusal: Refusal, lookalikes: readonly Lookalike[]): string[]
     case 'lookalikes':
       return [
         ...lookalikes.map(lookalikeText),
-        `${refusal.found} instructions look like others; if they are meant as well, set allow_lookalikes to ${refusal.found}`,
+        refusal.found === 1
+          ? '1 instruction looks like another; if it is meant as well, set allow_lookalikes to 1'
+          : `${refusal.found} instructions look like others; if they are meant as well, set allow_lookalikes to ${refusal.found}`,
       ]
     case 'execute-at':
       return [
         `instructions.${refusal.line - 1}.execute_at: ${isoOf(refusal.executeAtMs)} is more than a day ago or more than 400 days ahead`,
-        `${refusal.found} instructions have such an execute_at; if they are meant, set allow_execute_at to ${refusal.found}`,
+        refusal.found === 1
+          ? '1 instruction has such an execute_at; if it is meant, set allow_execute_at to 1'
+          : `${refusal.found} instructions have such an execute_at; if they are meant, set allow_execute_at to ${refusal.found}`,
       ]
     case 'above-limit':
       return [
@@ -201,7 +205,9 @@ function reasonsBy(refusal: Refusal, lookalikes: readonly Lookalike[]): string[]
           ({ rows, firstLine }) =>
             `instructions.${firstLine - 1}.amount: is above the limit of a day, and so are those of ${rows} instructions in all`,
         ),
-        `${refusal.found} instructions are above the limit of a day; if they are meant, set allow_above_limit to ${refusal.found}`,
+        refusal.found === 1
+          ? '1 instruction is above the limit of a day; if it is meant, set allow_above_limit to 1'
+          : `${refusal.found} instructions are above the limit of a day; if they are meant, set allow_above_limit to ${refusal.found}`,
       ]
     case 'count':
     case 'total':

@@ -1,5 +1,6 @@
 // Takes one message in: understood and recorded before anyone is told, or refused and the refusal kept.
 
+import { type Actor, messagesActor } from '../domain/actor.ts'
 import { holdsCardData, maskCardData } from '../domain/card-secrets.ts'
 import type { DailyLimits } from '../domain/daily-limit.ts'
 import { assert, Fault } from '../domain/fault.ts'
@@ -63,7 +64,7 @@ export interface MessageParts {
 export interface CancelParts {
   readonly parse: (payload: unknown, addressees: Addressees) => ParsedCancel
   /** Resolves to its row once it is cancelled for that reason; null: there is none. A fault of `usage` where it was sent, or cancelled otherwise. */
-  readonly cancel: (reference: string, merchant: string, reason: string) => Promise<RowPlace | null>
+  readonly cancel: (reference: string, merchant: string, reason: string, by: Actor) => Promise<RowPlace | null>
 }
 
 /** The names of the jobs that are taken. */
@@ -211,7 +212,8 @@ async function tryToCancel(
 ): Promise<MessageResult> {
   assert(cancelling !== null, 'a cancellation was understood where none is taken')
   try {
-    const at = await cancelling.cancel(reference, merchant, `${visible(reason)} (job ${sourceId})`)
+    const by = messagesActor(sourceId)
+    const at = await cancelling.cancel(reference, merchant, `${visible(reason)} (job ${sourceId})`, by)
     if (at !== null) return { kind: 'cancelled', ...at, state: 'CANCELLED' }
   } catch (error) {
     if (!(error instanceof Fault && error.code === 'usage')) throw error

@@ -12,6 +12,7 @@ import { type ProblemCode, ProblemError, type ProblemPart } from './problems.ts'
 /** How the API spells what a person can do next. Most of it is done at the machine, by the commands of the same name. */
 export function httpWays(way: Way): string | null {
   if ('atTerminal' in way) return spell(asking(way.atTerminal), commandLine)
+  if ('set' in way && way.set === 'merchant') return way.to === null ? '"merchant"' : `"merchant": "${way.to}"`
   if (!('act' in way)) return null
   // As another way to do it, it is none of this door.
   if (way.act === 'run-again') return way.lead === undefined ? 'hand the same file in again' : null

@@ -121,7 +121,10 @@ describe('a batch that was refused', () => {
     const refused = await hand()
     expect(refused).toMatchObject({
       kind: 'refused',
-      reasons: [expect.stringContaining('R-1 looks like R-9'), expect.anything()],
+      reasons: [
+        expect.stringContaining('R-1 looks like R-9'),
+        '1 instruction looks like another; if it is meant as well, set allow_lookalikes to 1',
+      ],
     })
     await cancelFirst()
     expect(await hand()).toEqual(refused)

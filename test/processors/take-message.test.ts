@@ -12,7 +12,7 @@ import type { Log } from '../../src/ports/log.ts'
 import { createTurns } from '../../src/processors/take-batch.ts'
 import { type MessageParts, takeMessage } from '../../src/processors/take-message.ts'
 import { ManualClock } from '../fixtures/clock.ts'
-import { CLERK, claimNamed, DAY_MS, NOW, openAccount } from '../fixtures/ledgers.ts'
+import { CLERK, claimNamed, DAY_MS, listOf, NOW, openAccount } from '../fixtures/ledgers.ts'
 
 const CARD = '4111111111111111'
 const REFUND = {
@@ -64,7 +64,7 @@ beforeEach(async () => {
     batches: { parse: parseBatch, ledger, actor: CLERK, turns: createTurns() },
     cancelling: {
       parse: parseCancel,
-      cancel: (reference, merchant, reason) => cancelUnder(ledger, { reference, merchant, reason }, CLERK, NOW),
+      cancel: (reference, merchant, reason, by) => cancelUnder(ledger, { reference, merchant, reason }, by, NOW),
     },
     addressees: {
       ...{ names: ['default'], areSeveral: false, keyEnvironment: null },
@@ -236,6 +236,8 @@ describe('a cancellation', () => {
     const cancelled = await cancel()
     expect(cancelled).toMatchObject({ kind: 'cancelled', rowNo: 1, state: 'CANCELLED' })
     expect(await cancel()).toEqual(cancelled)
+    const acts = await listOf(ledger.log(null))
+    expect(acts.at(-1)).toMatchObject({ what: 'cancel-row', by: 'messages (job queue/cancel)' })
     expect(await cancel({}, 'queue/another')).toMatchObject({
       kind: 'refused',
       reasons: [expect.stringMatching(/is CANCELLED/)],

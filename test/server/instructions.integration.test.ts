@@ -258,6 +258,9 @@ test('one instruction is cancelled by its reference, once, and the others of its
       ...{ key, body: { reason: 'the customer left', ...over }, headers: { 'idempotency-key': idempotencyKey } },
     })
   expect((await cancel('A', 'other', { merchant: 'club' })).statusCode).toBe(404)
+  await post(refund('CCC'), 'of-shop')
+  expect((await post(refund('CCC', { merchant: 'club', request_ref_po_id: '79' }), 'of-club')).statusCode).toBe(201)
+  expect((await cancel('CCC', 'which')).said.detail).toContain('Name one: "merchant": "shop".')
   const cancelled = await cancel('A', 'three')
   expect([cancelled.statusCode, cancelled.said]).toMatchObject([200, { reference: 'A', batch, status: 'CANCELLED' }])
   expect((await cancel('A', 'three')).headers['idempotent-replayed']).toBe('true')
@@ -267,7 +270,7 @@ test('one instruction is cancelled by its reference, once, and the others of its
   })
   await claimNamed(served.ledger, batch, 'BB', Date.now())
   expect((await cancel('BB', 'five')).said.detail).toMatch(/is SENDING: only what was not sent yet can be cancelled/)
-  expect((await rowsIn(served.ledger, batch)).map(({ state }) => state)).toEqual(['CANCELLED', 'SENDING'])
+  expect((await rowsIn(served.ledger, batch)).map(({ state }) => state)).toEqual(['CANCELLED', 'SENDING', 'READY'])
   const acts = (await listOf(served.ledger.log(null))).filter(({ what }) => what === 'cancel-row')
   expect(acts).toMatchObject([
     { batchId: batch, details: { row: 1 }, reason: 'the customer left', actor: { name: 'test' } },

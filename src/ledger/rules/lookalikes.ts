@@ -74,7 +74,7 @@ export interface Likeness {
 
 /** Named, and not waved through: a service that writes its answer as a constant is asked again about the next row. */
 export function lookalikeRefusal({ reference, text }: Likeness): string {
-  return `lookalike: ${text}. If both are meant, set allow_lookalike_of to ${JSON.stringify(reference)}`
+  return `lookalike: ${text}. If it is meant all the same, set allow_lookalike_of to ${JSON.stringify(reference)}`
 }
 
 /** Which recorded row a message looks like, in words. */

@@ -613,7 +613,7 @@ export function describeOrders(): void {
       expect(await message(of('M', 5_000n), false)).toMatchObject({
         kind: 'refused',
         reason:
-          'lookalike: 50.00 EUR of order 777 was refunded before, and its sale is not recorded here, last by B. If both are meant, set allow_lookalike_of to "B"',
+          'lookalike: 50.00 EUR of order 777 was refunded before, and its sale is not recorded here, last by B. If it is meant all the same, set allow_lookalike_of to "B"',
       })
       expect((await message(of('M', 5_000n))).kind).toBe('accepted')
       expect((await message(of('N', 9_999n), false)).kind).toBe('accepted')
