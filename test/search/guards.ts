@@ -688,7 +688,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'an xtl_order_id that a message took between review and record undoes the draft',
     file: 'src/ledger/texts/review/since-review.ts',
-    guard: `ON \${SAME_XTL} WHERE d.state = 'READY'`,
+    guard: `ON \${sameXtl('i', 'd')} WHERE d.state = 'READY'`,
     without: 'ON FALSE',
     tests: ['test/ledger/sqlite/ledger/intake.integration.test.ts'],
   },

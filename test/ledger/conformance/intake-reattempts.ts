@@ -12,10 +12,12 @@ import {
   dueIn,
   dueRow,
   EUR,
+  factsWith,
   faultyRow,
   findingOn,
   headerOf,
   listOf,
+  messageOf,
   NOW,
   refund,
   review,
@@ -27,7 +29,7 @@ import {
   submit,
   work,
 } from '../../fixtures/ledgers.ts'
-import { accountId, ledger } from '../../fixtures/use-ledger.ts'
+import { accountId, ledger, place } from '../../fixtures/use-ledger.ts'
 import { check, taken } from './given.ts'
 
 const USD = parseCurrency('USD')!
@@ -380,6 +382,102 @@ export function describeReattempts(): void {
       expect(faults.map(({ column }) => column)).toEqual(['xtl_order_id', 'xtl_order_id'])
       const batchId = await draft.record(CLERK)
       expect(await rowIn(ledger, batchId, named('bob'))).toMatchObject({ state: 'INVALID' })
+    })
+
+    /** Each names one payment in `xtl_order_id`; the card of the second is another. */
+    const invoiced = (name: string, vaultId: string) => charge(name, vaultId, { xtlOrderId: 'INV1001' })
+    const [OLD_CARD, NEW_CARD] = [invoiced('old', '502'), invoiced('other', '777')]
+
+    async function declined(row = OLD_CARD): Promise<BatchId> {
+      const batchId = await submit(ledger, accountId, [row], ROSTER)
+      await work(ledger, batchId, row.reference, 'DECLINED', NO_FUNDS)
+      return batchId
+    }
+
+    const isTaken = (batchId: BatchId, state: string) => [
+      ['xtl_order_id', `the xtl_order_id is that of another instruction (row 1 of batch ${batchId}, ${state})`],
+    ]
+    const problems = async (...checked: Parameters<typeof check>) =>
+      (await check(...checked)).faults.map(({ column, problem }) => [column, problem])
+
+    test.each(['APPROVED', 'IN_DOUBT', 'SENDING', 'PENDING'] as const)(
+      'whose xtl_order_id another instruction took since is not asked for beside it: %s',
+      async (state) => {
+        const first = await declined()
+        const other = await submit(ledger, accountId, [NEW_CARD], ROSTER)
+        if (state === 'SENDING') await claimNamed(ledger, other, NEW_CARD.reference, NOW)
+        else if (state !== 'PENDING') await work(ledger, other, NEW_CARD.reference, state)
+        const line = rowOf(1, OLD_CARD, { cameFrom: { batchId: first, rowNo: 1 } })
+        const fedBack: Partial<DraftHeader> = { fedBack: true, reattempt, nowMs: LATER }
+        expect(await problems([line], fedBack)).toEqual(isTaken(other, state))
+        expect(await problems([OLD_CARD], again({ onlyNew: true }))).toEqual(isTaken(other, state))
+        expect((await check([OLD_CARD], again())).review).toMatchObject({ accepted: 0, invalid: 1 })
+      },
+    )
+
+    test.each(['FAILED', 'DECLINED', 'CANCELLED'] as const)(
+      'whose xtl_order_id another instruction had that was %s is asked for',
+      async (state) => {
+        await declined()
+        const other = await submit(ledger, accountId, [NEW_CARD], ROSTER)
+        if (state === 'CANCELLED') await ledger.cancel(other, 'enough', CLERK, NOW)
+        else await work(ledger, other, NEW_CARD.reference, state, NO_FUNDS)
+        expect((await check([OLD_CARD], again())).review).toMatchObject({ accepted: 1, invalid: 0 })
+      },
+    )
+
+    test.each(['FAILED', 'CANCELLED'] as const)(
+      'whose second attempt was %s does not run that one again beside another instruction',
+      async (state) => {
+        await declined()
+        const second = await submit(ledger, accountId, [OLD_CARD], again())
+        if (state === 'FAILED') await settleLater(second, named('old~2'), state)
+        else await ledger.cancel(second, 'enough', CLERK, LATER)
+        const other = await submit(ledger, accountId, [NEW_CARD], { ...ROSTER, nowMs: LATER })
+        expect(await problems([OLD_CARD], again({ retry: [state] }))).toEqual(isTaken(other, 'PENDING'))
+      },
+    )
+
+    test('whose next attempt has paid has paid for its xtl_order_id, by whichever door another comes', async () => {
+      await declined()
+      await declined(NEW_CARD)
+      const second = await submit(ledger, accountId, [OLD_CARD], again())
+      await settleLater(second, named('old~2'), 'APPROVED')
+      expect(await problems([NEW_CARD], again())).toEqual(isTaken(second, 'APPROVED'))
+      const third = invoiced('third', '778')
+      expect(await problems([third], { ...ROSTER, nowMs: LATER })).toEqual(isTaken(second, 'APPROVED'))
+      const message = messageOf(accountId, third, { ...ROSTER, nowMs: LATER })
+      expect(await ledger.recordMessage(message)).toMatchObject({ kind: 'refused' })
+    })
+
+    test('and another row of the file with its xtl_order_id are not sent both', async () => {
+      await declined()
+      const repeated = ['xtl_order_id', 'the xtl_order_id is in more than one row of this file (line 3)']
+      expect(await problems([OLD_CARD, NEW_CARD], again())).toEqual([repeated])
+      await declined(NEW_CARD)
+      const both = await check([OLD_CARD, NEW_CARD], again())
+      expect(both.faults.map(({ rowNo, value }) => [rowNo, value])).toEqual([
+        [1, 'INV1001'],
+        [2, 'INV1001'],
+      ])
+    })
+
+    test('is not asked for beside a message that took its xtl_order_id while the file was read', async () => {
+      await declined()
+      const { draft } = await review(ledger, headerOf(accountId, again()), [OLD_CARD])
+      const message = messageOf(accountId, NEW_CARD, { ...ROSTER, nowMs: LATER })
+      expect(await place.open().recordMessage(message)).toMatchObject({ kind: 'accepted' })
+      await expect(draft.record(CLERK)).rejects.toThrow('Nothing was recorded and nothing was sent')
+    })
+
+    test('whose next attempt was approved after all while a file was read keeps its xtl_order_id from it', async () => {
+      await declined()
+      const second = await submit(ledger, accountId, [OLD_CARD], again())
+      const attempt = await claimNamed(ledger, second, named('old~2'), LATER)
+      await settle(ledger, attempt, 'FAILED', { reason: 'x', atMs: LATER, sentAtMs: LATER })
+      const { draft } = await review(ledger, headerOf(accountId, { ...ROSTER, nowMs: LATER }), [NEW_CARD])
+      await settle(ledger, attempt, 'APPROVED', { facts: factsWith('501') })
+      await expect(draft.record(CLERK)).rejects.toThrow('Nothing was recorded and nothing was sent')
     })
 
     test('takes no reference that a message took while the file was read', async () => {

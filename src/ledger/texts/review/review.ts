@@ -29,7 +29,7 @@ import { noteOtherCells } from './other-cells.ts'
 import { countDeclinedCards, nameLastAttempts, reattempt } from './reattempts.ts'
 import { sumUp } from './sums.ts'
 import { markTargets, meetTargets } from './targets.ts'
-import { refuseXtlRepeats, refuseXtlTaken } from './xtl-order-ids.ts'
+import { refuseFirstXtlRepeats, refuseXtlRepeats, refuseXtlTaken } from './xtl-order-ids.ts'
 
 /** `odd`: rows that are asked about for the rows above them. */
 export function* review(header: DraftHeader, odd: readonly OddNeighbour[]): Script<Omit<DraftReview, 'amountsUnread'>> {
@@ -68,6 +68,7 @@ function* compare(header: DraftHeader, odd: readonly OddNeighbour[]): Script<voi
   yield* refuseExpired(header)
   yield* refuseFaulty() // rows that cannot be sent do nothing to their order
   yield* refuseXtlRepeats()
+  yield* refuseFirstXtlRepeats(header)
   yield* refuseFaulty()
   if (yield* isAnyRecorded(header.accountId)) yield* refuseXtlTaken(header)
   yield* meetOrders(header)

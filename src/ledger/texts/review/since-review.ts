@@ -10,7 +10,7 @@ import { COUNTING, IS_ONE_MADE, OTHER_RUN_KEY } from './lookalikes.ts'
 import { stillFits } from './order-book.ts'
 import { NO_LONGER_DECLINED } from './reattempts.ts'
 import { AUTHORIZES_SAME, targetsStillFit } from './targets.ts'
-import { SAME_XTL } from './xtl-order-ids.ts'
+import { isFirstXtlTaken, sameXtl } from './xtl-order-ids.ts'
 
 /** The last row, move and act that the review saw, by their ids. */
 export interface SeenUpTo {
@@ -34,6 +34,7 @@ export function* holdsStill(header: DraftHeader, { seen, batchId }: Seen): Scrip
   if (yield* exists(CANCELLED_SINCE)) return false
   // A message may look like a row of this file, have its xtl_order_id, or capture, void or refund an order of it. So may a row that counts only now.
   if (yield* exists(NEWCOMER, since)) return false
+  if (yield* isFirstXtlTaken(header)) return false
   if (yield* exists(CHANGED, since)) return false
   const namesOrders = yield* exists('SELECT 1 FROM draft_order LIMIT 1')
   if (
@@ -71,7 +72,7 @@ const CAME_TO_COUNT = `
 
 const NEWCOMERS = `
     WITH newcomer AS MATERIALIZED (
-      SELECT i.id, i.reference, i.made, i.holds_reference, i.operation, i.order_id, i.vault_id, i.card, i.xtl_order_id, i.run_key,
+      SELECT i.id, i.reference, i.made, i.holds_reference, i.operation, i.order_id, i.vault_id, i.card, i.xtl_order_id, i.reattempt_of, i.run_key,
         i.content, i.lookalike, ${targetOf('i')} AS target, b.source
       FROM (${CAME_TO_COUNT}) AS c CROSS JOIN instruction i CROSS JOIN batch b
       WHERE i.id = c.id AND b.id = i.batch_id AND i.account_id = :account AND b.stage = 'open' AND (i.state IN (${COUNTING}) OR i.money_warning = 1))`
@@ -80,7 +81,10 @@ const NEWCOMER = `${NEWCOMERS}
     SELECT 1 FROM newcomer i CROSS JOIN draft_row d
     WHERE d.lookalike = i.lookalike AND i.lookalike IS NOT NULL AND i.reference <> d.reference AND d.state = 'READY'
     UNION ALL
-    SELECT 1 FROM newcomer i JOIN draft_row d ON ${SAME_XTL} WHERE d.state = 'READY' LIMIT 1`
+    SELECT 1 FROM newcomer i JOIN draft_row d ON ${sameXtl('i', 'd')} WHERE d.state = 'READY'
+    UNION ALL
+    SELECT 1 FROM newcomer i JOIN instruction x ON x.account_id = :account AND x.reference = i.reattempt_of
+      JOIN draft_row d ON ${sameXtl('x', 'd')} WHERE d.state = 'READY' LIMIT 1`
 
 /** A row may be one of these with another amount or date: see `findChanged`. The rows are gone through once, however many these are. */
 const CHANGED = `${NEWCOMERS}

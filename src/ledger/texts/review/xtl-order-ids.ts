@@ -3,27 +3,50 @@
 
 import type { DraftHeader } from '../../../domain/draft.ts'
 import { xtlTakenText } from '../../rules/arriving.ts'
-import { change, one, type Script } from '../script.ts'
-import { DRAFT_FAULT } from './draft-rows.ts'
+import { change, exists, one, type Script } from '../script.ts'
+import { DRAFT_FAULT, RUNS_AGAIN } from './draft-rows.ts'
 import { type Arriving, lookalikeSince, MOVED_NOTHING, OTHER_RUN_KEY, STILL_COUNTS } from './lookalikes.ts'
 
+type Row = 'd' | 'i' | 'x' | 'f'
+
 /** Compared as the echo of an answer is, without leading zeros. */
-const keyOf = (row: 'd' | 'i') => `ltrim(${row}.xtl_order_id, '0')`
+const keyOf = (row: Row) => `ltrim(${row}.xtl_order_id, '0')`
 
 /** An AUTH and its CAUTH may have the order's id both: REQUEST_ACTION tells them apart, in the answer and at the gateway. */
-const IS_AUTH = (row: 'd' | 'i') => `(${row}.operation = 'AUTH')`
+const IS_AUTH = (row: Row) => `(${row}.operation = 'AUTH')`
 
-/** Whether rows `d` and `i` have one xtl_order_id and are different instructions. */
-export const SAME_XTL = `${keyOf('i')} = ${keyOf('d')} AND i.xtl_order_id IS NOT NULL AND d.xtl_order_id IS NOT NULL
-  AND ${IS_AUTH('i')} = ${IS_AUTH('d')} AND i.reference <> d.reference`
+/** Whether a recorded row and another one have one xtl_order_id and are different instructions. */
+export const sameXtl = (recorded: 'i' | 'x', row: 'd' | 'f') => `${keyOf(recorded)} = ${keyOf(row)}
+  AND ${recorded}.xtl_order_id IS NOT NULL AND ${row}.xtl_order_id IS NOT NULL
+  AND ${IS_AUTH(recorded)} = ${IS_AUTH(row)} AND ${recorded}.reference <> ${row}.reference`
 
 /**
- * The latest row that has the xtl_order_id of row `d`; NULL: none. What moved money, or may have, counts for ever. Only under another run
- * key a roster comes again with the ids of last month.
+ * A declined charge is asked for once more under an xtl_order_id made from the new reference, and stays the payment that the id of the
+ * first attempt names.
  */
-const RECORDED_XTL = `
-  SELECT max(i.id) FROM instruction i JOIN batch b ON b.id = i.batch_id
-  WHERE i.account_id = :account AND ${SAME_XTL} AND (${STILL_COUNTS} OR (b.stage = 'open' AND NOT (${MOVED_NOTHING}) AND NOT (${OTHER_RUN_KEY})))`
+const FIRST = (row: 'd' | 'i') => `coalesce(${row}.reattempt_of, ${row}.reference)`
+
+/** Under the reference of another row, these may have an id that was never sent. */
+const NEVER_ASKED = "'INVALID', 'DUPLICATE'"
+
+/**
+ * The latest row that has the xtl_order_id of row `of`, itself or as another attempt at a row that has it; NULL: none. What moved money,
+ * or may have, counts for ever. Only under another run key a roster comes again with the ids of last month.
+ */
+const recordedXtl = (of: 'd' | 'f') => `
+  FROM instruction x JOIN instruction i ON i.account_id = x.account_id AND (i.id = x.id OR i.reattempt_of = x.reference)
+    JOIN batch b ON b.id = i.batch_id
+  WHERE x.account_id = :account AND ${sameXtl('x', of)} AND x.state NOT IN (${NEVER_ASKED}) AND ${FIRST('i')} <> ${FIRST('d')}
+    AND (${STILL_COUNTS} OR (b.stage = 'open' AND NOT (${MOVED_NOTHING}) AND NOT (${OTHER_RUN_KEY})))`
+
+const RECORDED_XTL = `SELECT max(i.id) ${recordedXtl('d')}`
+
+/** Whether row `d` asks once more for what was declined, and row `f` is a first attempt at it. */
+const ASKS_AGAIN = `d.state = 'READY' AND d.reattempt_of IS NOT NULL AND (${RUNS_AGAIN})`
+const IS_FIRST = `f.account_id = :account AND f.reference = d.reattempt_of AND f.state NOT IN (${NEVER_ASKED})`
+
+/** The same for the id of the first attempt. */
+const RECORDED_FIRST_XTL = `SELECT max(i.id) ${recordedXtl('f').replace('FROM', 'FROM instruction f CROSS JOIN')} AND ${IS_FIRST}`
 
 const REMEDY = 'give every row an xtl_order_id of its own; where the cell is empty, one is made from the reference'
 /** For what comes again every month. */
@@ -42,24 +65,55 @@ export function* refuseXtlRepeats(): Script<void> {
     WHERE other IS NOT NULL`)
 }
 
+/** The same for rows that ask once more for what was declined, by the ids of their first attempts. */
+export function* refuseFirstXtlRepeats({ accountId: account }: DraftHeader): Script<void> {
+  yield* change(
+    `
+    WITH again AS MATERIALIZED (
+      SELECT DISTINCT d.row_no, d.line, f.xtl_order_id, ${keyOf('f')} AS key FROM draft_row d CROSS JOIN instruction f
+      WHERE ${ASKS_AGAIN} AND ${IS_FIRST} AND f.xtl_order_id IS NOT NULL AND ${keyOf('f')} IS DISTINCT FROM ${keyOf('d')})
+    INSERT INTO ${DRAFT_FAULT}
+    SELECT row_no, line, 'xtl_order_id', xtl_order_id,
+      'the xtl_order_id is in more than one row of this file (line ' || min(other) || ')', '${REMEDY}'
+    FROM (
+      SELECT a.*, o.line AS other FROM again a JOIN again o ON o.key = a.key AND o.row_no <> a.row_no
+      UNION ALL
+      SELECT a.*, d.line FROM again a JOIN draft_row d ON ${keyOf('d')} = a.key AND d.xtl_order_id IS NOT NULL AND d.row_no <> a.row_no
+      WHERE d.state = 'READY') AS r
+    GROUP BY row_no, line, xtl_order_id`,
+    { account },
+  )
+}
+
 /** After the repeats within the file are out: each recorded row is then met by one row of it. */
 export function* refuseXtlTaken(header: DraftHeader): Script<void> {
+  yield* refuseTaken(header, RECORDED_XTL, 'd.xtl_order_id IS NOT NULL', 'd.xtl_order_id')
+  yield* refuseTaken(header, RECORDED_FIRST_XTL, ASKS_AGAIN, 'i.xtl_order_id')
+}
+
+function* refuseTaken(header: DraftHeader, taken: string, rows: string, value: string): Script<void> {
   yield* change(
     `
     INSERT INTO ${DRAFT_FAULT}
-    SELECT d.row_no, d.line, 'xtl_order_id', d.xtl_order_id,
+    SELECT d.row_no, d.line, 'xtl_order_id', ${value},
       'the xtl_order_id is that of another instruction (row ' || i.row_no || ' of batch ' || i.batch_id || ', ' || CASE i.state WHEN 'READY' THEN 'PENDING' ELSE i.state END || ')',
       '${OR_RUN_KEY}'
-    FROM draft_row d JOIN instruction i ON i.id = (${RECORDED_XTL})
-    WHERE d.state = 'READY' AND d.xtl_order_id IS NOT NULL`,
+    FROM draft_row d JOIN instruction i ON i.id = (${taken})
+    WHERE d.state = 'READY' AND ${rows}`,
     lookalikeSince(header),
   )
+}
+
+/** Whether another row came to have the id of a first attempt since. */
+export function* isFirstXtlTaken(header: DraftHeader): Script<boolean> {
+  const taken = `SELECT 1 FROM draft_row d WHERE ${ASKS_AGAIN} AND (${RECORDED_FIRST_XTL}) IS NOT NULL LIMIT 1`
+  return yield* exists(taken, lookalikeSince(header))
 }
 
 const TAKEN = `
   SELECT i.batch_id AS "batchId", i.row_no AS "rowNo", i.reference, i.state FROM instruction i
   WHERE i.id = (SELECT (${RECORDED_XTL}) FROM (
-    SELECT :xtl AS xtl_order_id, :operation AS operation, :reference AS reference, :runKey AS run_key) d)`
+    SELECT :xtl AS xtl_order_id, :operation AS operation, :reference AS reference, NULL AS reattempt_of, :runKey AS run_key) d)`
 
 /** The same for a single message: why its xtl_order_id is taken; null: it is free. */
 export function* xtlTaken(arriving: Arriving, xtl: string | null, operation: string): Script<string | null> {
