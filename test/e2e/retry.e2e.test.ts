@@ -121,6 +121,25 @@ test.each([
   },
 )
 
+test('a declined sale whose invoice was paid with another card since is not charged once more', async () => {
+  office = await openOffice()
+  const [old, other] = [saleRow(1, { xtl_order_id: 'INV1001' }), saleRow(2, { xtl_order_id: 'INV1001' })]
+  office.sandbox.prepare(preparationFor([old, other]))
+  const declined = { vaultId: old.customer_vault_id as string }
+  office.sandbox.addFault({ kind: 'decline', match: declined, reason: 'Insufficient funds', times: 1 })
+  const out = office.path('a.results.csv')
+  const first = await office.tranche('run', await office.put('a.csv', toCsv([old])), '--out', out)
+  expect(first.code, first.stderr).toBe(3)
+  const paid = await office.tranche('run', await office.put('b.csv', toCsv([other])), '--out', office.path('b.out.csv'))
+  expect(paid.code, paid.stderr).toBe(0)
+
+  const retry = ['--operation', 'CAPTURE', '--retry', 'declined', '--category', 'funds'] as const
+  const again = await office.tranche('run', out, ...retry, '--out', office.path('again.csv'))
+  expect(again.code, again.stderr).toBe(7)
+  expect(again.stderr).toContain('the xtl_order_id is that of another instruction')
+  expect(office.sandbox.received()).toBe(2)
+})
+
 test('a finished batch cannot be cancelled: 2, and it is as done as it was', async () => {
   office = await openOffice()
   const { input, out } = await prepared(2)
