@@ -261,6 +261,8 @@ test('one instruction is cancelled by its reference, once, and the others of its
   await post(refund('CCC'), 'of-shop')
   expect((await post(refund('CCC', { merchant: 'club', request_ref_po_id: '79' }), 'of-club')).statusCode).toBe(201)
   expect((await cancel('CCC', 'which')).said.detail).toContain('Name one: "merchant": "shop".')
+  expect((await cancel('CCC', 'of-club', { merchant: 'club' })).said).toMatchObject({ merchant: 'club' })
+  expect((await cancel('CCC', 'the-other')).said).toMatchObject({ merchant: 'shop', status: 'CANCELLED' })
   const cancelled = await cancel('A', 'three')
   expect([cancelled.statusCode, cancelled.said]).toMatchObject([200, { reference: 'A', batch, status: 'CANCELLED' }])
   expect((await cancel('A', 'three')).headers['idempotent-replayed']).toBe('true')
@@ -270,9 +272,10 @@ test('one instruction is cancelled by its reference, once, and the others of its
   })
   await claimNamed(served.ledger, batch, 'BB', Date.now())
   expect((await cancel('BB', 'five')).said.detail).toMatch(/is SENDING: only what was not sent yet can be cancelled/)
-  expect((await rowsIn(served.ledger, batch)).map(({ state }) => state)).toEqual(['CANCELLED', 'SENDING', 'READY'])
+  expect((await rowsIn(served.ledger, batch)).map(({ state }) => state)).toEqual(['CANCELLED', 'SENDING', 'CANCELLED'])
   const acts = (await listOf(served.ledger.log(null))).filter(({ what }) => what === 'cancel-row')
-  expect(acts).toMatchObject([
+  expect(acts).toHaveLength(3)
+  expect(acts.filter(({ batchId, details }) => batchId === batch && details?.row === 1)).toMatchObject([
     { batchId: batch, details: { row: 1 }, reason: 'the customer left', actor: { name: 'test' } },
   ])
 })

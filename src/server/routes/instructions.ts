@@ -176,10 +176,12 @@ function addCancelling(server: Server, door: Door): void {
         async act(once) {
           const { batchId, rowNo } = await find()
           await once.cancelRow({ batchId, rowNo }, body.reason, actor, app.clock.nowMs())
-          return {}
+          return { batch: batchId, row: rowNo }
         },
-        async show() {
-          const found = await find()
+        // That one, whichever else waits under the reference by now.
+        async show({ batch, row }) {
+          const all = await ledger.find(toIdentifier(params.reference))
+          const found = all.find((one) => one.batchId === batch && one.rowNo === row) ?? (await find())
           return { ...toJsonFound(found), ...statusWords(found.state) }
         },
       })
