@@ -319,7 +319,8 @@ export function isShortageUnexplained(order: Order, row: OfOrder, reason: string
   const paid = isSaleUnsure ? null : (sold ?? authorized)
   const [source, done] = row.operation === 'CAUTH' ? [authorized, recorded.captured] : [paid, recorded.refunded]
   if (source === null) return done === null && NOTHING_LEFT.test(reason)
-  if (row.operation !== 'REFUND') return done === null && fitsIn(source, 0n, row)
+  // A merchant may capture somewhat more than was authorized: that nothing is left is no consequence of that.
+  if (row.operation !== 'REFUND') return done === null && (fitsIn(source, 0n, row) || NOTHING_LEFT.test(reason))
   return sold !== null && fitsIn(sold, done?.amountMinor ?? 0n, row)
 }
 

@@ -289,6 +289,7 @@ describe('"Order balance: 0.00" is a surprise', () => {
     ['of an unknown sale', UNKNOWN, refund, true],
     ['not of an unknown sale that is refunded here', recorded({ refunded: sum(1n) }), refund, false],
     ['of the first capture', { ...UNKNOWN, authorized: sum(1000n) }, row('CAUTH', 1000n), true],
+    ['of the first capture, of somewhat more', { ...UNKNOWN, authorized: sum(1000n) }, row('CAUTH', 1100n), true],
     ['not of a second one', recorded({ captured: sum(1n) }, { authorized: sum(1000n) }), row('CAUTH', 1n), false],
     ['of a void', ofSale(null), row('CANCEL'), true],
     ['not of a void after a refund', ofSale(1n), row('CANCEL'), false],
