@@ -65,7 +65,7 @@ const IS_MISFIT = `(CASE n.operation
   WHEN 'CAUTH' THEN ${sumOf('CAUTH', BEFORE)} + ${VOIDED}
     > (SELECT a.most + a.most * b.capture_tolerance / 100 FROM (SELECT ${AUTHORIZED} AS most) AS a JOIN batch b ON b.id = n.batch_id)
   WHEN 'REFUND' THEN ${sumOf('REFUND', BEFORE)} > min(${PAID}, coalesce(${WHOLE} - ${VOIDED}, ${PAID}))
-  WHEN 'CANCEL' THEN ${sumOf('CANCEL', BEFORE)} > ${WHOLE}
+  WHEN 'CANCEL' THEN n.amount_minor IS NOT NULL AND ${sumOf('CANCEL', BEFORE)} > ${WHOLE}
   ELSE 0 END
   OR n.operation IN ('CAUTH', 'REFUND') AND ${IS_GONE}
   OR n.operation = 'CANCEL' AND ${isAny('REFUND')})`
