@@ -312,7 +312,10 @@ function* gatherRecorded(account: AccountId): Script<void> {
   const KEY = "(o.order_key || '')"
   yield* change(`UPDATE draft_order AS o SET (${COLUMNS.done}) = (${DONE('o.order_key')})`, { account })
   yield* change(`UPDATE draft_order AS o SET (${COLUMNS.authorized}) = (${AUTHORIZED(KEY)})`, { account })
-  yield* change(`UPDATE draft_order AS o SET (${COLUMNS.sold}) = (${SOLD(KEY)}) WHERE rows > captures`, { account })
+  yield* change(
+    `UPDATE draft_order AS o SET (${COLUMNS.sold}) = (${SOLD(KEY)}) WHERE rows > captures OR voided_row IS NOT NULL`,
+    { account },
+  )
 }
 
 /** For look-alikes: the row of their order that they are asked about with, of the file or recorded. A void goes before all else. */
