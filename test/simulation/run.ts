@@ -349,7 +349,8 @@ async function timeOfCalm(parts: RunParts): Promise<void> {
     } else if (waitsForNextDay(record, world)) {
       daysPassed += 1
       world.setWallBy(daysPassed * DAY_MS)
-    } else if (!isHeldUp(record) && redis.messagesLeft === 0 && !waitsForCards(record, office)) break
+    } else if (!isDue(record, world) && !isHeldUp(record) && redis.messagesLeft === 0 && !waitsForCards(record, office))
+      break
     if (world.violation !== null) return
   }
   // Whatever the gateway still had in hand of abandoned requests.
@@ -359,6 +360,11 @@ async function timeOfCalm(parts: RunParts): Promise<void> {
 /** Rows that waited for one of a file of cards, which was run behind the worker. */
 function waitsForCards(record: SimulatedRecord, { cardFiles }: Office): boolean {
   return cardFiles.size > 0 && record.all("SELECT 1 FROM instruction WHERE state = 'READY' LIMIT 1").length > 0
+}
+
+/** A row before it in its order may have expired as the worker ended: the next worker sends it. */
+function isDue(record: SimulatedRecord, { wallMs }: World): boolean {
+  return record.all("SELECT 1 FROM instruction WHERE state = 'READY' AND due_at <= ? LIMIT 1", wallMs).length > 0
 }
 
 /** Nothing else keeps a row waiting for more than a minute, once all faults are over. */

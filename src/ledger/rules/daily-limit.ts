@@ -31,7 +31,7 @@ export function fitsLimit(
 
 /**
  * Whether a person has accepted that a row is above this limit. `acceptedMinor`: the limit that they were asked about; null: they were not.
- * Nobody's acceptance of a higher limit is taken for that of a lower one.
+ * An acceptance of a higher limit does not count for a lower one.
  */
 export function isAccepted({ limitMinor }: Pick<LimitedAmount, 'limitMinor'>, acceptedMinor: bigint | null): boolean {
   return acceptedMinor !== null && acceptedMinor <= limitMinor

@@ -42,7 +42,7 @@ const MOVES_PER_PAGE = 1_000
 /** Beyond every limit, and far from where adding to it fails. */
 const BOUNDLESS = 2n ** 62n
 
-/** When row `i` was claimed; of one that a lost state may have claimed nobody knows, and it counts from the day on which that was noticed. */
+/** When row `i` was claimed. When a lost state claimed one is not known, so that one counts on the day on which the loss was noticed. */
 const COUNTS_AT =
   "CASE m.cause WHEN 'claim' THEN i.claimed_at WHEN 'restore' THEN CASE WHEN i.claimed_at IS NULL THEN m.at END END"
 
