@@ -315,13 +315,15 @@ function refundedBefore(order: Order, { operation, amountMinor, currency }: OfOr
  */
 export function isShortageUnexplained(order: Order, row: OfOrder, reason: string): boolean {
   const { authorized, sold, isSaleUnsure, recorded } = order
-  if (recorded.voided !== null) return false
+  const voided = voidedOf(order)
+  // Some gateways release all of an order by a void of a part.
+  if (voided === null || (voided > 0n && (row.amountMinor === null || NOTHING_LEFT.test(reason)))) return false
   const paid = isSaleUnsure ? null : (sold ?? authorized)
   const [source, done] = row.operation === 'CAUTH' ? [authorized, recorded.captured] : [paid, recorded.refunded]
   if (source === null) return done === null && NOTHING_LEFT.test(reason)
   // A merchant may capture somewhat more than was authorized: that nothing is left is no consequence of that.
-  if (row.operation !== 'REFUND') return done === null && (fitsIn(source, 0n, row) || NOTHING_LEFT.test(reason))
-  return sold !== null && fitsIn(sold, done?.amountMinor ?? 0n, row)
+  if (row.operation !== 'REFUND') return done === null && (fitsIn(source, voided, row) || NOTHING_LEFT.test(reason))
+  return sold !== null && fitsIn(sold, voided + (done?.amountMinor ?? 0n), row)
 }
 
 /** A void may have no amount. */

@@ -289,12 +289,25 @@ describe('"Order balance: 0.00" is a surprise', () => {
     ['of an unknown sale', UNKNOWN, refund, true],
     ['not of an unknown sale that is refunded here', recorded({ refunded: sum(1n) }), refund, false],
     ['of the first capture', { ...UNKNOWN, authorized: sum(1000n) }, row('CAUTH', 1000n), true],
+    [
+      'not after a void of a part: all may be released',
+      recorded({ voided: voids(400n) }, { authorized: sum(1000n) }),
+      row('CAUTH', 600n),
+      false,
+    ],
     ['of the first capture, of somewhat more', { ...UNKNOWN, authorized: sum(1000n) }, row('CAUTH', 1100n), true],
     ['not of a second one', recorded({ captured: sum(1n) }, { authorized: sum(1000n) }), row('CAUTH', 1n), false],
     ['of a void', ofSale(null), row('CANCEL'), true],
     ['not of a void after a refund', ofSale(1n), row('CANCEL'), false],
   ] as const)('%s', (_, order, asked, isSurprise) => {
     expect(isShortageUnexplained(order, asked, says)).toBe(isSurprise)
+  })
+
+  test('of a capture of what a void of a part has left', () => {
+    const order = recorded({ voided: voids(400n) }, { authorized: sum(1000n) })
+    const left = 'Order balance: 2.00, requested: 4.00'
+    expect(isShortageUnexplained(order, row('CAUTH', 400n), left)).toBe(true)
+    expect(isShortageUnexplained(order, row('CAUTH', 601n), left)).toBe(false)
   })
 
   test.each([
