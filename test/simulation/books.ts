@@ -227,7 +227,11 @@ function nameOf({ reference, batchId, rowNo, id }: RecordedRow): string {
 /** That an order has too little left is no surprise where nothing is recorded of it: its authorization was a person's finding, without an order id. */
 function isUnknowable({ accountId, orderKey, reason }: RecordedRow, { rows }: Recorded): boolean {
   const isKnown = rows.some(
-    (row) => row.accountId === accountId && row.answeredOrderId === orderKey && row.state === 'APPROVED',
+    (row) =>
+      (row.operation === 'AUTH' || row.operation === 'CAPTURE') &&
+      row.accountId === accountId &&
+      row.answeredOrderId === orderKey &&
+      row.state === 'APPROVED',
   )
   return orderKey !== null && !isKnown && /balance: (?!0\.00)/i.test(reason ?? '')
 }
