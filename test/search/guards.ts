@@ -290,8 +290,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a row that contradicts the sale of its order is bad',
     file: 'src/ledger/rules/judge-target.ts',
-    guard: 'return contradicts(row, fact.sales) ?? voidsMore',
-    without: 'return voidsMore',
+    guard: 'contradicts(row, sales) ?? voidsMore',
+    without: 'voidsMore',
     tests: ['test/ledger/sqlite/ledger/intake.integration.test.ts'],
   },
   {
@@ -719,26 +719,22 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'no more of an order is captured or refunded than there is',
     file: 'src/ledger/rules/order-book.ts',
-    guard: 'if ((before?.amountMinor ?? 0n) + row.amountMinor <= most) return null',
+    guard: 'if ((before?.amountMinor ?? 0n) + amountMinor <= most) return null',
     without: 'return null',
     tests: ['test/ledger/rules/order-book.test.ts'],
   },
   {
     name: 'nothing moves after a void',
     file: 'src/ledger/rules/order-book.ts',
-    guard: `if (voided === null || voidedOf(order) !== null) return null
-  return wrong(`,
-    without: `return null
-  return wrong(`,
+    guard: 'if (voided === null || voidedOf(order) !== null) return null',
+    without: 'return null',
     tests: ['test/ledger/rules/order-book.test.ts'],
   },
   {
     name: 'what was refunded is not voided',
     file: 'src/ledger/rules/order-book.ts',
-    guard: `  if (refunded !== null)
-    return wrong(`,
-    without: `  if (refunded !== null && refunded === null)
-    return wrong(`,
+    guard: 'rules: [afterRefund, ',
+    without: 'rules: [',
     tests: ['test/ledger/rules/order-book.test.ts'],
   },
   {
@@ -948,8 +944,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a sale is asked about for which there is an authorization',
     file: 'src/ledger/rules/judge-target.ts',
-    guard: 'return isAuthorized(fact.authorizations, rules)',
-    without: 'return null',
+    guard: 'authorizations: isAuthorized',
+    without: 'authorizations: () => null',
     tests: ['test/ledger/sqlite/ledger/intake.integration.test.ts'],
   },
   {
@@ -1046,8 +1042,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a transaction id is no order id',
     file: 'src/ledger/rules/judge-target.ts',
-    guard: 'return isTransaction(row, fact)',
-    without: 'return null',
+    guard: 'transaction: isTransaction',
+    without: 'transaction: () => null',
     tests: ['test/ledger/sqlite/ledger/intake.integration.test.ts'],
   },
   {

@@ -1,8 +1,9 @@
-// Whose order and whose card: a row is held against what is recorded of the target that it names. Pure.
+// Whose order and whose card: a row is held against what is recorded of the target that it names. Pure. RULES has one for each kind of
+// fact; they stand below in the same order.
 
 import { type Beside, type Instruction, type Operation, plainId } from '../../domain/instruction.ts'
 import { nameKey } from '../../domain/person-name.ts'
-import { amountText, type Place, placeText, SALES, sumText } from './order-book.ts'
+import { type Asked, amountText, type Place, placeText, SALES, sumText, type Wrong } from './order-book.ts'
 
 const DAY_MS = 86_400_000
 
@@ -81,16 +82,12 @@ export interface TargetRules {
   readonly lookalikeDays: number
 }
 
-export interface TargetFault {
-  readonly kind: 'wrong'
-  /** For programs. */
-  readonly code: 'other_target' | 'transaction_id'
-  readonly column: 'customer_vault_id' | 'pmt_numb' | 'xtl_order_id' | 'request_ref_po_id'
+export interface TargetFault
+  extends Wrong<'other_target' | 'transaction_id', (typeof BESIDE)[number]['column'] | 'request_ref_po_id'> {
   readonly value: string
-  readonly problem: string
-  readonly remedy: string
 }
 
+/** `series` and `subtotal` are told of neighbours in one file. */
 export type TargetWhy =
   | 'authorized'
   | 'part-void'
@@ -98,22 +95,17 @@ export type TargetWhy =
   | 'large'
   | 'other-customer'
   | 'other-payer'
-  | 'order-elsewhere'
-  | 'row-elsewhere'
-  | 'file-elsewhere'
   | 'series'
   | 'subtotal'
+  | `${Fact<'elsewhere'>['what']}-elsewhere`
+
+/** `problem`: what the row does, for the middle of a sentence. */
+export type TargetQuestion = Asked<TargetWhy, At>
+
+export type TargetVerdict = 'fits' | TargetFault | TargetQuestion
 
 export function isOfOtherAccount(why: TargetWhy): boolean {
   return why.endsWith('-elsewhere')
-}
-
-export interface TargetQuestion {
-  readonly kind: 'asked'
-  readonly why: TargetWhy
-  readonly at: At
-  /** What the row does, for the middle of a sentence. */
-  readonly problem: string
 }
 
 /** Ids of two gateways may be the same by chance, most of those of a file hardly. */
@@ -121,43 +113,27 @@ export function isMostlyElsewhere(foundElsewhere: number, all: number): boolean 
   return foundElsewhere > 0 && foundElsewhere * 2 >= all
 }
 
-export type TargetVerdict = 'fits' | TargetFault | TargetQuestion
+/** null: nothing is said of the row. */
+type Rule<Of> = (row: TargetRow, fact: Of, rules: TargetRules) => TargetFault | TargetQuestion | null
 
-export function judgeTarget(row: TargetRow, fact: TargetFact, rules: TargetRules): TargetVerdict {
-  return judge(row, fact, rules) ?? 'fits'
+const RULES: { readonly [Of in TargetFact['of']]: Rule<Fact<Of>> } = {
+  sales: (row, { sales }) => contradicts(row, sales) ?? voidsMore(row, sales),
+  'other-order': ofOtherOrder,
+  transaction: isTransaction,
+  authorizations: isAuthorized,
+  'last-run': underOtherReference,
+  largest: muchLarger,
+  customer: ofOtherCustomer,
+  elsewhere: inOtherAccount,
 }
 
-function judge(row: TargetRow, fact: TargetFact, rules: TargetRules): TargetFault | TargetQuestion | null {
-  switch (fact.of) {
-    case 'sales':
-      return contradicts(row, fact.sales) ?? voidsMore(row, fact.sales)
-    case 'transaction':
-      return isTransaction(row, fact)
-    case 'other-order':
-      return ofOtherOrder(row, fact)
-    case 'authorizations':
-      return isAuthorized(fact.authorizations, rules)
-    case 'last-run':
-      return underOtherReference(row, fact)
-    case 'largest':
-      return muchLarger(row, fact)
-    case 'customer':
-      return ofOtherCustomer(row, fact)
-    case 'elsewhere':
-      return inOtherAccount(row, fact)
-  }
+export function judgeTarget(row: TargetRow, fact: TargetFact, rules: TargetRules): TargetVerdict {
+  const rule: Rule<never> = RULES[fact.of]
+  return rule(row, fact as never, rules) ?? 'fits'
 }
 
 function asked(why: TargetWhy, at: At, problem: string): TargetQuestion {
   return { kind: 'asked', why, at, problem }
-}
-
-function isTransaction({ orderKey }: TargetRow, { orderId, at }: Fact<'transaction'>): TargetFault {
-  return {
-    ...{ kind: 'wrong', code: 'transaction_id', column: 'request_ref_po_id', value: orderKey ?? '' },
-    problem: `is a transaction id here, and no order id (order ${orderId}, by ${placeText(at)})`,
-    remedy: `write the order id, ${orderId}`,
-  }
 }
 
 /** What a row may say of its order, and of a sale that says another. */
@@ -180,29 +156,68 @@ function contradicts({ orderKey, beside }: TargetRow, sales: readonly KnownSale[
   return null
 }
 
-function otherTarget(column: TargetFault['column'], value: string, problem: string, what: string): TargetFault {
-  const remedy = `correct the order id; if it is right, correct the ${what} or leave that cell empty`
-  return { kind: 'wrong', code: 'other_target', column, value, problem, remedy }
-}
-
 /** The capture of one authorization under the number of another one. */
 function ofOtherOrder({ orderKey }: TargetRow, { orderId, xtlOrderId, at }: Fact<'other-order'>): TargetFault {
   const problem = `the xtl_order_id is that of another authorization (order ${orderId}, by ${placeText(at)}; this row names order ${orderKey})`
   return otherTarget('xtl_order_id', xtlOrderId, problem, 'xtl_order_id')
 }
 
-/** Nameless: whoever hands it in may have nothing to do with the other account. */
-function inOtherAccount({ orderKey }: TargetRow, { at, what }: Fact<'elsewhere'>): TargetQuestion {
-  const problem = {
-    order: `names order ${orderKey}, which another account of this ledger knows and this one does not`,
-    row: 'is recorded for another account of this ledger, with the same reference, target and amount',
-    file: 'is in a file of the same bytes, which was recorded for another account of this ledger',
-  }[what]
-  return asked(`${what}-elsewhere`, at, problem)
+function otherTarget(column: TargetFault['column'], value: string, problem: string, what: string): TargetFault {
+  const remedy = `correct the order id; if it is right, correct the ${what} or leave that cell empty`
+  return { kind: 'wrong', code: 'other_target', column, value, problem, remedy }
+}
+
+function isTransaction({ orderKey }: TargetRow, { orderId, at }: Fact<'transaction'>): TargetFault {
+  return {
+    ...{ kind: 'wrong', code: 'transaction_id', column: 'request_ref_po_id', value: orderKey ?? '' },
+    problem: `is a transaction id here, and no order id (order ${orderId}, by ${placeText(at)})`,
+    remedy: `write the order id, ${orderId}`,
+  }
+}
+
+/**
+ * A void of a part may be meant, or its amount be that of another row, and some gateways release all of the order. Who releases what is left
+ * by a copy of the list of authorizations, or without an amount, takes back what was captured as well.
+ */
+function voidsMore(row: TargetRow, sales: readonly KnownSale[]): TargetQuestion | null {
+  const { operation, amountMinor, currency, orderKey } = row
+  if (operation !== 'CANCEL') return null
+  const capture = sales.find((sale) => sale.operation === 'CAUTH')
+  if (amountMinor === null) {
+    const problem = `voids all of order ${orderKey}, of which money was captured, and gives no amount`
+    return capture === undefined ? null : asked('part-void', capture.at, problem)
+  }
+  const sumOf = (...of: readonly Operation[]) =>
+    sumIn(
+      currency,
+      sales.filter((sale) => of.includes(sale.operation)),
+    )
+  const [authorized, captured, voided] = [sumOf('AUTH'), sumOf('CAUTH'), sumOf('CANCEL')]
+  const text = (sum: bigint) => sumText({ amountMinor: sum, currency })
+  if (capture !== undefined && authorized !== null && captured !== null && voided !== null && captured < authorized) {
+    const left = captured + voided < authorized ? authorized - captured - voided : 0n
+    const problem = `voids ${text(amountMinor)} of order ${orderKey}, of which ${text(captured)} was captured and ${text(left)} is left`
+    if (amountMinor > left) return asked('part-void', capture.at, problem)
+  }
+  const sale = sales.find((one) => SALES.includes(one.operation))
+  const [of, sum] = sale === undefined ? [sales[0], authorized] : [sale, sumOf(...SALES)]
+  if (of === undefined || sum === null || amountMinor >= sum) return null
+  const part = amountText(amountMinor, of.currency)
+  return asked(
+    'part-void',
+    of.at,
+    `voids ${part} of order ${orderKey}, ${text(sum)}; the gateway may release all of it`,
+  )
+}
+
+/** null: not known, or of another currency. */
+function sumIn(currency: string | null, sales: readonly KnownSale[]): bigint | null {
+  const isKnown = sales.every((sale) => sale.amountMinor !== null && sale.currency === currency)
+  return isKnown ? sales.reduce((sum, { amountMinor }) => sum + (amountMinor ?? 0n), 0n) : null
 }
 
 /** A sale makes an order of its own: the customer is charged, and the authorization is held or captured besides. */
-function isAuthorized(authorizations: readonly KnownAuthorization[], rules: TargetRules): TargetQuestion | null {
+function isAuthorized(_: TargetRow, { authorizations }: Fact<'authorizations'>, rules: TargetRules) {
   const found = authorizations.find((authorization) => stillCounts(authorization, rules))
   if (found === undefined) return null
   const { at, orderId, isCaptured, isEqual } = found
@@ -220,56 +235,6 @@ function stillCounts(authorization: KnownAuthorization, rules: TargetRules): boo
   return sentAtMs >= rules.nowMs - days * DAY_MS
 }
 
-/**
- * A void of a part may be meant, or its amount be that of another row; and some gateways release all of the order. Without an amount it
- * may be meant to release the authorization: what was captured of it is taken back.
- */
-function voidsMore(row: TargetRow, sales: readonly KnownSale[]): TargetQuestion | null {
-  if (row.operation !== 'CANCEL') return null
-  if (row.amountMinor !== null) return voidsCaptured(row, sales) ?? voidsPart(row, sales)
-  const captured = sales.find(({ operation }) => operation === 'CAUTH')
-  if (captured === undefined) return null
-  const problem = `voids all of order ${row.orderKey}, of which money was captured, and gives no amount`
-  return asked('part-void', captured.at, problem)
-}
-
-/** null: not known, or of another currency. */
-function sumIn(currency: string | null, sales: readonly KnownSale[]): bigint | null {
-  let sum = 0n
-  for (const sale of sales) {
-    if (sale.amountMinor === null || sale.currency !== currency) return null
-    sum += sale.amountMinor
-  }
-  return sum
-}
-
-/** Who releases what is left by a copy of the list of authorizations names the whole amounts: what was captured is taken back as well. */
-function voidsCaptured(row: TargetRow, sales: readonly KnownSale[]): TargetQuestion | null {
-  const { amountMinor, currency, orderKey } = row
-  const allOf = (wanted: Operation) => sales.filter(({ operation }) => operation === wanted)
-  const [capture] = allOf('CAUTH')
-  const authorized = sumIn(currency, allOf('AUTH'))
-  const captured = sumIn(currency, allOf('CAUTH'))
-  const voided = sumIn(currency, allOf('CANCEL'))
-  if (amountMinor === null || authorized === null || captured === null || voided === null) return null
-  if (capture === undefined || captured >= authorized) return null
-  const left = captured + voided < authorized ? authorized - captured - voided : 0n
-  if (amountMinor <= left) return null
-  const [all, taken, rest] = [amountMinor, captured, left].map((sum) => sumText({ amountMinor: sum, currency }))
-  const problem = `voids ${all} of order ${orderKey}, of which ${taken} was captured and ${rest} is left`
-  return asked('part-void', capture.at, problem)
-}
-
-function voidsPart({ amountMinor, currency, orderKey }: TargetRow, sales: readonly KnownSale[]): TargetQuestion | null {
-  const money = sales.filter(({ operation }) => SALES.includes(operation))
-  const known = money.length > 0 ? money : sales.filter(({ operation }) => operation === 'AUTH')
-  const [first, sum] = [known[0], sumIn(currency, known)]
-  if (first === undefined || sum === null || amountMinor === null || amountMinor >= sum) return null
-  const all = sumText({ amountMinor: sum, currency })
-  const part = amountText(amountMinor, first.currency)
-  return asked('part-void', first.at, `voids ${part} of order ${orderKey}, ${all}; the gateway may release all of it`)
-}
-
 /** Every customer stays under their reference from one run of a roster to the next: ids that have moved have slipped. */
 function underOtherReference(row: TargetRow, { at, ownVaultId }: Fact<'last-run'>): TargetQuestion {
   const problem = `charges ${vaultText(row)}, which was that of ${at.reference} in the run before; its own was ${plainId(ownVaultId)}`
@@ -284,10 +249,25 @@ function vaultText({ vaultId }: TargetRow): string {
 export const LARGE_TIMES = 10
 
 function muchLarger(row: TargetRow, largest: Fact<'largest'>): TargetQuestion | null {
-  if (row.currency !== largest.currency || (row.amountMinor ?? 0n) <= largest.amountMinor * BigInt(LARGE_TIMES))
-    return null
+  const most = largest.amountMinor * BigInt(LARGE_TIMES)
+  if (row.currency !== largest.currency || (row.amountMinor ?? 0n) <= most) return null
   const before = `the largest sale that ${vaultText(row)} was approved for, ${sumText(largest)}`
   return asked('large', largest.at, `charges more than ${LARGE_TIMES} times ${before}`)
+}
+
+/** A record that changes hands keeps its vault id, and the next charge follows it. */
+function ofOtherCustomer(row: TargetRow, { at, details }: Fact<'customer'>): TargetQuestion | null {
+  const { operation, orderKey, customer } = row
+  const differences = differencesOf(customer, details)
+  if (differences === 0 || (operation === 'VAULT_UPDATE' && differences < KNOWN_BY.length)) return null
+  if (operation === 'VAULT_UPDATE') {
+    const problem = `changes the record of ${vaultText(row)}, whose first name, last name and e-mail are all different`
+    return asked('other-customer', at, problem)
+  }
+  if (orderKey !== null)
+    return asked('other-customer', at, `names order ${orderKey}, whose customer has another name or e-mail`)
+  const problem = `charges ${vaultText(row)} for a customer with another name or e-mail than before, as do other rows`
+  return asked('other-payer', at, problem)
 }
 
 /** Of a domain that moved the names in front of it stay. */
@@ -299,23 +279,17 @@ const KNOWN_BY: readonly ((customer: Customer) => string | undefined)[] = [
 
 /** How many of those both have; 0 where one of them is the same. */
 function differencesOf(one: Customer, other: Customer): number {
-  const both = KNOWN_BY.map((by) => [nameKey(by(one) ?? ''), nameKey(by(other) ?? '')]).filter(
-    (pair) => !pair.includes(''),
-  )
+  const keys = KNOWN_BY.map((by) => [nameKey(by(one) ?? ''), nameKey(by(other) ?? '')])
+  const both = keys.filter((pair) => !pair.includes(''))
   return both.some(([own, before]) => own === before) ? 0 : both.length
 }
 
-/** A record that changes hands keeps its vault id, and the next charge follows it. */
-function ofOtherCustomer(row: TargetRow, { at, details }: Fact<'customer'>): TargetQuestion | null {
-  const { operation, orderKey } = row
-  const differences = differencesOf(row.customer, details)
-  if (operation === 'VAULT_UPDATE') {
-    const problem = `changes the record of ${vaultText(row)}, whose first name, last name and e-mail are all different`
-    return differences < KNOWN_BY.length ? null : asked('other-customer', at, problem)
-  }
-  if (differences === 0) return null
-  if (orderKey !== null)
-    return asked('other-customer', at, `names order ${orderKey}, whose customer has another name or e-mail`)
-  const problem = `charges ${vaultText(row)} for a customer with another name or e-mail than before, as do other rows`
-  return asked('other-payer', at, problem)
+/** Nameless: whoever hands it in may have nothing to do with the other account. */
+function inOtherAccount({ orderKey }: TargetRow, { at, what }: Fact<'elsewhere'>): TargetQuestion {
+  const problem = {
+    order: `names order ${orderKey}, which another account of this ledger knows and this one does not`,
+    row: 'is recorded for another account of this ledger, with the same reference, target and amount',
+    file: 'is in a file of the same bytes, which was recorded for another account of this ledger',
+  }[what]
+  return asked(`${what}-elsewhere`, at, problem)
 }

@@ -1,15 +1,13 @@
 // The order book: what is recorded of an order, and which captures, voids and refunds of it are too much, too late, or must be asked about.
-// Pure.
+// Pure. DOING names all rules, in the order in which a row is held against them.
 
 import type { Operation } from '../../domain/instruction.ts'
 import { type Currency, formatAmount } from '../../domain/money.ts'
+import type { Problem } from '../../domain/problem.ts'
 import type { State } from '../../domain/states.ts'
 
 /** Operations that take money for the order that they were answered with. An AUTH takes none before its capture. */
 export const SALES: readonly Operation[] = ['CAPTURE', 'CAUTH']
-
-/** Operations that name an order which is there already. */
-export const OF_AN_ORDER: readonly Operation[] = ['CAUTH', 'CANCEL', 'REFUND']
 
 /** In these states a row of an order moved money, or may have. */
 export const ORDER_MOVED_IN: readonly State[] = ['SENDING', 'IN_DOUBT', 'APPROVED']
@@ -72,43 +70,197 @@ export interface OrderRules {
   readonly captureTolerance: number
 }
 
-/** `wrong`: it contradicts what is recorded. `asked`: a person says that it is meant. */
-export type OrderVerdict = 'fits' | OrderFault | OrderQuestion
-
-export interface OrderFault {
+/** A row contradicts what is recorded. `code`: for programs. */
+export interface Wrong<Code extends string, Column extends string> extends Problem {
   readonly kind: 'wrong'
-  /** For programs. */
-  readonly code: 'over_capture' | 'over_refund' | 'over_void' | 'other_currency' | 'after_void' | 'after_refund'
-  readonly column: 'amount' | 'request_currency' | 'request_ref_po_id'
-  readonly problem: string
-  readonly remedy: string
+  readonly code: Code
+  readonly column: Column
 }
 
-export interface OrderQuestion {
+/** A person says that a row is meant. */
+export interface Asked<Why extends string, At extends Place> {
   readonly kind: 'asked'
-  readonly why: 'refunded-before' | 'beside-void' | 'beside-doubt'
+  readonly why: Why
+  readonly at: At
+  readonly problem: string
+}
+
+type Code = 'over_capture' | 'over_refund' | 'over_void' | 'other_currency' | 'after_void' | 'after_refund'
+export type OrderFault = Wrong<Code, 'amount' | 'request_currency' | 'request_ref_po_id'>
+
+export interface OrderQuestion extends Asked<'refunded-before' | 'beside-void' | 'beside-doubt', Place> {
   /** All refunds before it; null: it is not about those. */
   readonly before: Pick<Sum, 'amountMinor' | 'currency'> | null
-  readonly at: Place
-  readonly problem: string
 }
+
+export type OrderVerdict = 'fits' | OrderFault | OrderQuestion
 
 export const NOTHING_DONE: Done = { captured: null, open: null, refunded: null, voided: null }
 
+interface Doing {
+  readonly verb: 'capture' | 'refund' | 'void'
+  readonly done: 'captured' | 'refunded' | 'voided'
+  readonly rules: readonly ((order: Order, row: Row, rules: OrderRules) => OrderFault | OrderQuestion | null)[]
+}
+type Row = OfOrder & Doing
+
+/** The first rule that objects is what is said. */
+const DOING: Readonly<Partial<Record<Operation, Doing>>> = {
+  CAUTH: { verb: 'capture', done: 'captured', rules: [afterVoid, tooMuch, besideVoid, besideUnsure] },
+  CANCEL: { verb: 'void', done: 'voided', rules: [afterRefund, tooMuch, besideMoney, besideWholeVoid] },
+  REFUND: {
+    ...{ verb: 'refund', done: 'refunded' },
+    rules: [afterVoid, tooMuch, besideVoid, besideTakenBack, refundedBefore, besideUnsure],
+  },
+}
+
+/** Operations that name an order which is there already. */
+export const OF_AN_ORDER = Object.keys(DOING) as readonly Operation[]
+
 export function judgeOrder(order: Order, row: OfOrder, rules: OrderRules): OrderVerdict {
-  const { operation } = row
-  if (operation === 'CANCEL')
-    return whyNotVoided(order, row) ?? besideMoney(order, row) ?? besideWholeVoid(order) ?? 'fits'
-  if (operation !== 'CAUTH' && operation !== 'REFUND') return 'fits'
-  return (
-    whyNotAfterVoid(order) ??
-    (operation === 'CAUTH' ? whyNotCaptured(order, row, rules) : whyNotRefunded(order, row)) ??
-    besideVoid(order) ??
-    besideTakenBack(order, row) ??
-    refundedBefore(order, row) ??
-    besideUnsure(order, operation) ??
-    'fits'
-  )
+  const doing = DOING[row.operation]
+  for (const rule of doing?.rules ?? []) {
+    const objection = rule(order, { ...row, ...doing } as Row, rules)
+    if (objection !== null) return objection
+  }
+  return 'fits'
+}
+
+function afterVoid(order: Order): OrderFault | null {
+  const { voided } = order.recorded
+  if (voided === null || voidedOf(order) !== null) return null
+  const problem = `a void of the order is recorded (order ${order.orderId}: ${placeText(voided.at)})`
+  const remedy = 'nothing is captured or refunded after a void: take the row out, or correct the order id'
+  return wrong('after_void', 'request_ref_po_id', problem, `${remedy}. A void that waits can be cancelled first`)
+}
+
+function afterRefund({ orderId, recorded: { refunded } }: Order): OrderFault | null {
+  if (refunded === null) return null
+  const problem = `a refund of the order is recorded (order ${orderId}: ${doneText('refund', refunded)})`
+  const remedy = 'what is refunded cannot be voided: take the row out, or refund the rest of the order'
+  return wrong('after_refund', 'request_ref_po_id', problem, remedy)
+}
+
+/**
+ * An order has one currency, and no more of it can be taken than there is; of what is not authorized here, captures say the currency. What
+ * belongs to the one row stands in brackets, so that many with one trouble can be told as one.
+ */
+function tooMuch(order: Order, row: Row, rules: OrderRules): OrderFault | null {
+  const { orderId, authorized, recorded, inFile } = order
+  const { operation, verb, done, currency } = row
+  const before = addUp(recorded[done], inFile[done])
+  const earlier = before === null ? '' : doneText(verb, before)
+  const limit = limitOf(order, row, rules)
+  if (limit === null) {
+    const isOther = operation === 'CAUTH' && (before?.currency ?? currency) !== currency
+    return isOther ? otherCurrency(verb, done, `order ${orderId}: ${earlier}`) : null
+  }
+  const { of, most, hint = '' } = limit
+  const there = of === authorized ? 'authorized' : 'paid'
+  const source = `order ${orderId}: ${there} ${sumText(of)}${hint} by ${placeText(of.at)}`
+  if (currency !== of.currency) return otherCurrency(verb, there, source)
+  const amountMinor = row.amountMinor ?? 0n
+  if ((before?.amountMinor ?? 0n) + amountMinor <= most) return null
+  const voids = verb === 'void' || recorded.voided === null ? '' : `voids ${ofSum(recorded.voided)}`
+  const sums = [source, voids, earlier].filter((text) => text !== '').join(', ')
+  const problem = `more of the order would be ${done} than was ${verb === 'refund' ? 'paid' : there}`
+  const remedy = `take out the ${verb} that is too much, or correct the amount or the order id`
+  const wanted = `this row asks for ${sumText({ amountMinor, currency })}`
+  return wrong(`over_${verb}`, 'amount', `${problem} (${sums}; ${wanted})`, remedy)
+}
+
+function otherCurrency(verb: Doing['verb'], done: string, source: string): OrderFault {
+  const problem = `the order was ${done} in another currency (${source})`
+  const remedy = `a ${verb} is made in the currency of its order: check the amount and the currency`
+  return wrong('other_currency', 'request_currency', problem, remedy)
+}
+
+/** What one file wants both ways may be two steps of a plan, or a mistake. */
+function besideVoid({ orderId, inFile: { voided } }: Order): OrderQuestion | null {
+  if (voided === null) return null
+  return asked('beside-void', voided.at, `order ${orderId} is voided by ${placeText(voided.at)}`)
+}
+
+/** What is voided as a whole has nothing left to void. */
+function besideWholeVoid(order: Order): OrderQuestion | null {
+  return voidedOf(order) === null ? besideVoid({ ...order, inFile: order.recorded }) : null
+}
+
+/** So may a void of what a recorded row waits to capture, or may have captured; of what that one leaves, it fits. */
+function besideMoney(order: Order, { amountMinor }: Row): OrderQuestion | null {
+  const { captured, refunded } = order.inFile
+  const { open } = order.recorded
+  const whole = amountMinor === null ? 0n : (wholeOf(order)?.amountMinor ?? 0n)
+  const other = refunded ?? captured ?? (open !== null && open.amountMinor + (amountMinor ?? 0n) > whole ? open : null)
+  if (other === null) return null
+  const done = other === refunded ? 'refunded' : 'captured'
+  return asked('beside-void', other.at, `order ${order.orderId} is ${done} by ${placeText(other.at)}`)
+}
+
+/** A gateway may have voided what was captured, in place of what was not yet. */
+function besideTakenBack(order: Order, { amountMinor }: Row): OrderQuestion | null {
+  const { recorded, inFile, orderId } = order
+  const [paid, voided] = [paidOf(order), recorded.voided]
+  if (paid === null || voided === null) return null
+  const refunded = addUp(recorded.refunded, inFile.refunded)?.amountMinor ?? 0n
+  if (refunded + (amountMinor ?? 0n) + voided.amountMinor <= paid.amountMinor) return null
+  return asked('beside-void', voided.at, `of order ${orderId} ${sumText(voided)} was voided by ${placeText(voided.at)}`)
+}
+
+/** A refund of an order whose sale is not recorded that repeats or exceeds all earlier ones together, or names another currency than they. */
+function refundedBefore(order: Order, { amountMinor, currency }: Row): OrderQuestion | null {
+  const { orderId, recorded, inFile } = order
+  const before = addUp(recorded.refunded, inFile.refunded)
+  if (paidOf(order) !== null || before === null) return null
+  if (before.currency === currency && before.amountMinor > (amountMinor ?? 0n)) return null
+  const what =
+    before.currency === null
+      ? `order ${orderId} was refunded before, in more than one currency`
+      : `${sumText(before)} of order ${orderId} was refunded before`
+  return { ...asked('refunded-before', before.at, `${what}, and its sale is not recorded here`), before }
+}
+
+/** Who was not answered tries again, and not always with the same amount. Where an answer differed, another sum moved than was asked. */
+function besideUnsure({ orderId, unsure }: Order, { operation, verb }: Row): OrderQuestion | null {
+  const at = unsure[operation as keyof typeof unsure]
+  if (at === null) return null
+  const why = `is in doubt, or was answered otherwise than asked (${placeText(at)})`
+  return asked('beside-doubt', at, `a ${verb} of order ${orderId} ${why}`)
+}
+
+function wrong(code: Code, column: OrderFault['column'], problem: string, remedy: string): OrderFault {
+  return { kind: 'wrong', code, column, problem, remedy }
+}
+
+function asked(why: OrderQuestion['why'], at: Place, problem: string): OrderQuestion {
+  return { kind: 'asked', why, before: null, at, problem }
+}
+
+/** Of how much there can be no more. null: it is not known here. */
+function limitOf(order: Order, row: Row, { captureTolerance }: OrderRules): Limit | null {
+  const { authorized, sold, isSaleUnsure, recorded, inFile } = order
+  const [whole, paid, voided] = [wholeOf(order), paidOf(order), voidedOf(order) ?? 0n]
+  if (row.operation === 'CANCEL')
+    return whole === null || row.amountMinor === null ? null : { of: whole, most: whole.amountMinor }
+  if (row.operation === 'CAUTH') {
+    if (authorized === null) return null
+    const hint = captureTolerance === 0 ? '' : ` (${captureTolerance} % more is allowed)`
+    return { of: authorized, most: (authorized.amountMinor * BigInt(100 + captureTolerance)) / 100n - voided, hint }
+  }
+  if (paid !== null) {
+    // A void takes what is not captured first.
+    const left = (whole ?? paid).amountMinor - voided
+    return { of: paid, most: left < paid.amountMinor ? left : paid.amountMinor }
+  }
+  // Money was captured, or may be, or will: how much is another matter.
+  const isCaptured = isSaleUnsure || (sold ?? recorded.open ?? inFile.open) !== null
+  return authorized === null || isCaptured ? null : { of: authorized, most: 0n, hint: ', not captured,' }
+}
+
+interface Limit {
+  readonly of: Sum
+  readonly most: bigint
+  readonly hint?: string
 }
 
 /** The same order, once the row is in the file as well. */
@@ -152,163 +304,6 @@ function voidedOf(order: Order): bigint | null {
   return voided.amountMinor < whole.amountMinor ? voided.amountMinor : null
 }
 
-function whyNotAfterVoid(order: Order): OrderFault | null {
-  const { voided } = order.recorded
-  if (voided === null || voidedOf(order) !== null) return null
-  return wrong('after_void', 'request_ref_po_id', {
-    problem: `a void of the order is recorded (order ${order.orderId}: ${placeText(voided.at)})`,
-    remedy:
-      'nothing is captured or refunded after a void: take the row out, or correct the order id. A void that waits can be cancelled first',
-  })
-}
-
-function whyNotVoided(order: Order, row: OfOrder): OrderFault | null {
-  const { orderId, recorded, inFile } = order
-  const { refunded, voided } = recorded
-  if (refunded !== null)
-    return wrong('after_refund', 'request_ref_po_id', {
-      problem: `a refund of the order is recorded (order ${orderId}: refunds ${ofSum(refunded)}, last by ${placeText(refunded.at)})`,
-      remedy: 'what is refunded cannot be voided: take the row out, or refund the rest of the order',
-    })
-  const of = row.amountMinor === null ? null : wholeOf(order)
-  if (of === null) return null
-  return whyTooMuch(order, row, { of, most: of.amountMinor, before: addUp(voided, inFile.voided), verb: 'void' })
-}
-
-function whyNotCaptured(order: Order, row: OfOrder, { captureTolerance }: OrderRules): OrderFault | null {
-  const { authorized: of, recorded, inFile } = order
-  const before = addUp(recorded.captured, inFile.captured)
-  if (of === null) return whyNotInCurrency(order, row, before)
-  const most = of.amountMinor + (of.amountMinor * BigInt(captureTolerance)) / 100n - (voidedOf(order) ?? 0n)
-  const hint = captureTolerance === 0 ? '' : ` (${captureTolerance} % more is allowed)`
-  return whyTooMuch(order, row, { of, most, before, verb: 'capture', hint })
-}
-
-/** Of what is not authorized here, captures say at least the currency. */
-function whyNotInCurrency({ orderId }: Order, { currency }: OfOrder, before: Sum | null): OrderFault | null {
-  if (before === null || before.currency === null || before.currency === currency) return null
-  const source = `order ${orderId}: captures ${ofSum(before)}, last by ${placeText(before.at)}`
-  return otherCurrency('capture', `the order was captured in another currency (${source})`)
-}
-
-/** A void takes what is not captured first. */
-function whyNotRefunded(order: Order, row: OfOrder): OrderFault | null {
-  const { authorized, sold, isSaleUnsure, recorded, inFile } = order
-  const limit = { before: addUp(recorded.refunded, inFile.refunded), verb: 'refund' } as const
-  const of = paidOf(order)
-  if (of !== null) {
-    const left = (wholeOf(order) ?? of).amountMinor - (voidedOf(order) ?? 0n)
-    return whyTooMuch(order, row, { ...limit, of, most: left < of.amountMinor ? left : of.amountMinor })
-  }
-  // Money was captured, or may be, or will: how much is another matter.
-  const isCaptured = isSaleUnsure || (sold ?? recorded.open ?? inFile.open) !== null
-  if (authorized === null || isCaptured) return null
-  return whyTooMuch(order, row, { ...limit, of: authorized, most: 0n, hint: ', not captured,' })
-}
-
-interface Limit {
-  readonly of: Sum
-  readonly most: bigint
-  /** null: nothing yet. */
-  readonly before: Sum | null
-  readonly verb: keyof typeof DOES
-  readonly hint?: string
-}
-
-const DOES = { capture: 'captured', refund: 'refunded', void: 'voided' } as const
-
-/** An order has one currency, and no more of it can be taken than there is. What belongs to the one row stands in brackets, so that many with one trouble can be told as one. */
-function whyTooMuch(order: Order, { amountMinor, currency }: OfOrder, limit: Limit): OrderFault | null {
-  const { of, most, before, verb, hint = '' } = limit
-  const { authorized, recorded } = order
-  const done = of === authorized ? 'authorized' : 'paid'
-  const source = `order ${order.orderId}: ${done} ${sumText(of)}${hint} by ${placeText(of.at)}`
-  if (currency !== of.currency) return otherCurrency(verb, `the order was ${done} in another currency (${source})`)
-  const row = { amountMinor: amountMinor ?? 0n, currency }
-  if ((before?.amountMinor ?? 0n) + row.amountMinor <= most) return null
-  const voids = verb === 'void' || recorded.voided === null ? '' : `, voids ${ofSum(recorded.voided)}`
-  const earlier = before === null ? '' : `, ${verb}s ${ofSum(before)}, last by ${placeText(before.at)}`
-  const there = verb === 'refund' ? 'paid' : done
-  return wrong(`over_${verb}`, 'amount', {
-    problem: `more of the order would be ${DOES[verb]} than was ${there} (${source}${voids}${earlier}; this row asks for ${sumText(row)})`,
-    remedy: `take out the ${verb} that is too much, or correct the amount or the order id`,
-  })
-}
-
-function otherCurrency(verb: Limit['verb'], problem: string): OrderFault {
-  const remedy = `a ${verb} is made in the currency of its order: check the amount and the currency`
-  return wrong('other_currency', 'request_currency', { problem, remedy })
-}
-
-function wrong(
-  code: OrderFault['code'],
-  column: OrderFault['column'],
-  says: Pick<OrderFault, 'problem' | 'remedy'>,
-): OrderFault {
-  return { kind: 'wrong', code, column, ...says }
-}
-
-/** What one file wants both ways may be two steps of a plan, or a mistake. */
-function besideVoid({ orderId, inFile: { voided } }: Order): OrderQuestion | null {
-  if (voided === null) return null
-  return asked('beside-void', voided.at, `order ${orderId} is voided by ${placeText(voided.at)}`)
-}
-
-/** A gateway may have voided what was captured, in place of what was not yet. */
-function besideTakenBack(order: Order, { operation, amountMinor }: OfOrder): OrderQuestion | null {
-  const { recorded, inFile, orderId } = order
-  const [paid, voided] = [paidOf(order), recorded.voided]
-  if (operation !== 'REFUND' || paid === null || voided === null) return null
-  const refunded = addUp(recorded.refunded, inFile.refunded)?.amountMinor ?? 0n
-  if (refunded + (amountMinor ?? 0n) + voided.amountMinor <= paid.amountMinor) return null
-  return asked('beside-void', voided.at, `of order ${orderId} ${sumText(voided)} was voided by ${placeText(voided.at)}`)
-}
-
-/** What is voided as a whole has nothing left to void. */
-function besideWholeVoid(order: Order): OrderQuestion | null {
-  const { voided } = order.recorded
-  if (voided === null || voidedOf(order) !== null) return null
-  return asked('beside-void', voided.at, `order ${order.orderId} is voided by ${placeText(voided.at)}`)
-}
-
-/** So may a void of what a recorded row waits to capture, or may have captured; of what that one leaves, it fits. */
-function besideMoney(order: Order, { amountMinor }: OfOrder): OrderQuestion | null {
-  const { captured, refunded } = order.inFile
-  const { open } = order.recorded
-  const whole = amountMinor === null ? 0n : (wholeOf(order)?.amountMinor ?? 0n)
-  const other = refunded ?? captured ?? (open !== null && open.amountMinor + (amountMinor ?? 0n) > whole ? open : null)
-  if (other === null) return null
-  const done = other === refunded ? 'refunded' : 'captured'
-  return asked('beside-void', other.at, `order ${order.orderId} is ${done} by ${placeText(other.at)}`)
-}
-
-/** Who was not answered tries again, and not always with the same amount. Where an answer differed, another sum moved than was asked. */
-function besideUnsure({ orderId, unsure }: Order, operation: 'CAUTH' | 'REFUND'): OrderQuestion | null {
-  const at = unsure[operation]
-  if (at === null) return null
-  const what = operation === 'CAUTH' ? 'capture' : 'refund'
-  const why = `is in doubt, or was answered otherwise than asked (${placeText(at)})`
-  return asked('beside-doubt', at, `a ${what} of order ${orderId} ${why}`)
-}
-
-function asked(why: OrderQuestion['why'], at: Place, problem: string): OrderQuestion {
-  return { kind: 'asked', why, before: null, at, problem }
-}
-
-/** A refund of an order whose sale is not recorded that repeats or exceeds all earlier ones together, or names another currency than they. */
-function refundedBefore(order: Order, { operation, amountMinor, currency }: OfOrder): OrderQuestion | null {
-  const { orderId, recorded, inFile } = order
-  const before = addUp(recorded.refunded, inFile.refunded)
-  if (operation !== 'REFUND' || paidOf(order) !== null || before === null) return null
-  if (before.currency === currency && before.amountMinor > (amountMinor ?? 0n)) return null
-  const what =
-    before.currency === null
-      ? `order ${orderId} was refunded before, in more than one currency`
-      : `${sumText(before)} of order ${orderId} was refunded before`
-  const problem = `${what}, and its sale is not recorded here`
-  return { ...asked('refunded-before', before.at, problem), before }
-}
-
 /**
  * Whether the gateway's word that the order has too little left contradicts the record, which has nothing that took it. `order`: without
  * the row. Of an order whose sale is not recorded, or by an answer that differed about money, that nothing at all is left.
@@ -342,6 +337,11 @@ export function misfitReason({ problem }: OrderFault): string {
 
 export function placeText({ batchId, rowNo }: Place): string {
   return batchId === null ? `row ${rowNo} of this file` : `row ${rowNo} of batch ${batchId}`
+}
+
+/** "refunds of 6.00 EUR, last by row 5 of this file". */
+function doneText(verb: Doing['verb'], sum: Sum): string {
+  return `${verb}s ${ofSum(sum)}, last by ${placeText(sum.at)}`
 }
 
 function ofSum(sum: Sum): string {
