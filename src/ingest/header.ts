@@ -29,8 +29,9 @@ import {
   missingFields,
 } from './header-faults.ts'
 import { type HeaderNeeds, meaningsOf, notCardsIn, saidPlaces } from './said-columns.ts'
-import { type UnitSaid, unitIn } from './statements/above.ts'
+import { notToSendIn, type UnitSaid, unitIn } from './statements/above.ts'
 import { inMinorUnits, scaleInName } from './statements/scale.ts'
+import type { Found } from './statements/statement.ts'
 import { numbered, withoutUnused } from './unused-columns.ts'
 import { cardPartOf, type Vocabulary, vocabularyOf } from './vocabulary.ts'
 
@@ -39,6 +40,8 @@ export interface Header {
   readonly currencyMarks: readonly string[]
   readonly isCurrencyAbove: boolean
   readonly unitAbove: UnitSaid | null
+  /** The line above the column names that says that no row is to be sent. */
+  readonly notToSend: Found | null
   /** The amounts are in minor units, as a person says and the name of their column does not. */
   readonly isSilentlyMinor: boolean
   /** Where nothing says the currency so far; a mark beside every amount still may. */
@@ -139,6 +142,7 @@ export function parseHeader(names: readonly string[], line: number, needs: Heade
     currencyMarks,
     isCurrencyAbove: currencyNamed.length === 0,
     unitAbove,
+    notToSend: notToSendIn(needs.above ?? []),
     isSilentlyMinor: needs.scale === 'minor' && amount !== -1 && scaleInName(written[amount] as string) === null,
     missingCurrency: findMissing(written, meanings, { ...needs, currency: inName ?? needs.currency }),
     written,

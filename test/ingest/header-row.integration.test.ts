@@ -68,6 +68,20 @@ describe('what lines above the column names say of all amounts', () => {
   })
 })
 
+test('a line above the column names that says that nothing is to be sent refuses the file', async () => {
+  for (const line of ['DO NOT PAY', 'ON HOLD - do not process', 'Noch nicht überweisen!']) {
+    for (const file of [[`Refunds;${line}`, ...TABLE].join('\n'), sheetWith([line])]) {
+      const fault = await refusalOf(file, { ...REFUND, headerRow: 2 })
+      expect([fault.problem, fault.line]).toEqual([
+        `line 1 ("${line}") says that the rows below it are not to be sent`,
+        1,
+      ])
+      expect(fault.remedy).toContain('delete that line')
+    }
+  }
+  expect((await readWhole(sheetWith(['Refunds on 28 November']), { ...REFUND, headerRow: 2 })).rows).toHaveLength(2)
+})
+
 describe('title lines above the column names', () => {
   test('are refused, and the sentence says what to do', async () => {
     for (const file of [['Export', '', ...TABLE].join('\n'), sheetWith(['Export', ''])]) {

@@ -1,10 +1,11 @@
-// What the lines above the column names say of all amounts: "All amounts in cents", "Beträge in TEUR", "Currency: JPY".
+// What the lines above the column names say of all amounts and rows: "All amounts in cents", "Beträge in TEUR", "Currency: JPY", "DO NOT PAY".
 
 import { shown } from '../../domain/problem.ts'
 import { partName } from '../fields/currency-marks.ts'
 import { plainWord, wordsOf } from './names.ts'
 import { scaleInName } from './scale.ts'
-import { AMOUNTS_SAID, BETWEEN_UNITS } from './words.ts'
+import type { Found, Statement } from './statement.ts'
+import { AMOUNTS_SAID, BETWEEN_UNITS, saysNotToSend } from './words.ts'
 
 /** Counts like the name of the column of amounts. */
 export interface UnitSaid {
@@ -45,4 +46,18 @@ function isUnit(unit: string): boolean {
   const scales = others.filter((word) => scaleInName(word) !== null)
   const isRest = others.every((word) => scales.includes(word) || BETWEEN_UNITS.has(plainWord(word)))
   return isRest && marks.length + scales.length > 0
+}
+
+/** The first of those lines that says that nothing below it is to be sent. */
+export function notToSendIn(lines: readonly (readonly string[])[]): Found | null {
+  const found = lines.flatMap((cells, i) => cells.filter(saysNotToSend).map((cell) => ({ line: i + 1, cell })))
+  return found[0] ?? null
+}
+
+export function notToSendStatement({ line, cell }: Found): Statement {
+  return {
+    ...{ says: 'no row may', line, column: null },
+    problem: `line ${line} ("${shown(cell.trim())}") says that the rows below it are not to be sent`,
+    remedy: 'find out whether they are; if they are, delete that line from the file',
+  }
 }

@@ -76,9 +76,10 @@ function ofDecisions(column: Named): readonly Telling[] {
   const refundable = { says: 'some rows are not refundable', what: 'says that rows are not refundable' } as const
   return [
     {
-      ...between([LISTS.REFUNDABLE, LISTS.NOT_REFUNDABLE], true, column),
-      ...refundable,
-      told: (sides) => [sides.get('no')],
+      ...{ ...refundable, isNamed: true },
+      // Beside such a fare stand others, whatever they are called.
+      sideOf: (_, value) => (LISTS.NOT_REFUNDABLE.test(value) ? 'not refundable' : /\d/.test(value) ? null : value),
+      told: (sides) => [sides.get('not refundable')],
     },
     {
       ...between(LISTS.ANSWERS, whether !== undefined, column),
@@ -87,6 +88,7 @@ function ofDecisions(column: Named): readonly Telling[] {
     },
     ...LISTS.DECISIONS.map((pair) => between(pair, true, column)),
     ...[...LISTS.DECISIONS, LISTS.ANSWERS].map((pair) => ({ ...between(pair, isOfDecision, column), told: two })),
+    { ...between(LISTS.ANSWERS, LISTS.CANCELLED_NAMES.test(name.join(' ')), column), says: 'ended', told: two },
   ]
 }
 
@@ -143,13 +145,14 @@ function ofCredits({ field, words: name }: Named): readonly Telling[] {
 
 /**
  * Without a clock no day is near, and beside execute_at no other column says when. A day may be read in two ways, and all of a column in
- * one of them. One later than tomorrow is later in every zone.
+ * one of them. One later than tomorrow is later in every zone. Where all rows have ended, it is what they are
+ * charged for, such as a late cancellation.
  */
 function ofDays(column: Named, { nowMs = 0 }: Said, { fields }: Header): readonly Telling[] {
   const name = column.words.join(' ')
   const named = LISTS.DAY_NAMES.find(({ names }) => names.test(name))
   if (named === undefined || nowMs === 0 || fields.execute_at !== undefined) return []
-  const { says, needsOthers } = named
+  const { says } = named
   const today = Math.floor(nowMs / DAY_MS)
   const isTold = (day: number) => (says === 'ended' ? day < today : day > today + 1)
   return ([0, 1] as const).map((reading) => ({
@@ -159,7 +162,7 @@ function ofDays(column: Named, { nowMs = 0 }: Said, { fields }: Header): readonl
       if (days.every(Number.isNaN)) return ''
       return Number.isNaN(days[reading]) ? null : isTold(days[reading]) ? 'told' : 'now'
     },
-    told: (sides) => (needsOthers && sides.size < 2 ? [] : [sides.get('told')]),
+    told: (sides) => (says === 'ended' && sides.size < 2 ? [] : [sides.get('told')]),
     remedyOf: (remedy) =>
       says === 'ended'
         ? words`${remedy}`

@@ -40,6 +40,7 @@ const EFFECTS = {
   'some rows are paid': ofSales,
   'every row is paid': (found) => (ofSales(found) === 'nothing' ? 'nothing' : onceDone(found)),
   'some rows may not': always,
+  'no row may': always,
   'some rows are not refundable': onlyOf('REFUND'),
   refunds: (found) => ([...found].some((operation) => operation !== 'REFUND') ? 'refusal' : 'nothing'),
   /** In a file with refunds they may be of those rows. */

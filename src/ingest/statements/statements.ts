@@ -8,6 +8,7 @@ import { unquoted } from '../csv/quotes.ts'
 import type { Header } from '../header.ts'
 import type { ReadingOptions } from '../inspect-records.ts'
 import { saidPlaces } from '../said-columns.ts'
+import { notToSendStatement } from './above.ts'
 import { scaleStatement, wholeStatement } from './scale.ts'
 import { effectOf, noteOf, refusalOf } from './statement.ts'
 import { UnreadColumns } from './unread.ts'
@@ -93,7 +94,7 @@ export class Statements {
     used: Currency | null,
     whole: number,
   ): { readonly faults: readonly StructuralFault[]; readonly notes: readonly Text[] } {
-    const { fields, written, unitAbove } = this.#header
+    const { fields, written, unitAbove, notToSend } = this.#header
     const { operation, scale, map = [] } = this.#said
     const operations = operation === undefined ? this.#operations.all : new Set([operation])
     const currencies = [...(this.#namesNone && used !== null ? [used] : []), ...this.currencies]
@@ -102,6 +103,7 @@ export class Statements {
     const statements = [
       scaleStatement(written[fields.amount ?? -1], unitAbove, scale, this.#line),
       ...ofColumns.map((told) => told.find((one) => effectOf(one, operations) !== 'nothing') ?? null),
+      notToSend === null ? null : notToSendStatement(notToSend),
       wayStatement(this.#header, this.#unread?.filledNames ?? [], this.#line),
       areMomentsMeant ? null : (this.#moments?.statement() ?? null),
       scale === undefined ? wholeStatement(whole, currencies) : null,

@@ -227,10 +227,8 @@ export const CREDITED = setOf(
 // ───────────────────────────────────────────────────────────── Decisions
 
 /** Of a sale. */
-export const REFUNDABLE = setOf('refundable erstattbar remboursable reembolsable rimborsabile')
-export const NOT_REFUNDABLE = setOf(
-  'nonrefundable notrefundable norefund norefunds nichterstattbar nonremboursable noreembolsable nonrimborsabile',
-)
+const NO_REFUND = '(?:(?:non|not|no|nicht)(?:refundable|refunds?|erstattbar|remboursable|reembolsable|rimborsabile))'
+export const NOT_REFUNDABLE = new RegExp(`^${NO_REFUND}|${NO_REFUND}$`)
 
 export const REFUNDABLE_NAMES =
   /(?<![\p{L}])(?<not>(?:non|not|no|nicht) ?)?(?:refundable|erstattbar|remboursable|reembolsable|rimborsabile)(?![\p{L}])/u
@@ -258,6 +256,13 @@ export const DECISIONS: readonly Pair[] = [
     ),
   ],
   [setOf('live production prod'), setOf('test sandbox testing staging demo')],
+  [
+    setOf('refund torefund fullrefund partialrefund upheld erstatten erstattung rembourser reembolsar rimborsare'),
+    setOf(
+      'norefund keep exchange replace replacement repair voucher storecredit dismissed notupheld',
+      'umtausch ersatz gutschein echange remplacement cambio sostituzione',
+    ),
+  ],
 ]
 /** Where the column's name speaks of a decision, also beside nothing. */
 export const ANSWERS: Pair = [
@@ -266,6 +271,7 @@ export const ANSWERS: Pair = [
 ]
 export const DECISION_NAMES = setOf(
   'ok okay pay payable send go charge include included release released active enabled eligible authorized authorised confirmed valid',
+  'bill billable chargeable collect decision entscheidung hold paused blocked skip stop exclude excluded waived gesperrt pausiert',
   'aktiv zahlen auszahlen senden actif payer envoyer actif activo pagar enviar attivo pagare inviare betalen actief 承認 批准',
 )
 export const DECISION_STEMS =
@@ -300,9 +306,10 @@ export const OTHER_METHODS = setOf(
 
 const NOT_TO_SEND = new RegExp(
   [
-    String.raw`\b(?:do not|don['’]?t|never) (?:pay|send|charge|refund|process|release|execute|transfer)\b`,
-    String.raw`\b(?:already|previously) (?:been )?(?:refunded|paid|sent|done|processed|charged|credited|reimbursed|settled)\b`,
-    String.raw`\b(?:on hold|not approved|not eligible|stop payment)\b|^\s*duplicate\W*$`,
+    String.raw`\b(?:do not|don['’]?t|never) (?:pay|send|charge|refund|process|release|execute|transfer|bill|collect|debit|invoice|reimburse)\b`,
+    String.raw`\b(?:not to|(?:must|should|can) ?not) be (?:paid|sent|charged|refunded|processed|released|billed|collected|debited)\b`,
+    String.raw`\b(?:already|previously) (?:been )?(?:refunded|paid|sent|done|processed|charged|credited|reimbursed|settled|billed|collected|captured)\b`,
+    String.raw`\b(?:on hold|not (?:yet )?approved|not eligible|stop payment|a?waiting (?:for )?approval|skip this)\b`,
     String.raw`\bnicht (?:[a-zäöüß]+ ){0,2}(?:be|aus|über|ein)?(?:zahlen|erstatten|senden|buchen|ausführen|überweisen|einziehen|belasten)\b`,
     String.raw`\b(?:bereits|schon) (?:[a-zäöüß]+ ){0,2}(?:erstattet|bezahlt|gezahlt|überwiesen|erledigt|gutgeschrieben|eingezogen|storniert)\b|\bzurückgestellt\b`,
     String.raw`\bne pas (?:payer|rembourser|envoyer|débiter|traiter)|\bdéjà (?:remboursée?|payée?|traitée?|réglée?|débitée?)|\ben attente\b`,
@@ -314,7 +321,8 @@ const NOT_TO_SEND = new RegExp(
   'i',
 )
 /** Those of them that are one word: most cells are, and to look for the others in each takes longer than all else. */
-const NOT_TO_SEND_WORD = /^duplicate\W*$|^zurückgestellt|^(?:返金済|支払済|已退款|不要付款)/i
+const NOT_TO_SEND_WORD =
+  /^(?:duplicate|hold|skip|doppelt|doublon)\W*$|^zurückgestellt|^(?:返金済|支払済|已退款|不要付款)/i
 
 export function saysNotToSend(cell: string): boolean {
   return (cell.includes(' ') ? NOT_TO_SEND : NOT_TO_SEND_WORD).test(cell)
@@ -352,18 +360,22 @@ export const ENDED_NAMES = nameOf(
   '(?:subscription |contract |membership )?(?:cancel(?:l?ed|lation)|terminat(?:ed|ion)|ended|churned|unsubscribed|left)(?: (?:on|at|date|effective))?|gekundigt(?: (?:am|zum))?|kundigung(?:sdatum| zum)?|kundigungsdatum|beendet(?: am)?',
   'resiliee?(?: le)?|date de resiliation|fecha de (?:baja|cancelacion)|cancelad[oa] el|disdett[oa] il|data (?:di )?disdetta|opgezegd(?: (?:op|per))?|解約日',
 )
+/** The same, with yes and no. */
+export const CANCELLED_NAMES = nameOf(
+  '(?:is |has )?(?:cancel(?:l?ed)?|terminated|churned|unsubscribed|left)|gekundigt|ausgetreten|resiliee?|cancelad[oa]|disdett[oa]|opgezegd',
+)
 /** Of what may be charged for afterwards, unless it has ended in some rows only. */
 export const END_NAMES = nameOf(
   '(?:contract |subscription |membership |plan |mandate )?ends?(?: (?:date|on|at))?|ende|enddatum|vertragsende|laufzeitende|(?:date de )?fin|fecha (?:de )?fin|data (?:di )?fine|einddatum|终止日期|終了日',
 )
 
-/** The first that fits. `needsOthers`: where all rows say it, nothing is told. */
+/** The first that fits. */
 export const DAY_NAMES = [
-  { says: 'not yet due', names: DUE_NAMES, needsOthers: false },
-  { says: 'for later', names: LATER_NAMES, needsOthers: false },
-  { says: 'not yet begun', names: BEGIN_NAMES, needsOthers: false },
-  { says: 'ended', names: ENDED_NAMES, needsOthers: false },
-  { says: 'ended', names: END_NAMES, needsOthers: true },
+  { says: 'not yet due', names: DUE_NAMES },
+  { says: 'for later', names: LATER_NAMES },
+  { says: 'not yet begun', names: BEGIN_NAMES },
+  { says: 'ended', names: ENDED_NAMES },
+  { says: 'ended', names: END_NAMES },
 ] as const
 
 /** Of a whole name. */
