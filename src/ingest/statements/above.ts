@@ -56,7 +56,7 @@ export function notToSendIn(lines: readonly (readonly string[])[]): Found | null
 
 export function notToSendStatement({ line, cell }: Found): Statement {
   return {
-    ...{ says: 'no row may', line, column: null },
+    ...{ effect: 'refused', line, column: null },
     problem: `line ${line} ("${shown(cell.trim())}") says that the rows below it are not to be sent`,
     remedy: 'find out whether they are; if they are, delete that line from the file',
   }

@@ -5,8 +5,8 @@ import { type Problem, shown } from '../../domain/problem.ts'
 import { type Text, words } from '../../domain/words.ts'
 import { currencyOfMark, currencyOfMarks, isCode, isMark, mayMark } from '../fields/currency-marks.ts'
 import type { Header } from '../header.ts'
-import { columnText, type Found, mapped, type Statement } from './statement.ts'
-import type { Kind, Named } from './unread.ts'
+import { columnText, type Found, mapped, type Named, type Statement } from './statement.ts'
+import type { Kind } from './unread.ts'
 import { FEES } from './words.ts'
 
 // ───────────────────────────────────────────────────────────── Of a row
@@ -71,41 +71,33 @@ export function contradiction(currency: Currency, said: CurrencySaid): Problem<T
 
 // ───────────────────────────────────────────────────────────── In columns of codes
 
-/** Columns that are not read, and hold nothing but codes of currencies. */
-export function codesIn(column: Named, { fields }: Header): Kind | null {
-  if (column.field !== null || fields.amount === undefined || column.words.some((word) => FEES.has(word))) return null
-  return {
+/** A column that is not read, and holds nothing but codes of currencies. */
+export function codesIn(column: Named, { fields }: Header): readonly Kind[] {
+  if (column.field !== null || fields.amount === undefined || column.words.some((word) => FEES.has(word))) return []
+  const kind: Kind = {
     sideOf: (cell, used) => {
       if (cell === '' || used === undefined) return ''
       return isCode(cell) || isMark(cell) ? `${cell} ${used ?? ''}` : null
     },
-    statementOf: (sides, { used: otherwise, isRead }) => {
-      const codes = [...sides.values()]
-        .filter(({ side }) => side !== '')
-        .map(({ used, ...one }) => ({ ...one, used: used ?? otherwise, isNamed: used !== null }))
-      const differing = codes.filter(({ cell, used }) => used !== null && !mayMark(cell, used))
-      const [differs] = [...differing.filter(({ isNamed }) => isNamed), ...differing]
-      if (differs !== undefined) return contradicts(column, differs, differs.used as Currency)
-      return isRead || otherwise === null || codes.length === 0 || column.name === '' ? null : agrees(column)
+    statementOf: (sides, otherwise) => {
+      const codes = [...sides.values()].filter(({ side }) => side !== '')
+      const differing = (named: boolean) =>
+        codes.find((one) => {
+          const used = one.used ?? otherwise
+          return (one.used !== null) === named && used !== null && !mayMark(one.cell, used)
+        })
+      const found = differing(true) ?? differing(false)
+      return found === undefined ? null : otherCurrency(column, found, found.used ?? otherwise)
     },
   }
+  return [kind]
 }
 
-function contradicts(column: Named, { line, cell }: Found, used: Currency): Statement {
+function otherCurrency(column: Named, { line, cell }: Found, used: Currency | null): Statement {
   const { name } = column
   return {
-    says: 'another currency',
-    line,
-    column: name === '' ? null : name,
+    ...{ effect: 'refused', line, column: name === '' ? null : name },
     problem: `${columnText(column)} says ${cell} in line ${line}, whose amount would be read as ${used}`,
-    remedy: words`${name === '' ? 'give it a name; ' : ''}if it is the currency of the amounts, have it read: ${mapped(column, 'request_currency')}; if it is that of something else, ignore it: ${mapped(column, 'ignore')}`,
-  }
-}
-
-function agrees(column: Named): Statement {
-  return {
-    ...{ says: 'the same currency', line: null, column: column.name },
-    problem: `${columnText(column)} holds the currency that the amounts are read in, and it is not read itself`,
-    remedy: words`to have it read, add ${mapped(column, 'request_currency')}`,
+    remedy: words`${name === '' ? 'give it a name; ' : ''}if it is the currency of the amounts, have it read: ${mapped(name, 'request_currency')}; if it is that of something else, ignore it: ${mapped(name, 'ignore')}`,
   }
 }

@@ -4,8 +4,8 @@
 import { shown } from '../../domain/problem.ts'
 import { words } from '../../domain/words.ts'
 import { squeezedWord } from './names.ts'
-import { mapped, rowByRow, type Statement } from './statement.ts'
-import type { Kind, Named, Sided } from './unread.ts'
+import { mapped, type Named, rowByRow, type Statement } from './statement.ts'
+import type { Kind, Sided } from './unread.ts'
 import * as LISTS from './words.ts'
 
 /**
@@ -16,22 +16,19 @@ import * as LISTS from './words.ts'
 type Meaning = 'status' | 'state' | 'flag' | 'paid' | 'trace' | 'payment' | 'any'
 
 /** null: it speaks of the progress of another thing, or of a quantity. */
-function meaningOf(found: readonly string[]): Meaning | null {
-  const has = (some: ReadonlySet<string>) => found.some((word) => some.has(word))
-  const isStatus = found.some((word) => LISTS.STATUS_ENDS.some((end) => word.endsWith(end)))
-  const isDone = has(LISTS.DONE_NAMES)
+function meaningOf(name: readonly string[]): Meaning | null {
+  const has = (some: ReadonlySet<string>) => name.some((word) => some.has(word))
+  const isStatus = name.some((word) => LISTS.STATUS_ENDS.some((end) => word.endsWith(end)))
+  const [isDone, isUndone, isState] = [has(LISTS.DONE_NAMES), has(LISTS.UNDOINGS), has(LISTS.STATES)]
   const isPaid = has(LISTS.PAID_NAMES)
-  if (!isStatus && !isDone && !isPaid && !has(LISTS.UNDOINGS)) return has(LISTS.STATES) ? 'state' : 'any'
-  if (isOfOther(found)) return null
-  if (isStatus) return has(LISTS.MOMENTS) || LISTS.QUANTITIES.has(found.at(-1) ?? '') ? null : 'status'
+  if (!isStatus && !isDone && !isPaid && !isUndone) return isState ? 'state' : 'any'
+  if (isOfOther(name)) return null
+  if (isStatus) return has(LISTS.MOMENTS) || LISTS.QUANTITIES.has(name.at(-1) ?? '') ? null : 'status'
   if (has(LISTS.QUANTITIES)) return null
   const isTrace = has(LISTS.MOMENTS) || has(LISTS.IDS)
-  if (isPaid && !isDone && !has(LISTS.UNDOINGS))
-    return isTrace || LISTS.METHOD_NAMES.test(found.join(' ')) ? 'payment' : 'paid'
+  if (!isDone && !isUndone) return isTrace || LISTS.METHOD_NAMES.test(name.join(' ')) ? 'payment' : 'paid'
   if (isTrace) return 'trace'
-  if (isDone) return 'flag'
-  if (isPaid) return 'paid'
-  return has(LISTS.STATES) ? 'state' : null
+  return isDone ? 'flag' : isPaid ? 'paid' : isState ? 'state' : null
 }
 
 /** Than the money of the row. */
@@ -40,9 +37,6 @@ export function isOfOther(found: readonly string[]): boolean {
 }
 
 const CHARACTERS_MOST = 40
-const DAY = /\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}/
-/** Who cancelled a booking is no progress of its refund. */
-const CANCELLED_BY = /(?<=^cancell?ed)by.*/
 
 type Class = 'nothing' | 'done' | 'not done' | 'of a booking' | 'a tick' | 'something'
 
@@ -62,18 +56,18 @@ function isSure(found: Class, cell: string, value: string): boolean {
 
 /** Moments, ids and amounts differ from row to row: what counts is that there is one. */
 function comparedOf(value: string, meaning: Meaning): string {
-  if (meaning === 'status' || meaning === 'state' || meaning === 'any') return value.replace(CANCELLED_BY, '')
+  if (meaning === 'status' || meaning === 'state' || meaning === 'any') return value.replace(LISTS.CANCELLED_BY, '')
   const isFlag = meaning === 'flag' || meaning === 'paid'
   if (isFlag && (/^0+$/.test(value) || value === '1' || !/\d/.test(value))) return value
   return value === '' ? '' : '#'
 }
 
-export function progressIn(column: Named): Kind | null {
+export function progressIn(column: Named): readonly Kind[] {
   const { field } = column
   const meaning = field === null ? meaningOf(column.words) : 'state'
-  if (meaning === null || field === 'transaction_type') return null
+  if (meaning === null || field === 'transaction_type') return []
   let first: string | null = null
-  return {
+  const kind: Kind = {
     sideOf: (cell) => {
       const value = cell.length > CHARACTERS_MOST ? cell : squeezedWord(cell)
       const found = classOf(cell, value)
@@ -85,49 +79,42 @@ export function progressIn(column: Named): Kind | null {
     },
     statementOf: (sides) => statementOf(column, meaning, [...sides.values()]),
   }
+  return [kind]
 }
 
 function statementOf(column: Named, meaning: Meaning, found: readonly Sided[]): Statement | null {
   const classed = (...classes: readonly Class[]) =>
     found.find(({ side }) => classes.some((one) => side.endsWith(`: ${one}`)))
+  const tell = (...told: readonly (Sided | undefined)[]) =>
+    rowByRow(meaning === 'payment' ? 'refused of sales' : 'refused', 'says how far a row has come', told, column)
   const [first] = found
   const other = found.find(({ side }) => side.startsWith('otherwise'))
   const [done, notDone] = [classed('done'), classed('not done', 'of a booking')]
-  const tell = (says: Statement['says'], ...told: readonly (Sided | undefined)[]) =>
-    rowByRow(says, 'says how far a row has come', told, column)
-  const some = meaning === 'payment' ? 'some rows are paid' : 'some rows are done'
   const isNamed = meaning === 'status' || (meaning === 'state' && (done ?? notDone) !== undefined)
   if (notDone !== undefined && (isNamed || done !== undefined || classed('of a booking') !== undefined))
-    return tell(
-      meaning === 'payment' ? some : 'some rows are not done',
-      notDone,
-      done ?? (notDone.side.startsWith('as') ? other : first),
-    )
+    return tell(notDone, done ?? (notDone.side.startsWith('as') ? other : first))
   // What stands beside empty cells in a column of notes or reasons is no mark.
-  const isMarked =
-    meaning === 'any' && classed('nothing') !== undefined && !column.words.some((word) => LISTS.QUANTITIES.has(word))
-  const isTold = isMarked || isNamed || (meaning !== 'any' && meaning !== 'state')
+  const isMarked = classed('nothing') !== undefined && !column.words.some((word) => LISTS.QUANTITIES.has(word))
+  const isTold = meaning === 'any' ? isMarked : meaning !== 'state' || isNamed
   if (first === undefined || column.mayBeDone || !isTold) return null
-  if (other !== undefined) return tell(some, first, other)
-  return isDoneBy(first, meaning, column) ? allDone(first, meaning, column) : null
+  return other !== undefined ? tell(first, other) : allDone(first, meaning, column)
 }
 
 /** Of a column whose cells all say the same. */
-function isDoneBy({ cell }: Sided, meaning: Meaning, { words: found }: Named): boolean {
+function allDone({ line, cell }: Sided, meaning: Meaning, column: Named): Statement | null {
   const value = squeezedWord(cell)
   const isWord = LISTS.DONE.has(value) || LISTS.DONE.has(value.replace(LISTS.NOUNS, ''))
-  if (meaning === 'status' || meaning === 'state') return isWord
-  const isDay = DAY.test(cell) && !found.some((word) => LISTS.IDS.has(word))
-  return meaning === 'flag'
-    ? isDay || isWord || LISTS.YES.has(value)
-    : isDay && (meaning === 'trace' || meaning === 'payment')
-}
-
-function allDone({ line, cell }: Sided, meaning: Meaning, column: Named): Statement {
-  const name = shown(column.name)
+  const isDay = LISTS.DAY.test(cell) && !column.words.some((word) => LISTS.IDS.has(word))
+  const isDone = {
+    ...{ status: isWord, state: isWord, any: false, paid: false },
+    ...{ flag: isDay || isWord || LISTS.YES.has(value), trace: isDay, payment: isDay },
+  }[meaning]
+  if (!isDone) return null
   return {
-    ...{ says: meaning === 'payment' ? 'every row is paid' : 'every row is done', line, column: column.name },
-    problem: `the column "${name}" says "${shown(cell)}" in every row, as if the file was carried out already`,
-    remedy: words`make sure that it was not; if every row is to be sent, ignore the column: ${mapped(column, 'ignore')}`,
+    effect:
+      meaning === 'payment' ? 'refused beside sales, else noted of them' : 'refused of refunds and voids, else noted',
+    ...{ line, column: column.name },
+    problem: `the column "${shown(column.name)}" says "${shown(cell)}" in every row, as if the file was carried out already`,
+    remedy: words`make sure that it was not; if every row is to be sent, ignore the column: ${mapped(column.name, 'ignore')}`,
   }
 }

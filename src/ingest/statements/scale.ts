@@ -6,22 +6,18 @@ import { words } from '../../domain/words.ts'
 import type { UnitSaid } from './above.ts'
 import { writtenWords } from './names.ts'
 import type { Statement } from './statement.ts'
-import { MINOR_UNITS, MULTIPLES } from './words.ts'
+import { HUNDREDTHS, MINOR_UNITS, MULTIPLE_OF_CURRENCY, MULTIPLES, TIMES } from './words.ts'
 
 /** `minor`: amounts are written in the smallest unit of their currency. */
 export type Scale = 'minor'
-
-const TIMES = /[x×*]\s?(?<factor>100+)(?!\d)/iu
-const HUNDREDTHS = /1\/100(?!\d)/
-/** TEUR, kUSD, M€; of the codes that it is written with, because TRON is another word. */
-const WITH_CURRENCY = /^(?:T|K|k|M|Mio)(?:EUR|USD|GBP|CHF|SEK|NOK|DKK|CZK|PLN|HUF|\p{Sc})$/u
 
 /** By the whole words of its name; null: nothing. */
 export function scaleInName(column: string): 'minor units' | 'multiples' | null {
   const written = writtenWords(column)
   const small = written.map((word) => word.toLowerCase())
   const factor = TIMES.exec(column.normalize('NFKC'))?.groups?.factor
-  const isMultiple = written.some((word) => WITH_CURRENCY.test(word)) || small.some((word) => MULTIPLES.has(word))
+  const isMultiple =
+    written.some((word) => MULTIPLE_OF_CURRENCY.test(word)) || small.some((word) => MULTIPLES.has(word))
   if (factor === undefined ? isMultiple : factor !== '100') return 'multiples'
   const isMinor = factor === '100' || HUNDREDTHS.test(column) || small.some((word) => MINOR_UNITS.has(word))
   return isMinor ? 'minor units' : null
@@ -50,21 +46,18 @@ export function scaleStatement(
   const inName = scaleInName(amount)
   const says = inName ?? scaleInName(above?.unit ?? '')
   if (says === null || (says === 'minor units' && scale === 'minor')) return null
-  const [where, wrong] =
-    inName === null
-      ? [above?.where, 'the line is wrong, correct it']
-      : [`the name of the column "${shown(amount.trim())}"`, 'the name is wrong, rename the column']
-  const at = { says, line, column: amount } as const
-  if (says === 'multiples')
-    return {
-      ...at,
-      problem: `${where} says that its amounts are thousands or millions, and they would be read as they stand`,
-      remedy: `write the amounts out in the file; if ${wrong}`,
-    }
+  const where = inName === null ? above?.where : `the name of the column "${shown(amount.trim())}"`
+  const wrong = inName === null ? 'the line is wrong, correct it' : 'the name is wrong, rename the column'
+  const isMinor = says === 'minor units'
+  const what = isMinor
+    ? 'in minor units, such as cents, and they would be read as whole units'
+    : 'thousands or millions, and they would be read as they stand'
   return {
-    ...at,
-    problem: `${where} says that its amounts are in minor units, such as cents, and they would be read as whole units`,
-    remedy: words`to have them read as minor units: ${{ set: 'scale', to: 'minor' }}; if ${wrong}`,
+    ...{ effect: 'refused', line, column: amount },
+    problem: `${where} says that its amounts are ${what}`,
+    remedy: isMinor
+      ? words`to have them read as minor units: ${{ set: 'scale', to: 'minor' }}; if ${wrong}`
+      : `write the amounts out in the file; if ${wrong}`,
   }
 }
 
@@ -72,11 +65,12 @@ export function scaleStatement(
 const WHOLE_LEAST = 20
 
 /** No amount of the file has decimals, as where all of them are in cents. */
-export function wholeStatement(whole: number, currencies: readonly Currency[]): Statement | null {
+export function wholeStatement(whole: number, currencies: ReadonlySet<Currency>): Statement | null {
   const [one] = currencies
-  if (whole < WHOLE_LEAST || one === undefined || currencies.some((currency) => exponentOf(currency) !== 2)) return null
+  const isOfCents = [...currencies].every((currency) => exponentOf(currency) === 2)
+  if (whole < WHOLE_LEAST || one === undefined || !isOfCents) return null
   return {
-    ...{ says: 'whole amounts', line: null, column: null },
+    ...{ effect: 'noted', line: null, column: null },
     problem: `none of the ${whole} amounts has decimals, and they are read as whole ${one}`,
     remedy: words`if they are in cents, add ${{ set: 'scale', to: 'minor' }}`,
   }

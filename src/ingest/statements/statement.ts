@@ -6,64 +6,50 @@ import { type Text, words } from '../../domain/words.ts'
 import type { Field } from '../field-names.ts'
 
 export interface Statement extends Problem<Text> {
-  readonly says: keyof typeof EFFECTS
+  readonly effect: Effect
   readonly line: number | null
   /** null: it has no name, or the file as a whole is meant. */
   readonly column: string | null
 }
 
-type Effect = 'refusal' | 'note' | 'nothing'
+export type Effect = keyof typeof EFFECTS
 type Operations = ReadonlySet<Operation>
 
-const always = (): Effect => 'refusal'
-const alwaysTold = (): Effect => 'note'
-/** Where the file has a row of such an operation. */
-const onlyOf =
+const hasAny =
   (...operations: readonly Operation[]) =>
-  (found: Operations): Effect =>
-    operations.some((operation) => found.has(operation)) ? 'refusal' : 'nothing'
-/** Those that take money, or hold it. */
-const ofSales = onlyOf('CAPTURE', 'AUTH', 'CAUTH')
-const onceDone = (found: Operations): Effect => (found.has('REFUND') || found.has('CANCEL') ? 'refusal' : 'note')
+  (found: Operations) =>
+    operations.some((operation) => found.has(operation))
+/** They take money, or hold it. */
+const hasSales = hasAny('CAPTURE', 'AUTH', 'CAUTH')
 
-/** Of the name of the amount's column and of the marks beside amounts, a contradiction is a fault of its row (`contradiction`). */
+/** By the operations of its rows: true: it is refused; false: it is noted; null: nothing is said. */
 const EFFECTS = {
-  'another currency': always,
-  'the same currency': alwaysTold,
-  'minor units': always,
-  multiples: always,
-  'whole amounts': alwaysTold,
-  'some rows are done': always,
-  'some rows are not done': always,
-  'every row is done': onceDone,
+  refused: () => true,
+  noted: () => false,
+  'refused of sales': (found) => hasSales(found) || null,
+  'refused of new sales': (found) => hasAny('CAPTURE', 'AUTH')(found) || null,
+  'refused of refunds': (found) => found.has('REFUND') || null,
+  'refused of others than refunds': (found) => [...found].some((operation) => operation !== 'REFUND') || null,
+  /** Where there are refunds, it may be said of them. */
+  'refused without refunds': (found) => !found.has('REFUND') || null,
+  'refused of refunds and voids, else noted': hasAny('REFUND', 'CANCEL'),
   /** What is paid already is what is to be refunded or voided. */
-  'some rows are paid': ofSales,
-  'every row is paid': (found) => (ofSales(found) === 'nothing' ? 'nothing' : onceDone(found)),
-  'some rows may not': always,
-  'no row may': always,
-  'some rows are not refundable': onlyOf('REFUND'),
-  refunds: (found) => ([...found].some((operation) => operation !== 'REFUND') ? 'refusal' : 'nothing'),
-  /** In a file with refunds they may be of those rows. */
-  credits: (found) => (found.has('REFUND') ? 'nothing' : 'refusal'),
-  /** Beside refunds it is that of the invoice. */
-  'not yet due': ofSales,
-  'for later': always,
-  'not yet begun': onlyOf('CAPTURE', 'AUTH'),
-  ended: onlyOf('CAPTURE', 'AUTH'),
-  'some rows have a moment': always,
-  'some rows are of another month': always,
-} as const satisfies Readonly<Record<string, (found: Operations) => Effect>>
+  'refused beside sales, else noted of them': (found) => (hasSales(found) ? hasAny('REFUND', 'CANCEL')(found) : null),
+} as const satisfies Readonly<Record<string, (found: Operations) => boolean | null>>
 
-export function effectOf({ says }: Statement, found: Operations): Effect {
-  return EFFECTS[says](found)
+export function isRefused({ effect }: Statement, found: Operations): boolean | null {
+  return EFFECTS[effect](found)
 }
 
-/** A column, as a sentence names it. */
-export interface Place {
+/** A column, as a sentence and as lists of words name it. */
+export interface Named {
   readonly name: string
   readonly place: number
   /** What it is read as; null: it is not. */
   readonly field: Field | null
+  readonly words: readonly string[]
+  /** A person or a format says that rows which are done elsewhere are meant. */
+  readonly mayBeDone: boolean
 }
 
 /** A cell that says something, and where. */
@@ -74,20 +60,20 @@ export interface Found {
 
 /** A column that tells rows apart. `what`: it does. */
 export function rowByRow(
-  says: Statement['says'],
+  effect: Effect,
   what: string,
   cells: readonly (Found | undefined)[],
-  column: Place,
+  column: Named,
 ): Statement {
   const { name, field } = column
   const told = cells.filter((one) => one !== undefined)
   const read = field === null ? 'it is not read' : `it is read as ${field} only`
   return {
-    says,
+    effect,
     line: told[0]?.line ?? null,
     column: name === '' ? null : name,
     problem: `${columnText(column)} ${what} (${told.map(textOf).join(', and ')}), and ${read}: every row would be sent`,
-    remedy: words`leave only the rows in the file that are to be sent, then ${name === '' ? 'give it a name and ' : ''}ignore the column: ${mapped(column, 'ignore')}`,
+    remedy: words`leave only the rows in the file that are to be sent, then ${name === '' ? 'give it a name and ' : ''}ignore the column: ${mapped(name, 'ignore')}`,
   }
 }
 
@@ -96,12 +82,12 @@ function textOf({ cell, line }: Found): string {
 }
 
 /** In a sentence. */
-export function columnText({ name, place }: Omit<Place, 'field'>): string {
+export function columnText({ name, place }: Named): string {
   return name === '' ? `column ${place + 1}, which has no name,` : `the column "${shown(name)}"`
 }
 
 /** What a person writes to have the column read so. */
-export function mapped({ name }: Pick<Place, 'name'>, field: 'ignore' | 'amount' | 'execute_at' | 'request_currency') {
+export function mapped(name: string, field: 'ignore' | 'amount' | 'execute_at' | 'request_currency') {
   return { set: 'map', column: name === '' ? 'NAME' : shown(name), field } as const
 }
 
@@ -110,9 +96,6 @@ export function refusalOf({ problem, remedy, line, column }: Statement): Structu
 }
 
 export function noteOf({ problem, remedy }: Statement): Text {
-  return words`${typeof problem === 'string' ? sentence(problem) : problem}; ${remedy}.`
-}
-
-function sentence(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
+  const sentence = typeof problem === 'string' ? problem.charAt(0).toUpperCase() + problem.slice(1) : problem
+  return words`${sentence}; ${remedy}.`
 }

@@ -10,7 +10,7 @@ import type { ReadingOptions } from '../inspect-records.ts'
 import { saidPlaces } from '../said-columns.ts'
 import { notToSendStatement } from './above.ts'
 import { scaleStatement, wholeStatement } from './scale.ts'
-import { effectOf, noteOf, refusalOf } from './statement.ts'
+import { isRefused, noteOf, refusalOf } from './statement.ts'
 import { UnreadColumns } from './unread.ts'
 import { wayStatement } from './way.ts'
 import { Moments } from './when.ts'
@@ -24,30 +24,30 @@ export type Said = Pick<
 /** Of a file; more are nothing that is named. */
 const NAMED_MOST = 200
 
-/** What the cells of a column that is read name, each read once. undefined: nothing, and the row is a bad one. */
+/** What the cells of a column that is read name, each read once. null: nothing; undefined: nothing that there is, and the row is bad. */
 class Names<T> {
-  readonly #place: number | undefined
+  readonly #place: number
   readonly #parse: (cell: string) => T | undefined
-  readonly #byCell = new Map<string, T | undefined>()
+  readonly #byCell = new Map<string, T | null | undefined>()
 
   constructor(place: number | undefined, parse: (cell: string) => T | undefined) {
-    this.#place = place
+    this.#place = place ?? -1
     this.#parse = parse
   }
 
-  /** null: the row names none. */
   in(cells: readonly string[]): T | null | undefined {
-    const cell = this.#place === undefined ? '' : (cells[this.#place] ?? '')
+    const cell = cells[this.#place] ?? ''
     if (this.#byCell.has(cell)) return this.#byCell.get(cell)
     const text = unquoted(cell)
-    if (text === '') return null
-    const named = this.#parse(text)
-    if (this.#byCell.size < NAMED_MOST) this.#byCell.set(cell, named)
+    const named = text === '' ? null : this.#parse(text)
+    if (named === null || this.#byCell.size < NAMED_MOST) this.#byCell.set(cell, named)
     return named
   }
 
-  get all(): ReadonlySet<T> {
-    return new Set([...this.#byCell.values()].filter((named) => named !== undefined))
+  /** `none`: stands for rows that name nothing. */
+  all(none: T | null = null): ReadonlySet<T> {
+    const named = [...this.#byCell.values()].map((one) => (one === null ? none : one))
+    return new Set(named.filter((one) => one !== null && one !== undefined))
   }
 }
 
@@ -61,15 +61,14 @@ export class Statements {
   readonly #currencies: Names<Currency>
   /** A file of this program's own has been asked about before. */
   readonly #moments: Moments | null
-  #namesNone: boolean = false
 
   constructor(header: Header, line: number, said: Said) {
     const { fields, guarded } = header
     this.#header = header
     this.#line = line
     this.#said = said
-    this.#unread =
-      said.operation !== undefined && isVaultOperation(said.operation) ? null : new UnreadColumns(header, said)
+    const isOfVault = said.operation !== undefined && isVaultOperation(said.operation)
+    this.#unread = isOfVault ? null : new UnreadColumns(header, said)
     this.#operations = new Names(fields.transaction_type, parseOperation)
     this.#currencies = new Names(fields.request_currency, parseCurrency)
     this.#moments = guarded || fields.execute_at === undefined ? null : new Moments(said)
@@ -77,16 +76,14 @@ export class Statements {
 
   /** Of a row that moves money. */
   see(cells: readonly string[], line: number): void {
-    const used = this.#currencies.in(cells)
-    this.#namesNone ||= used === null
     if (this.#said.operation === undefined) this.#operations.in(cells)
-    this.#unread?.see(cells, line, used)
+    this.#unread?.see(cells, line, this.#currencies.in(cells))
     this.#moments?.see(unquoted(cells[this.#header.fields.execute_at ?? -1] ?? ''), line)
   }
 
   /** As the rows that move money name them. */
   get currencies(): ReadonlySet<Currency> {
-    return this.#currencies.all
+    return this.#currencies.all()
   }
 
   /** `used`: the currency of rows that name none. `whole`: how many amounts there are, where none of them has decimals; else 0. */
@@ -96,23 +93,21 @@ export class Statements {
   ): { readonly faults: readonly StructuralFault[]; readonly notes: readonly Text[] } {
     const { fields, written, unitAbove, notToSend } = this.#header
     const { operation, scale, map = [] } = this.#said
-    const operations = operation === undefined ? this.#operations.all : new Set([operation])
-    const currencies = [...(this.#namesNone && used !== null ? [used] : []), ...this.currencies]
+    const operations = operation === undefined ? this.#operations.all() : new Set([operation])
     const areMomentsMeant = saidPlaces(map, written, ({ field }) => field === 'execute_at').length > 0
-    const ofColumns = this.#unread?.statements({ used, isRead: fields.request_currency !== undefined }) ?? []
+    const ofColumns = this.#unread?.statements(used) ?? []
     const statements = [
       scaleStatement(written[fields.amount ?? -1], unitAbove, scale, this.#line),
-      ...ofColumns.map((told) => told.find((one) => effectOf(one, operations) !== 'nothing') ?? null),
+      ...ofColumns.map((told) => told.find((one) => isRefused(one, operations) !== null)),
       notToSend === null ? null : notToSendStatement(notToSend),
       wayStatement(this.#header, this.#unread?.filledNames ?? [], this.#line),
-      areMomentsMeant ? null : (this.#moments?.statement() ?? null),
-      scale === undefined ? wholeStatement(whole, currencies) : null,
-    ].filter((statement) => statement !== null)
-    const having = (effect: ReturnType<typeof effectOf>) =>
-      statements.filter((statement) => effectOf(statement, operations) === effect)
+      areMomentsMeant ? null : this.#moments?.statement(),
+      scale === undefined ? wholeStatement(whole, this.#currencies.all(used)) : null,
+    ].filter((statement) => statement !== null && statement !== undefined)
+    const having = (refused: boolean) => statements.filter((one) => isRefused(one, operations) === refused)
     return {
-      faults: having('refusal').map(refusalOf),
-      notes: [...having('note').map(noteOf), ...(this.#moments?.notes() ?? [])],
+      faults: having(true).map(refusalOf),
+      notes: [...having(false).map(noteOf), ...(this.#moments?.notes() ?? [])],
     }
   }
 }

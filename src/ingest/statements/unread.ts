@@ -7,40 +7,28 @@ import { unquoted } from '../csv/quotes.ts'
 import type { Field } from '../field-names.ts'
 import { Lines } from '../fields/direction.ts'
 import type { Header } from '../header.ts'
-import { codesIn } from './currency.ts'
 import { kindsIn } from './kinds.ts'
 import { wordsOf } from './names.ts'
-import { progressIn } from './progress.ts'
-import { type Found, type Place, rowByRow, type Statement } from './statement.ts'
+import { type Found, type Named, rowByRow, type Statement } from './statement.ts'
 import type { Said } from './statements.ts'
 import { REASONS, saysNotToSend } from './words.ts'
 
-/** A column by its name. */
-export interface Named extends Place {
-  readonly words: readonly string[]
-  /** A person or a format says that rows which are done elsewhere are meant. */
-  readonly mayBeDone: boolean
-}
-
-/** A cell of those that are on one side, the first. */
+/** The first cell of those that are on one side. */
 export interface Sided extends Found {
   readonly side: string
   /** The currency that its row names; null: none; undefined: none that there is. */
   readonly used: Currency | null | undefined
 }
 
-/** What the file says of its currency: that of rows that name none, and whether a column of currencies is read. */
-export interface CurrencyUsed {
-  readonly used: Currency | null
-  readonly isRead: boolean
-}
+/** By side, in the order of the file. */
+export type Sides = ReadonlyMap<string, Sided>
 
 /** What a column may be, by its name. */
 export interface Kind {
   /** Cells on one side say the same; null: no such column has that cell. */
   sideOf(cell: string, used: Sided['used']): string | null
-  /** Of each side the first cell, in the order of the file. */
-  statementOf(sides: ReadonlyMap<string, Sided>, currency: CurrencyUsed): Statement | null
+  /** `used`: the currency of rows that name none. */
+  statementOf(sides: Sides, used: Currency | null): Statement | null
 }
 
 /** Of a kind in a column; with more, nothing new is said. */
@@ -58,25 +46,26 @@ function isPassed(field: Field, isGuessed: boolean): boolean {
 
 class Column {
   readonly #column: Named
-  readonly #found = new Map<Kind, Map<string, Sided>>()
+  readonly #found: Map<Kind, Map<string, Sided>>
   /** Those that may still be said something new of. */
   readonly #open: Set<Kind>
   /** By cell: it says that its row is not to be sent. */
   readonly #known = new Map<string, boolean>()
   readonly #notes: Lines | null
-  #firstNote: string = ''
+  #firstNote: Found | null = null
   #hasEmpty: boolean = false
   #used: Sided['used'] = null
 
   constructor(column: Named, kinds: readonly Kind[]) {
     this.#column = column
-    for (const kind of kinds) this.#found.set(kind, new Map())
+    this.#found = new Map(kinds.map((kind) => [kind, new Map()]))
     this.#open = new Set(kinds)
-    const isRead = column.field !== null
-    this.#notes = isRead || column.mayBeDone || column.words.some((word) => REASONS.has(word)) ? null : new Lines()
+    const isNoted = column.field === null && !column.mayBeDone && !column.words.some((word) => REASONS.has(word))
+    this.#notes = isNoted ? new Lines() : null
   }
 
-  see(raw: string, line: number, used: Sided['used']): void {
+  see(cells: readonly string[], line: number, used: Sided['used']): void {
+    const raw = cells[this.#column.place] ?? ''
     if (used !== this.#used && this.#open.size > 0) this.#known.clear()
     this.#used = used
     this.#hasEmpty ||= raw === ''
@@ -90,7 +79,7 @@ class Column {
     }
     if (!isNote) return
     this.#notes?.add(line)
-    this.#firstNote ||= raw
+    this.#firstNote ??= { line, cell: raw }
   }
 
   #weigh(one: Omit<Sided, 'side'>): void {
@@ -108,19 +97,18 @@ class Column {
     return this.#hasEmpty ? null : this.#column.name
   }
 
-  statements(currency: CurrencyUsed, rows: number): readonly Statement[] {
-    const told = [...this.#found].map(([kind, found]) => kind.statementOf(found, currency))
-    const { count = 0, first = null } = this.#notes ?? {}
+  /** `rows`: how many there are; what is noted in all of them tells none apart. */
+  statements(used: Currency | null, rows: number): readonly Statement[] {
+    const told = [...this.#found].map(([kind, sides]) => kind.statementOf(sides, used))
+    const isNoted = this.#firstNote !== null && this.#notes?.count !== rows
     const what = `says in ${this.#notes} that a row is not to be sent`
-    const note = first === null || count === rows ? [] : [{ line: first, cell: this.#firstNote }]
-    return [...told, ...note.map((one) => rowByRow('some rows may not', what, [one], this.#column))].filter(
-      (statement) => statement !== null,
-    )
+    const note = isNoted ? rowByRow('refused', what, [this.#firstNote ?? undefined], this.#column) : null
+    return [...told, note].filter((statement) => statement !== null)
   }
 }
 
 export class UnreadColumns {
-  readonly #columns: readonly (readonly [number, Column])[]
+  readonly #columns: readonly Column[]
   #rows = 0
 
   constructor(header: Header, said: Said) {
@@ -130,29 +118,22 @@ export class UnreadColumns {
     this.#columns = [...unread, ...passed].map(([field, place]) => {
       const name = (header.written[place] ?? '').trim()
       const column = { name, place, field, words: wordsOf(name), mayBeDone: header.mayBeDone.includes(place) }
-      const kinds = [codesIn(column, header), progressIn(column), ...kindsIn(column, said, header)]
-      return [
-        place,
-        new Column(
-          column,
-          kinds.filter((kind) => kind !== null),
-        ),
-      ] as const
+      return new Column(column, kindsIn(column, said, header))
     })
   }
 
   see(cells: readonly string[], line: number, used: Sided['used']): void {
     this.#rows += 1
-    for (const [place, column] of this.#columns) column.see(cells[place] ?? '', line, used)
+    for (const column of this.#columns) column.see(cells, line, used)
   }
 
   /** Of the columns that every row fills. */
   get filledNames(): readonly string[] {
-    return this.#columns.map(([, column]) => column.filledName).filter((name) => name !== null)
+    return this.#columns.map((column) => column.filledName).filter((name) => name !== null)
   }
 
   /** By column, what is told of it: the first counts that has an effect. */
-  statements(currency: CurrencyUsed): readonly (readonly Statement[])[] {
-    return this.#columns.map(([, column]) => column.statements(currency, this.#rows))
+  statements(used: Currency | null): readonly (readonly Statement[])[] {
+    return this.#columns.map((column) => column.statements(used, this.#rows))
   }
 }

@@ -23,19 +23,16 @@ export function isOfSale(name: readonly string[]): boolean {
 export function wayStatement(header: Header, filled: readonly string[], line: number): Statement | null {
   const { written, fields, guessed, beside, ignored } = header
   const nameAt = (place: number) => (written[place] ?? '').trim()
-  const others = beside
-    .map(nameAt)
-    .filter(
-      (name) => speaksOfRefunds(name) && !wordsOf(name).some((word) => REFUND_STATES.has(word) || NO_REFUNDS.has(word)),
-    )
+  const isOther = (word: string) => REFUND_STATES.has(word) || NO_REFUNDS.has(word)
+  const others = beside.map(nameAt).filter((name) => speaksOfRefunds(name) && !wordsOf(name).some(isOther))
   const amount = nameAt(fields.amount ?? -1)
   const isAmount = guessed.includes(fields.amount ?? -1) && speaksOfRefunds(amount)
   const areOthers = others.length >= 2 && others.some((name) => filled.includes(name)) && !ignored.some(speaksOfRefunds)
   if (!isAmount && !areOthers) return null
   const names = (isAmount ? [amount] : others.slice(0, 2)).map(shown)
-  const meant = mapped({ name: names[0] as string }, isAmount ? 'amount' : 'ignore')
+  const meant = mapped(names[0] as string, isAmount ? 'amount' : 'ignore')
   return {
-    ...{ says: 'refunds', line, column: null },
+    ...{ effect: 'refused of others than refunds', line, column: null },
     problem: `${names.map((name) => `"${name}"`).join(' and ')} in the names of the columns say that the rows are refunds, and they are to be something else`,
     remedy: words`${TO_REFUND}: ${meant}`,
   }

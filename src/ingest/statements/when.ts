@@ -33,9 +33,9 @@ export class Moments {
     const [later, empty] = [this.#firstLater, this.#firstEmptyBelow]
     if (later === null || empty === null) return null
     return {
-      ...{ says: 'some rows have a moment', line: empty, column: 'execute_at' },
+      ...{ effect: 'refused', line: empty, column: 'execute_at' },
       problem: `execute_at is filled in line ${later} and empty in line ${empty}, and a row without one is sent now`,
-      remedy: words`fill it in where "the same" is meant; if the others are to be sent now, say so: ${mapped({ name: 'execute_at' }, 'execute_at')}`,
+      remedy: words`fill it in where "the same" is meant; if the others are to be sent now, say so: ${mapped('execute_at', 'execute_at')}`,
     }
   }
 

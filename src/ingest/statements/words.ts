@@ -79,6 +79,12 @@ export const MULTIPLES = setOf(
   'bn billion billions mrd milliarde milliarden milliards miliardi 億 億円',
 )
 
+/** "×1000", "1/100". */
+export const TIMES = /[x×*]\s?(?<factor>100+)(?!\d)/iu
+export const HUNDREDTHS = /1\/100(?!\d)/
+/** TEUR, kUSD, M€; of the codes that it is written with, because TRON is another word. */
+export const MULTIPLE_OF_CURRENCY = /^(?:T|K|k|M|Mio)(?:EUR|USD|GBP|CHF|SEK|NOK|DKK|CZK|PLN|HUF|\p{Sc})$/u
+
 /** In a line above the column names: it is about all amounts. */
 export const AMOUNTS_SAID = setOf(
   'amount amounts figures values prices sums totals all betrag betrage betraege summen angaben werte preise alle',
@@ -116,6 +122,9 @@ export const PLAIN = setOf('vorgemerkt')
 export const NOUNS =
   /^(?:umsatz|buchung|zahlung|payment|transaction|refund|transaktion|operation|paiement|pago|pagamento)/
 export const YES = setOf('yes y true x 1 ja j oui si sim tak ✓ ✔ ☑ ✅ wahr vrai verdadero vero 是 はい ○')
+export const DAY = /\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}/
+/** Who cancelled a booking is no progress of its refund. */
+export const CANCELLED_BY = /(?<=^cancell?ed)by.*/
 /** By hand, in a column of any name: beside empty cells it marks rows off. */
 export const TICKS = setOf('x xx xxx ✓ ✔ ☑ ✅ √ ok okay 済 ○ ◯ ●')
 
@@ -369,13 +378,13 @@ export const END_NAMES = nameOf(
   '(?:contract |subscription |membership |plan |mandate )?ends?(?: (?:date|on|at))?|ende|enddatum|vertragsende|laufzeitende|(?:date de )?fin|fecha (?:de )?fin|data (?:di )?fine|einddatum|终止日期|終了日',
 )
 
-/** The first that fits. */
+/** The first that fits. A due day beside refunds is that of the invoice. */
 export const DAY_NAMES = [
-  { says: 'not yet due', names: DUE_NAMES },
-  { says: 'for later', names: LATER_NAMES },
-  { says: 'not yet begun', names: BEGIN_NAMES },
-  { says: 'ended', names: ENDED_NAMES },
-  { says: 'ended', names: END_NAMES },
+  { names: DUE_NAMES, isEnd: false, effect: 'refused of sales' },
+  { names: LATER_NAMES, isEnd: false, effect: 'refused' },
+  { names: BEGIN_NAMES, isEnd: false, effect: 'refused of new sales' },
+  { names: ENDED_NAMES, isEnd: true, effect: 'refused of new sales' },
+  { names: END_NAMES, isEnd: true, effect: 'refused of new sales' },
 ] as const
 
 /** Of a whole name. */

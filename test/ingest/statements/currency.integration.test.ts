@@ -162,11 +162,9 @@ describe('a currency that nothing reads', () => {
     }
   })
 
-  test('is offered where it agrees, and weighed for voids and beside a column that is read', async () => {
+  test('says nothing where it agrees, and is weighed for voids and beside a column that is read', async () => {
     const { survey } = await readWhole(withColumn('Billing currency', ['EUR', '']), said)
-    expect(survey.warnings).toEqual([
-      'The column "Billing currency" holds the currency that the amounts are read in, and it is not read itself; to have it read, add --map "Billing currency=request_currency".',
-    ])
+    expect(survey.warnings).toEqual([])
     const voids = withColumn('Billing currency', ['USD'])
     expect((await refusalOf(voids, { ...said, operation: 'CANCEL' })).problem).toContain('says USD in line 2')
     const both = 'amount;currency;order_id;Original\n5.00;EUR;7;EUR\n6.00;USD;8;EUR\n'
