@@ -62,6 +62,8 @@ export type TargetFact =
   | { readonly of: 'authorizations'; readonly authorizations: readonly KnownAuthorization[] }
   /** In the run before: whose vault id this was, and which one the reference had. */
   | { readonly of: 'last-run'; readonly at: At; readonly ownVaultId: string }
+  /** In the run before, where no row of the file was executed: what failed under the reference. */
+  | { readonly of: 'failed-run'; readonly at: At }
   /** The largest sale of the vault id that was ever approved. */
   | { readonly of: 'largest'; readonly amountMinor: bigint; readonly currency: string; readonly at: At }
   /** Of the vault record that an update replaces; of the sale of its order; of the last sale of the vault id. */
@@ -92,6 +94,7 @@ export type TargetWhy =
   | 'authorized'
   | 'part-void'
   | 'other-reference'
+  | 'failed-run'
   | 'large'
   | 'other-customer'
   | 'other-payer'
@@ -122,6 +125,7 @@ const RULES: { readonly [Of in TargetFact['of']]: Rule<Fact<Of>> } = {
   transaction: isTransaction,
   authorizations: isAuthorized,
   'last-run': underOtherReference,
+  'failed-run': ofRunBefore,
   largest: muchLarger,
   customer: ofOtherCustomer,
   elsewhere: inOtherAccount,
@@ -239,6 +243,12 @@ function stillCounts(authorization: KnownAuthorization, rules: TargetRules): boo
 function underOtherReference(row: TargetRow, { at, ownVaultId }: Fact<'last-run'>): TargetQuestion {
   const problem = `charges ${vaultText(row)}, which was that of ${at.reference} in the run before; its own was ${plainId(ownVaultId)}`
   return asked('other-reference', at, problem)
+}
+
+/** Charged under the new key, it takes the place of what the new month asks for under that reference. */
+function ofRunBefore(_: TargetRow, { at }: Fact<'failed-run'>): TargetQuestion {
+  const problem = `failed in the run before as ${at.reference}, as did all rows of this file: if they are still of that run, give its run key`
+  return asked('failed-run', at, problem)
 }
 
 function vaultText({ vaultId }: TargetRow): string {

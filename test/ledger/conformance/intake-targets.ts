@@ -305,6 +305,32 @@ export function describeTargets(): void {
       expect((await judged(first as Instruction, december)).refused).toContain('which was that of 11/sub-3')
     })
 
+    test.each([
+      [[2], ['failed-run']],
+      [
+        [2, 4],
+        ['failed-run', 'failed-run'],
+      ],
+      [[1, 2], []],
+      [[2, 5], []],
+      [[4], [], 'had a second attempt'],
+    ])(
+      'of which only the rows %j come under the next key, mended, is asked about as %j',
+      async (subs, codes, again?) => {
+        const rows = roster('11', ['7001', '7002', '7003', '7004'])
+        const batchId = await submit(ledger, accountId, rows, { runKey: '11' })
+        for (const [i, { reference }] of rows.entries())
+          await work(ledger, batchId, reference, i % 2 === 0 ? 'APPROVED' : 'DECLINED')
+        if (again !== undefined) await submit(ledger, accountId, [sale('11/sub-4~2', '9004')], { runKey: '11' })
+        const next = roster('12', ['7001', '8002', '7003', '8004', '8005'])
+        const found = await check(
+          next.filter((_, i) => subs.includes(i + 1)),
+          december,
+        )
+        expect(found.lookalikes.map(({ question }) => question?.code)).toEqual(codes)
+      },
+    )
+
     const WHO = ['ann', 'bob', 'cleo', 'dora']
     const named = (file: string, customers: readonly string[]) =>
       customers.map((who, i) =>

@@ -287,6 +287,25 @@ const OF_PAYER: Kind<FoundRow & FoundAt & { readonly stored: string }> = {
   toFact: OF_RECORD.toFact,
 }
 
+/** What the run before had under the reference of row `d`, if it failed and was not asked for once more. */
+const FAILED_BEFORE = `i.account_id = :account AND i.reference = ((
+        SELECT b.run_key FROM batch b WHERE b.account_id = :account AND b.stage = 'open' AND b.run_key <> d.run_key ORDER BY b.created_at DESC LIMIT 1
+      ) || substr(d.reference, length(d.run_key) + 1)) AND i.holds_reference = 1 AND i.made = 0 AND i.state IN ('DECLINED', 'FAILED') AND i.money_warning = 0
+      AND NOT EXISTS (SELECT 1 FROM instruction n WHERE n.account_id = :account AND n.reference = (i.reference || '~2') AND n.holds_reference = 1)`
+
+/** A list of nothing but that is the rest of the run before, mended: the new month has rows that were approved as well. */
+const OF_FAILED_RUN: Kind<FoundRow & FoundAt> = {
+  operations: ['CAPTURE', 'AUTH'],
+  rows: IS_NEW,
+  gate: `SELECT 1 FROM (${ANY_OTHER_RUN}) AS other WHERE NOT EXISTS (
+      SELECT 1 FROM draft_row d
+      WHERE d.state = 'READY' AND (d.run_key IS NULL OR d.made = 1 OR NOT EXISTS (SELECT 1 FROM instruction i WHERE ${FAILED_BEFORE})))`,
+  text: `
+    SELECT ${ROW}, ${AT} FROM @rows d JOIN instruction i ON ${FAILED_BEFORE}
+    WHERE EXISTS (SELECT 1 FROM instruction o WHERE o.batch_id = i.batch_id AND o.state = 'APPROVED')`,
+  toFact: ([found]) => ({ of: 'failed-run', at: atOf(found) }),
+}
+
 const SLIPPED_LEAST = 3
 const ALONE = `why = 'other-payer' AND (SELECT count(*) FROM draft_target n
       WHERE n.why = 'other-payer' AND abs(n.row_no - draft_target.row_no) < ${SLIPPED_LEAST}) < ${SLIPPED_LEAST}`
@@ -423,7 +442,7 @@ function* eachOfKind(kind: Kind, header: DraftHeader, last: number, act: Act): S
 export function* meetTargets(header: DraftHeader, odd: readonly OddNeighbour[]): Script<void> {
   yield* change('DELETE FROM draft_target')
   if (yield* isAnyRecorded(header.accountId)) {
-    yield* eachOf([...OWN_KINDS, OF_PAYER as Kind], header, note)
+    yield* eachOf([...OWN_KINDS, OF_PAYER, OF_FAILED_RUN] as readonly Kind[], header, note)
     yield* change(
       `DELETE FROM draft_target WHERE row_no IN (SELECT row_no FROM draft_target WHERE ${ALONE}) AND row_no NOT IN (${EXCHANGED})`,
     )
