@@ -72,9 +72,9 @@ export function contradiction(currency: Currency, said: CurrencySaid): Problem<T
 // ───────────────────────────────────────────────────────────── In columns of codes
 
 /** A column that is not read, and holds nothing but codes of currencies. */
-export function codesIn(column: Named, { fields }: Header): readonly Kind[] {
-  if (column.field !== null || fields.amount === undefined || column.words.some((word) => FEES.has(word))) return []
-  const kind: Kind = {
+export function codesIn(column: Named, { fields }: Header): Kind | null {
+  if (column.field !== null || fields.amount === undefined || column.words.some((word) => FEES.has(word))) return null
+  return {
     sideOf: (cell, used) => {
       if (cell === '' || used === undefined) return ''
       return isCode(cell) || isMark(cell) ? `${cell} ${used ?? ''}` : null
@@ -90,7 +90,6 @@ export function codesIn(column: Named, { fields }: Header): readonly Kind[] {
       return found === undefined ? null : otherCurrency(column, found, found.used ?? otherwise)
     },
   }
-  return [kind]
 }
 
 function otherCurrency(column: Named, { line, cell }: Found, used: Currency | null): Statement {

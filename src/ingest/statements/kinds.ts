@@ -26,19 +26,23 @@ interface Telling {
   readonly remedyOf?: (remedy: Text) => Text
 }
 
-/** In their order: the first that tells something is told of a column. */
+/** null: the column is none of its kind. */
+type Rule = (column: Named, said: Said, header: Header) => Telling | readonly Telling[] | null
+
+/** By what a column is read as, in their order: the first that tells something is told of it. */
+const RULES: Readonly<Record<'unread' | 'reference' | 'transaction_type' | 'text', readonly Rule[]>> = {
+  unread: [ofMerchants, ofFares, ofPairs, ofDecisions, ofMethods, ofCredits, ofDays, ofMonths],
+  reference: [ofMonths],
+  transaction_type: [ofPairs, ofCredits],
+  text: [ofPairs],
+}
+
 export function kindsIn(column: Named, said: Said, header: Header): readonly Kind[] {
-  const { field, mayBeDone } = column
-  const tellings = [
-    ...(field === null ? [...ofMerchants(said), ...ofFares(column)] : []),
-    ...(field === 'reference' ? [] : LISTS.DECISIONS.map((pair) => between(pair, column))),
-    ...(field === null ? [...ofDecisions(column), ofMethods(column)] : []),
-    ...(field === null || field === 'transaction_type' ? ofCredits(column) : []),
-    ...(field === null ? ofDays(column, said, header) : []),
-    ...ofMonths(column, said),
-  ]
-  const meant = mayBeDone ? [] : tellings.map((telling) => kindOf(column, telling))
-  return [...codesIn(column, header), ...progressIn(column), ...meant]
+  const field = column.field ?? 'unread'
+  const rules = column.mayBeDone ? [] : RULES[field in RULES ? (field as keyof typeof RULES) : 'text']
+  const tellings = rules.flatMap((rule) => rule(column, said, header) ?? [])
+  const kinds = [codesIn(column, header), progressIn(column), ...tellings.map((telling) => kindOf(column, telling))]
+  return kinds.filter((kind) => kind !== null)
 }
 
 function kindOf(column: Named, { effect, what, sideOf, told, remedyOf = (remedy) => remedy }: Telling): Kind {
@@ -58,16 +62,15 @@ function firstTwo(sides: Sides): readonly Sided[] {
 }
 
 /** Every cell is the name of one, and one of them is another than the first. */
-function ofMerchants({ merchants = [] }: Said): readonly Telling[] {
+function ofMerchants(_: Named, { merchants = [] }: Said): Telling | null {
   const [ours, ...others] = merchants.map((name) => name.toLowerCase())
-  if (others.length === 0) return []
-  const telling: Telling = {
+  if (others.length === 0) return null
+  return {
     effect: 'refused',
     what: 'names other merchants than the one that the file is for',
     sideOf: (cell) => (cell.toLowerCase() === ours ? 'ours' : others.includes(cell.toLowerCase()) ? 'other' : null),
     told: (sides) => [sides.get('other')],
   }
-  return [telling]
 }
 
 /** Two that differ by a decision. */
@@ -78,6 +81,10 @@ function between([yes, no]: LISTS.Pair, { words: name }: Named): Telling {
     sideOf: (_, value) => (yes.has(value) ? 'yes' : no.has(value) ? 'no' : null),
     told: (sides) => [sides.get('yes'), sides.get('no')],
   }
+}
+
+function ofPairs(column: Named): readonly Telling[] {
+  return LISTS.DECISIONS.map((pair) => between(pair, column))
 }
 
 /** Beside a fare that is not refundable stand others, whatever they are called; by the name of its column an answer is enough. */
@@ -174,19 +181,18 @@ function ofDays(column: Named, { nowMs = 0 }: Said, { fields }: Header): readonl
 const MONTH = /(?:^|\D)(?<month>\d{4}-\d{1,2})$/
 
 /** Rows of the month that the run key names, and of another one: in a column of months, or in the references. */
-function ofMonths({ field, words: name }: Named, { runKey = '', nowMs = 0 }: Said): readonly Telling[] {
+function ofMonths({ field, words: name }: Named, { runKey = '', nowMs = 0 }: Said): Telling | null {
   const monthOf = (text: string) => MONTH.exec(runKeyForm(text, nowMs))?.groups?.month ?? null
   const month = monthOf(runKey)
   const isNamed = field === 'reference' || (field === null && LISTS.MONTH_NAMES.test(name.join(' ')))
-  if (month === null || !isNamed) return []
+  if (month === null || !isNamed) return null
   const freely = { set: 'run-key', to: `${month}-all` } as const
   const underKeys = words`run the rows of each month under its own key; if all are meant, under one that is no month: ${freely}`
-  const telling: Telling = {
+  return {
     effect: 'refused',
     what: `names another month than the run key ${shown(runKey)}`,
     sideOf: monthOf,
     told: (sides) => [[...sides].find(([side]) => side !== '' && side !== month)?.[1], sides.get(month)],
     remedyOf: (remedy) => (field === null ? remedy : underKeys),
   }
-  return [telling]
 }

@@ -62,12 +62,12 @@ function comparedOf(value: string, meaning: Meaning): string {
   return value === '' ? '' : '#'
 }
 
-export function progressIn(column: Named): readonly Kind[] {
+export function progressIn(column: Named): Kind | null {
   const { field } = column
   const meaning = field === null ? meaningOf(column.words) : 'state'
-  if (meaning === null || field === 'transaction_type') return []
+  if (meaning === null || field === 'transaction_type') return null
   let first: string | null = null
-  const kind: Kind = {
+  return {
     sideOf: (cell) => {
       const value = cell.length > CHARACTERS_MOST ? cell : squeezedWord(cell)
       const found = classOf(cell, value)
@@ -79,7 +79,6 @@ export function progressIn(column: Named): readonly Kind[] {
     },
     statementOf: (sides) => statementOf(column, meaning, [...sides.values()]),
   }
-  return [kind]
 }
 
 function statementOf(column: Named, meaning: Meaning, found: readonly Sided[]): Statement | null {

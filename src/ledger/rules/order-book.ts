@@ -213,11 +213,8 @@ function refundedBefore(order: Order, { amountMinor, currency }: Row): OrderQues
   const before = addUp(recorded.refunded, inFile.refunded)
   if (paidOf(order) !== null || before === null) return null
   if (before.currency === currency && before.amountMinor > (amountMinor ?? 0n)) return null
-  const what =
-    before.currency === null
-      ? `order ${orderId} was refunded before, in more than one currency`
-      : `${sumText(before)} of order ${orderId} was refunded before`
-  return { ...asked('refunded-before', before.at, `${what}, and its sale is not recorded here`), before }
+  const problem = `order ${orderId} was refunded before (${sumText(before)}), and its sale is not recorded here`
+  return { ...asked('refunded-before', before.at, problem), before }
 }
 
 /** Who was not answered tries again, and not always with the same amount. Where an answer differed, another sum moved than was asked. */

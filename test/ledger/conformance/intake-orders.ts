@@ -599,12 +599,12 @@ export function describeOrders(): void {
         { like: { reference: 'A' }, refundedBefore: { amountMinor: 3_000n, currency: EUR } },
       ])
       expect(await message(refund('M', { orderId: '777', ...usd }), false)).toMatchObject({
-        reason: expect.stringContaining('30.00 EUR of order 777 was refunded before'),
+        reason: expect.stringContaining('order 777 was refunded before (30.00 EUR)'),
       })
       expect((await message(refund('M', { orderId: '777', ...usd }))).kind).toBe('accepted')
       expect((await check([of('later', 2n)])).lookalikes).toMatchObject([{ refundedBefore: { currency: null } }])
       expect(await message(of('N', 2n), false)).toMatchObject({
-        reason: expect.stringContaining('order 777 was refunded before, in more than one currency'),
+        reason: expect.stringContaining('order 777 was refunded before (in several currencies)'),
       })
     })
 
@@ -613,7 +613,7 @@ export function describeOrders(): void {
       expect(await message(of('M', 5_000n), false)).toMatchObject({
         kind: 'refused',
         reason:
-          'lookalike: 50.00 EUR of order 777 was refunded before, and its sale is not recorded here, last by B. If it is meant all the same, set allow_lookalike_of to "B"',
+          'lookalike: order 777 was refunded before (50.00 EUR), and its sale is not recorded here, last by B. If it is meant all the same, set allow_lookalike_of to "B"',
       })
       expect((await message(of('M', 5_000n))).kind).toBe('accepted')
       expect((await message(of('N', 9_999n), false)).kind).toBe('accepted')

@@ -245,7 +245,7 @@ describe('a void', () => {
 })
 
 describe('a refund of 10.00 EUR of an order whose sale is not recorded', () => {
-  const earlier = (amount: string) => `${amount} of order 7 was refunded before, and its sale is not recorded here`
+  const earlier = (sum: string) => `order 7 was refunded before (${sum}), and its sale is not recorded here`
 
   test.each([
     ['nothing', null, null],
@@ -253,11 +253,7 @@ describe('a refund of 10.00 EUR of an order whose sale is not recorded', () => {
     ['as much', sum(1000n), earlier('10.00 EUR')],
     ['less', sum(999n), earlier('9.99 EUR')],
     ['more in another currency', sum(5000n, 3, 'USD'), earlier('50.00 USD')],
-    [
-      'more in several currencies',
-      sum(5000n, 3, null),
-      'order 7 was refunded before, in more than one currency, and its sale is not recorded here',
-    ],
+    ['more in several currencies', sum(5000n, 3, null), earlier('in several currencies')],
   ])('after %s', (_what, refunded, problem) => {
     const verdict = judgeOrder(recorded({ refunded }), row('REFUND', 1000n), STRICT)
     if (problem === null) expect(verdict).toBe('fits')
