@@ -69,7 +69,7 @@ export class Habits {
     this.#truth = truth
     this.#roster = Array.from({ length: random.whole(3, 5) }, (_, i) => ({
       ...{ name: `c-${i + 1}`, vaultId: String(101 + i) },
-      amountMinor: BigInt(random.whole(100, 900)),
+      amountMinor: BigInt(random.whole(100, 900) * 5 + i), // no two are equal: a slip between those moves no money
     }))
   }
 

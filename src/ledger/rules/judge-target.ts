@@ -276,8 +276,8 @@ function ofOtherCustomer(row: TargetRow, { at, details }: Fact<'customer'>): Tar
   }
   if (orderKey !== null)
     return asked('other-customer', at, `names order ${orderKey}, whose customer has another name or e-mail`)
-  const problem = `charges ${vaultText(row)} for a customer with another name or e-mail than before, as do other rows`
-  return asked('other-payer', at, problem)
+  const problem = `charges ${vaultText(row)} for a customer with another name or e-mail than before`
+  return asked(differences === 1 ? 'other-payer' : 'other-customer', at, problem)
 }
 
 /** Of a domain that moved the names in front of it stay. */

@@ -349,6 +349,32 @@ export function describeTargets(): void {
       expect(questions).toEqual(Array(rows).fill('other-payer'))
     })
 
+    test('whose running numbers have moved is asked about only where a vault id is charged otherwise than before, or twice', async () => {
+      const batchId = await november()
+      for (const name of ['sub-1', 'sub-2', 'sub-3']) await work(ledger, batchId, `11/${name}`, 'APPROVED')
+      const moved = (amounts: readonly bigint[], ids = ['7002', '7003']) =>
+        roster('12', ids).map((row, i) => ({ ...row, money: euros(amounts[i] ?? 1_011n) }))
+      const askedOf = async (rows: readonly Instruction[]) =>
+        (await check(rows, december)).lookalikes.map(({ rowNo }) => rowNo)
+      expect(await askedOf(moved([1_011n, 1_011n]))).toEqual([])
+      expect(await askedOf(moved([1_011n, 1_012n]))).toEqual([2])
+      expect(await askedOf(moved([], ['7002', '7003', '7003']))).toEqual([2])
+    })
+
+    test('with the vault id of another customer in one row is asked about where name and e-mail are others', async () => {
+      const to = (reference: string, [cust_lname, cust_email]: readonly [string, string]) =>
+        sale(reference, '7001', { xtlOrderId: reference, details: { cust_lname, cust_email } })
+      const asked = async (who: readonly [string, string], over: Partial<DraftHeader>) =>
+        (await check([to(`${over.runKey}/z`, who)], over)).lookalikes.map(({ question }) => question?.code)
+      const [ann, zoe] = [['Ash', 'ann@a.example'] as const, ['Young', 'zoe@z.example'] as const]
+      await approved(to('11/a', ann), null, { runKey: '11' })
+      expect(await asked(zoe, december)).toEqual(['other-customer'])
+      expect(await asked(['Ash', 'ann@new.example'], december)).toEqual([])
+      expect(await asked(['Birch', 'ann@a.example'], december)).toEqual([])
+      await approved(to('12/b', zoe), null, { runKey: '12' }) // two who pay with one card
+      expect(await asked(ann, { runKey: '1', nowMs: NOW + 62 * DAY_MS })).toEqual([])
+    })
+
     test('is not asked about for a new card, a new customer, or references of the month', async () => {
       await november()
       expect((await check(roster('12', ['7001', '8000', '7003', '8001']), december)).lookalikes).toEqual([])

@@ -274,7 +274,10 @@ const OF_HOLDER: Kind<FoundRow & FoundAt & { readonly stored: string }> = {
   toFact: OF_RECORD.toFact,
 }
 
-/** The customers of a file that has slipped by a row are others in one row after the other; one alone may have another address. */
+/**
+ * The customers of a file that has slipped by a row are others in one row after the other; one alone may have another address. Two people
+ * may pay with one card.
+ */
 const OF_PAYER: Kind<FoundRow & FoundAt & { readonly stored: string }> = {
   operations: ['CAPTURE', 'AUTH'],
   rows: `d.operation IN ('CAPTURE', 'AUTH') AND d.vault_id IS NOT NULL AND d.details IS NOT NULL AND ${IS_NEW}`,
@@ -283,7 +286,7 @@ const OF_PAYER: Kind<FoundRow & FoundAt & { readonly stored: string }> = {
     FROM @rows d JOIN instruction i ON i.id = (
         SELECT max(c.id) FROM instruction c
         WHERE ${OF_VAULT_ID('c')} AND c.operation IN ('CAPTURE', 'AUTH') AND c.state = 'APPROVED' AND c.details IS NOT NULL)
-    WHERE i.details <> d.details`,
+    WHERE i.details <> d.details AND NOT EXISTS (SELECT 1 FROM instruction r WHERE ${OF_VAULT_ID('r')} AND r.details = d.details AND r.state = 'APPROVED')`,
   toFact: OF_RECORD.toFact,
 }
 
@@ -305,6 +308,13 @@ const OF_FAILED_RUN: Kind<FoundRow & FoundAt> = {
     WHERE EXISTS (SELECT 1 FROM instruction o WHERE o.batch_id = i.batch_id AND o.state = 'APPROVED')`,
   toFact: ([found]) => ({ of: 'failed-run', at: atOf(found) }),
 }
+
+/** Where running numbers moved, as when a customer left: each vault id is charged what it was, once, for the same customer. */
+const RENUMBERED = `why = 'other-reference' AND EXISTS (
+      SELECT 1 FROM draft_row d JOIN instruction i ON i.id = draft_target.recorded_row
+      WHERE d.row_no = draft_target.row_no AND i.lookalike = d.lookalike AND i.details IS NOT DISTINCT FROM d.details
+        AND ltrim(d.vault_id, '0') NOT IN (
+          SELECT ltrim(t.vault_id, '0') FROM draft_row t WHERE t.vault_id IS NOT NULL AND t.state = 'READY' GROUP BY 1 HAVING count(*) > 1))`
 
 const SLIPPED_LEAST = 3
 const ALONE = `why = 'other-payer' AND (SELECT count(*) FROM draft_target n
@@ -443,6 +453,7 @@ export function* meetTargets(header: DraftHeader, odd: readonly OddNeighbour[]):
   yield* change('DELETE FROM draft_target')
   if (yield* isAnyRecorded(header.accountId)) {
     yield* eachOf([...OWN_KINDS, OF_PAYER, OF_FAILED_RUN] as readonly Kind[], header, note)
+    yield* change(`DELETE FROM draft_target WHERE ${RENUMBERED}`)
     yield* change(
       `DELETE FROM draft_target WHERE row_no IN (SELECT row_no FROM draft_target WHERE ${ALONE}) AND row_no NOT IN (${EXCHANGED})`,
     )
