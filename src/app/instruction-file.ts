@@ -88,14 +88,21 @@ export type OpenedFile =
   | FileRefusal
 
 export async function openInstructionFile(path: string, merchant: Merchant, options: FileOptions): Promise<OpenedFile> {
-  const [{ surveyFile }, { readRows }, { Seals }, { carriedColumns, understoodColumns }, { toXtlOrderId }] =
-    await Promise.all([
-      import('../ingest/inspect-file.ts'),
-      import('../ingest/rows.ts'),
-      import('../ingest/cards/seals.ts'),
-      import('../ingest/header.ts'),
-      import('../ingest/fields/xtl-order-id.ts'),
-    ])
+  const [
+    { surveyFile },
+    { readRows },
+    { Seals },
+    { carriedColumns, understoodColumns },
+    { toXtlOrderId },
+    { isOfMonths },
+  ] = await Promise.all([
+    import('../ingest/inspect-file.ts'),
+    import('../ingest/rows.ts'),
+    import('../ingest/cards/seals.ts'),
+    import('../ingest/header.ts'),
+    import('../ingest/fields/xtl-order-id.ts'),
+    import('../ingest/statements/kinds.ts'),
+  ])
   const said = await parseSaid(options)
   const handle = await openToRead(path)
   const reading = {
@@ -123,6 +130,7 @@ export async function openInstructionFile(path: string, merchant: Merchant, opti
       await handle.close()
       return survey
     }
+    const carried = survey.header.unknown.filter((name) => !survey.header.ignored.includes(name))
     const hasCards = survey.header.cardParts.size > 0
     return {
       kind: 'file',
@@ -147,7 +155,8 @@ export async function openInstructionFile(path: string, merchant: Merchant, opti
         sha256: survey.sha256,
         columns: carriedColumns(survey.header),
         fedBack: survey.fedBack,
-        carried: survey.header.unknown.filter((name) => !survey.header.ignored.includes(name)),
+        carried,
+        months: { names: [options.name ?? basename(path), survey.sheet ?? ''], columns: carried.filter(isOfMonths) },
         hasCards,
         notCards: survey.header.notCards.map((place) => survey.header.written[place] as string),
         xtlOrderIdOf: (reference) => toXtlOrderId(reading.accountKey, reference),

@@ -75,6 +75,8 @@ export interface DraftHeader {
   readonly notCards?: readonly string[]
   /** Columns that are only carried through, and about which nobody said that they do not matter. Absent: none. */
   readonly carried?: readonly string[]
+  /** Where a file may say of which month it is: its name and that of its sheet, and columns of months. Absent: nowhere. */
+  readonly months?: { readonly names: readonly string[]; readonly columns: readonly string[] }
   /** How its bytes are read. */
   readonly fingerprint: Fingerprint
   readonly sandbox: boolean

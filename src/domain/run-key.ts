@@ -66,6 +66,26 @@ export function isMonthOver(key: string, nowMs: number): boolean {
   return year !== undefined && nowMs > Date.UTC(Number(year), Number(month)) + LATE_MS
 }
 
+/** In the name of a file, of a sheet or of a run. */
+function monthIn(text: string, nowMs: number): string | null {
+  return /(?<!\d)\d{4}-\d{1,2}(?![\d-])/.exec(runKeyForm(text.replace(/\.\w{1,5}$/, ''), nowMs))?.[0] ?? null
+}
+
+/**
+ * The run, among those for which the same bytes are recorded, of whose month the texts of a file speak, and not of its own month: it is that
+ * month's file. A roster that stays the same speaks of none, or of the month in which it was made. null: there is none.
+ */
+export function runSpokenOf(
+  texts: readonly string[],
+  own: string,
+  runs: readonly string[],
+  nowMs: number,
+): string | null {
+  const months = texts.map((text) => monthIn(text, nowMs))
+  if (months.includes(monthIn(own, nowMs))) return null
+  return runs.find((run) => months.includes(monthIn(run, nowMs) ?? '')) ?? null
+}
+
 /** For the producer of a message. */
 export function otherSpellingText(known: string): string {
   return `run_key: is another spelling of ${known}, under which rows are recorded; spell it so, or use a key of its own`

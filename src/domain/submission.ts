@@ -46,6 +46,7 @@ export interface InstructionFile {
   readonly notCards?: readonly string[]
   /** See `DraftHeader`. */
   readonly carried?: readonly string[]
+  readonly months?: { readonly names: readonly string[]; readonly columns: readonly string[] }
   /** The merchant's order id that goes with a reference, where the row does not name another. */
   readonly xtlOrderIdOf: (reference: string) => string
   rows(): AsyncIterable<readonly DraftRow[]>

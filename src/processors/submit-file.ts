@@ -54,6 +54,7 @@ export async function reviewFile(
     columns: file.columns,
     notCards: file.notCards ?? [],
     carried: file.carried ?? [],
+    ...(file.months !== undefined && { months: file.months }),
     fingerprint: request.fingerprint,
     sandbox: request.sandbox,
     fedBack: file.fedBack,

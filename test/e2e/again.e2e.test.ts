@@ -1,6 +1,6 @@
 // The same file once more: after an interruption, after its end, and month after month.
 
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, expect, test } from 'vitest'
 import { booksOf, compareBooks, countsIn, readCsv, recordedIn } from '../fixtures/books.ts'
@@ -200,6 +200,11 @@ test('a run of which most was charged a month ago says so beside what it sends, 
     'UPDATE batch SET created_at = created_at - 2592000000; UPDATE instruction SET sent_at = sent_at - 2592000000',
   )
   ledger.close()
+  // The same bytes under the key of the next month: by its name it is the list of December.
+  const december = await office.put('roster-december-2026.csv', readFileSync(office.path('roster.csv'), 'utf8'))
+  const next = ['--operation', 'CAPTURE', '--run-key', '2027-01', '--json']
+  expect((await office.tranche('check', december, ...next)).last.lookalikes).toBe(2)
+  expect((await office.tranche('check', office.path('roster.csv'), ...next)).last.lookalikes).toBe(0)
   expect((await charge('new.csv', 3, '--only-new')).code).toBe(0)
   const mostly = await charge('mostly.csv', 4)
   expect([mostly.code, mostly.stderr]).toEqual([

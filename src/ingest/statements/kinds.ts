@@ -180,11 +180,19 @@ function ofDays(column: Named, { nowMs = 0 }: Said, { fields }: Header): readonl
 
 const MONTH = /(?:^|\D)(?<month>\d{4}-\d{1,2})$/
 
+export function isOfMonths(column: string): boolean {
+  return isMonth(wordsOf(column))
+}
+
+function isMonth(name: readonly string[]): boolean {
+  return LISTS.MONTH_NAMES.test(name.join(' '))
+}
+
 /** Rows of the month that the run key names, and of another one: in a column of months, or in the references. */
 function ofMonths({ field, words: name }: Named, { runKey = '', nowMs = 0 }: Said): Telling | null {
   const monthOf = (text: string) => MONTH.exec(runKeyForm(text, nowMs))?.groups?.month ?? null
   const month = monthOf(runKey)
-  const isNamed = field === 'reference' || (field === null && LISTS.MONTH_NAMES.test(name.join(' ')))
+  const isNamed = field === 'reference' || (field === null && isMonth(name))
   if (month === null || !isNamed) return null
   const freely = { set: 'run-key', to: `${month}-all` } as const
   const underKeys = words`run the rows of each month under its own key; if all are meant, under one that is no month: ${freely}`

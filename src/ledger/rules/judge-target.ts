@@ -98,6 +98,7 @@ export type TargetWhy =
   | 'large'
   | 'other-customer'
   | 'other-payer'
+  | 'other-month'
   | 'series'
   | 'subtotal'
   | `${Fact<'elsewhere'>['what']}-elsewhere`

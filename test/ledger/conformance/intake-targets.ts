@@ -361,6 +361,29 @@ export function describeTargets(): void {
       expect(await askedOf(moved([], ['7002', '7003', '7003']))).toEqual([2])
     })
 
+    test('that says that it is of the month before, and is the same file, is asked about', async () => {
+      const oct = {
+        runKey: '2026-10',
+        fileSha256: 'oct',
+        months: { names: ['roster.xlsx', 'October 2026'], columns: [] },
+      }
+      await approved(sale('2026-10/a', '7001'), null, oct)
+      const nov = { ...oct, runKey: '2026-11', nowMs: NOW + 31 * DAY_MS }
+      const askedOf = async (over: Partial<DraftHeader>) =>
+        (await check([sale(`${over.runKey}/a`, '7001')], { ...nov, ...over })).lookalikes.map(
+          ({ question }) => question,
+        )
+      expect(await askedOf(nov)).toMatchObject([
+        { code: 'other-month', text: expect.stringContaining('speaks of the month of the run 2026-10') },
+      ])
+      const asMonth = { ...nov, columns: ['Month'], months: { names: ['roster-2026-11.csv'], columns: ['Month'] } }
+      const inColumn = rowOf(1, sale('2026-11/a', '7001'), { cells: ['Oktober 2026'] })
+      expect((await check([inColumn], asMonth)).lookalikes).toHaveLength(1)
+      expect(await askedOf({ ...nov, fileSha256: 'nov' })).toEqual([])
+      for (const names of [['roster.csv', 'Members'], ['members-2024-05.csv'], ['roster-2026-11.csv', 'Oct 2026']])
+        expect(await askedOf({ ...nov, months: { ...oct.months, names } })).toEqual([])
+    })
+
     test('with the vault id of another customer in one row is asked about where name and e-mail are others', async () => {
       const to = (reference: string, [cust_lname, cust_email]: readonly [string, string]) =>
         sale(reference, '7001', { xtlOrderId: reference, details: { cust_lname, cust_email } })

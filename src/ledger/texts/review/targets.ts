@@ -5,6 +5,7 @@ import type { DraftHeader } from '../../../domain/draft.ts'
 import type { AccountId } from '../../../domain/ids.ts'
 import { type Beside, type Operation, plainId } from '../../../domain/instruction.ts'
 import { MERCHANT_DEFAULTS } from '../../../domain/merchant.ts'
+import { runSpokenOf } from '../../../domain/run-key.ts'
 import { LONG_AGO_MS } from '../../../domain/submission.ts'
 import {
   type At,
@@ -23,7 +24,7 @@ import type { OddNeighbour } from '../../rules/neighbours.ts'
 import { OF_AN_ORDER, ORDER_COUNTS_IN, SALES } from '../../rules/order-book.ts'
 import { IS_VISIBLE, isAnyRecorded, listOf } from '../conditions.ts'
 import type { InstructionColumns } from '../instruction-columns.ts'
-import { all, change, count, exists, type Script, type Values } from '../script.ts'
+import { all, change, count, exists, one, type Script, type Values } from '../script.ts'
 import { targetOf } from './corrections.ts'
 import { DRAFT_FAULT, IS_LIKE, RUNS_AGAIN } from './draft-rows.ts'
 import { besideText, holderText } from './draft-values.ts'
@@ -459,7 +460,49 @@ export function* meetTargets(header: DraftHeader, odd: readonly OddNeighbour[]):
     )
   }
   yield* meetOtherAccounts(header)
+  yield* meetOtherMonth(header)
   for (const { rowNo, question } of odd) yield* noteTarget(rowNo, question)
+}
+
+const SAME_BYTES = "b.account_id = :account AND b.file_sha256 = :sha256 AND b.stage = 'open' AND b.run_key <> :runKey"
+
+/** The list of last month, handed in under the key of this one. */
+function* meetOtherMonth({
+  accountId: account,
+  fileSha256: sha256,
+  runKey,
+  months,
+  columns,
+  nowMs,
+}: DraftHeader): Script<void> {
+  if (runKey === null || months === undefined) return
+  const runs = yield* all<{ run: string }>(`SELECT DISTINCT b.run_key AS run FROM batch b WHERE ${SAME_BYTES}`, {
+    account,
+    sha256,
+    runKey,
+  })
+  const first = yield* one<{ cells: string }>('SELECT cells FROM draft_row ORDER BY row_no LIMIT 1')
+  const cells = JSON.parse(first?.cells ?? '[]') as readonly string[]
+  const inColumns = months.columns.map((name) => cells[columns.indexOf(name)] ?? '')
+  const spokenOf = (texts: readonly string[]) =>
+    runSpokenOf(
+      texts,
+      runKey,
+      runs.map(({ run }) => run),
+      nowMs,
+    )
+  const run = spokenOf(inColumns) ?? spokenOf(months.names)
+  if (run === null) return
+  yield* change(
+    `
+    INSERT INTO draft_target (row_no, why, problem, before_row, recorded_row)
+    SELECT d.row_no, 'other-month', 'is in a file that speaks of the month of the run ' || b.run_key || ', and was recorded for that run', NULL, max(i.id)
+    FROM draft_row d CROSS JOIN batch b CROSS JOIN instruction i
+    WHERE ${SAME_BYTES} AND b.run_key = :run AND i.batch_id = b.id AND i.row_no = d.row_no AND d.state = 'READY'
+      AND (i.state IN (${COUNTING}) OR i.money_warning = 1)
+    GROUP BY d.row_no, b.run_key ON CONFLICT (row_no) DO NOTHING`,
+    { account, sha256, runKey, run },
+  )
 }
 
 const ELSEWHERE_FOUND = `SELECT count(DISTINCT d.order_key) AS n FROM draft_target t JOIN draft_row d ON d.row_no = t.row_no WHERE t.why = 'order-elsewhere'`
