@@ -77,7 +77,7 @@ export interface CardEvent {
 }
 
 /** Why a declined charge is not asked for once more. */
-export type NotAsked = ReasonCategory | 'limit' | 'not-a-charge' | 'not-certain'
+export type NotAsked = ReasonCategory | 'limit' | 'not-a-charge' | 'not-certain' | 'taken'
 
 /** What is to be charged once more, at `nowMs`. */
 export interface CardToAsk {

@@ -135,8 +135,9 @@ test('a declined sale whose invoice was paid with another card since is not char
 
   const retry = ['--operation', 'CAPTURE', '--retry', 'declined', '--category', 'funds'] as const
   const again = await office.tranche('run', out, ...retry, '--out', office.path('again.csv'))
-  expect(again.code, again.stderr).toBe(7)
-  expect(again.stderr).toContain('the xtl_order_id is that of another instruction')
+  expect(again.code, again.stderr).toBe(3)
+  expect(again.stderr).toContain('1 row declined and left out: another instruction has its xtl_order_id since')
+  expect(countsIn(office.path('again.csv'))).toEqual({ DUPLICATE: 1 })
   expect(office.sandbox.received()).toBe(2)
 })
 

@@ -409,9 +409,12 @@ export function describeReattempts(): void {
         else if (state !== 'PENDING') await work(ledger, other, NEW_CARD.reference, state)
         const line = rowOf(1, OLD_CARD, { cameFrom: { batchId: first, rowNo: 1 } })
         const fedBack: Partial<DraftHeader> = { fedBack: true, reattempt, nowMs: LATER }
-        expect(await problems([line], fedBack)).toEqual(isTaken(other, state))
-        expect(await problems([OLD_CARD], again({ onlyNew: true }))).toEqual(isTaken(other, state))
-        expect((await check([OLD_CARD], again())).review).toMatchObject({ accepted: 0, invalid: 1 })
+        const leftOut = { accepted: 1, invalid: 0, duplicate: 1, again: { notAsked: [{ why: 'taken', count: 1 }] } }
+        const DEE = charge('dee', '504')
+        expect((await check([line], fedBack)).review).toMatchObject({ ...leftOut, accepted: 0 })
+        expect((await check([OLD_CARD, DEE], again({ onlyNew: true }))).review).toMatchObject(leftOut)
+        const batchId = await submit(ledger, accountId, [OLD_CARD, DEE], again())
+        expect(await rowIn(ledger, batchId, OLD_CARD.reference)).toMatchObject({ state: 'DUPLICATE' })
       },
     )
 
@@ -443,7 +446,7 @@ export function describeReattempts(): void {
       await declined(NEW_CARD)
       const second = await submit(ledger, accountId, [OLD_CARD], again())
       await settleLater(second, named('old~2'), 'APPROVED')
-      expect(await problems([NEW_CARD], again())).toEqual(isTaken(second, 'APPROVED'))
+      expect((await check([NEW_CARD], again())).review).toMatchObject({ accepted: 0, invalid: 0, duplicate: 1 })
       const third = invoiced('third', '778')
       expect(await problems([third], { ...ROSTER, nowMs: LATER })).toEqual(isTaken(second, 'APPROVED'))
       const message = messageOf(accountId, third, { ...ROSTER, nowMs: LATER })

@@ -29,7 +29,7 @@ import { noteOtherCells } from './other-cells.ts'
 import { countDeclinedCards, nameLastAttempts, reattempt } from './reattempts.ts'
 import { sumUp } from './sums.ts'
 import { markTargets, meetTargets } from './targets.ts'
-import { refuseFirstXtlRepeats, refuseXtlRepeats, refuseXtlTaken } from './xtl-order-ids.ts'
+import { leaveOutTaken, refuseFirstXtlRepeats, refuseXtlRepeats, refuseXtlTaken } from './xtl-order-ids.ts'
 
 /** `odd`: rows that are asked about for the rows above them. */
 export function* review(header: DraftHeader, odd: readonly OddNeighbour[]): Script<Omit<DraftReview, 'amountsUnread'>> {
@@ -60,6 +60,7 @@ function* compare(header: DraftHeader, odd: readonly OddNeighbour[]): Script<voi
   yield* tellMade(header)
   yield* nameRejects(header)
   yield* reattempt(header)
+  yield* leaveOutTaken(header)
   yield* refuseRepeats(header)
   yield* meetRecorded(header)
   if (header.fedBack) yield* meetLines(header)

@@ -91,6 +91,20 @@ export function* refuseXtlTaken(header: DraftHeader): Script<void> {
   yield* refuseTaken(header, RECORDED_FIRST_XTL, ASKS_AGAIN, 'i.xtl_order_id')
 }
 
+/**
+ * A declined charge for which another instruction pays since, such as an invoice that was paid with another card, is not asked for once more, and
+ * keeps nothing else from being sent. Before references are compared.
+ */
+export function* leaveOutTaken(header: DraftHeader): Script<void> {
+  if ((header.reattempt ?? null) === null) return
+  yield* change(
+    `
+    UPDATE draft_row AS d SET reference = i.reference, reattempt_of = NULL, declined_row = NULL, not_asked = 'taken'
+    FROM instruction i WHERE i.id = d.declined_row AND ${ASKS_AGAIN} AND (${RECORDED_FIRST_XTL.replaceAll(/\bi\b/g, 'o')}) IS NOT NULL`,
+    lookalikeSince(header),
+  )
+}
+
 function* refuseTaken(header: DraftHeader, taken: string, rows: string, value: string): Script<void> {
   yield* change(
     `
