@@ -28,7 +28,6 @@ export async function waitingUnder(
   return waiting[0] ?? found.at(-1) ?? null
 }
 
-/** A job may come again: its reason is its own, and tells it from another cancellation, after which the row may have been retried. */
 export async function cancelUnder(
   ledger: Pick<Ledger, 'find' | 'cancelRow'>,
   { reference, merchant, reason }: { readonly reference: string; readonly merchant: string; readonly reason: string },
@@ -38,7 +37,7 @@ export async function cancelUnder(
   const found = await waitingUnder(ledger, reference, (name) => name === merchant)
   if (found === null) return null
   const at = { batchId: found.batchId, rowNo: found.rowNo }
-  if (found.reason?.endsWith(reason) !== true) await ledger.cancelRow(at, reason, actor, nowMs)
+  await ledger.cancelRow(at, reason, actor, nowMs)
   return at
 }
 

@@ -112,7 +112,10 @@ async function cancelOne(
     })
   await ledger.cancelRow({ batchId, rowNo }, reason, app.actor, app.clock.nowMs())
   terminal.object({ reference: row.reference, batch: batchId, row: rowNo, status: 'CANCELLED' })
-  terminal.say(`${row.reference} (row ${rowNo} of batch ${batchId}) is cancelled. The others of its batch go on.`)
+  const already = state === 'CANCELLED' ? ' already' : ''
+  terminal.say(
+    `${row.reference} (row ${rowNo} of batch ${batchId}) is cancelled${already}. The others of its batch go on.`,
+  )
   return EXIT.approved
 }
 

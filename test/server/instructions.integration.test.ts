@@ -244,7 +244,7 @@ test('the client of services: accepted, known, refused, and unsure without an an
   expect(unsure).toBeInstanceOf(UnsureError)
   expect(unsure).toMatchObject({ status: 401, code: 'key_unknown' })
   await client.cancel('A', 'the customer left')
-  await expect(client.cancel('A', 'again')).rejects.toThrow(RefusedError)
+  await client.cancel('A', 'again')
   await expect(client.cancel('nobody', 'why not')).rejects.toThrow(RefusedError)
   await expect(keyless.cancel('A', 'again')).rejects.toThrow(UnsureError)
   await Promise.all([client.close(), keyless.close()])
@@ -266,10 +266,7 @@ test('one instruction is cancelled by its reference, once, and the others of its
   const cancelled = await cancel('A', 'three')
   expect([cancelled.statusCode, cancelled.said]).toMatchObject([200, { reference: 'A', batch, status: 'CANCELLED' }])
   expect((await cancel('A', 'three')).headers['idempotent-replayed']).toBe('true')
-  expect((await cancel('A', 'four')).said).toMatchObject({
-    status: 409,
-    detail: expect.stringContaining('is CANCELLED'),
-  })
+  expect(await cancel('A', 'four')).toMatchObject({ statusCode: 200, said: { reference: 'A', status: 'CANCELLED' } })
   await claimNamed(served.ledger, batch, 'BB', Date.now())
   expect((await cancel('BB', 'five')).said.detail).toMatch(/is SENDING: only what was not sent yet can be cancelled/)
   expect((await rowsIn(served.ledger, batch)).map(({ state }) => state)).toEqual(['CANCELLED', 'SENDING', 'CANCELLED'])

@@ -35,9 +35,9 @@ export function cancelledReason(why: string | null): string {
   return `cancelled: ${why ?? 'no reason kept'}`
 }
 
-/** Why one row cannot be cancelled; null: it is still to be sent. */
+/** Why one row cannot be cancelled; null: it is still to be sent, or never will be. */
 export function whyNotCancelled({ batchId, rowNo }: { batchId: string; rowNo: number }, state: State): Fault | null {
-  if (state === 'READY') return null
+  if (state === 'READY' || state === 'CANCELLED') return null
   return new Fault(
     'usage',
     `Row ${rowNo} of batch ${batchId} is ${statusOf(state)}: only what was not sent yet can be cancelled. Nothing was changed.`,

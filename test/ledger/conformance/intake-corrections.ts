@@ -90,6 +90,14 @@ export function describeCorrections(): void {
         expect(reviewed).toMatchObject({ accepted: 2, duplicate: 1, cancelledBefore: [{ batchId, rows: 2 }] })
       })
 
+      test('after its batch was, of which the others are sent', async () => {
+        const batchId = await submit(ledger, accountId, refunds(FIRST, ['71', '72', '73']))
+        await ledger.cancel(batchId, 'wrong file', CLERK, NOW)
+        for (const _ of ['once', 'twice']) await ledger.cancelRow({ batchId, rowNo: 2 }, 'do not refund', CLERK, NOW)
+        const { review: reviewed } = await check(refunds(MENDED, ['71', '72', '73']), onlyNew)
+        expect(reviewed).toMatchObject({ accepted: 2, duplicate: 1, cancelledBefore: [{ batchId, rows: 2 }] })
+      })
+
       test('and knows the file by it', async () => {
         await cancelled(['71', '72'])
         expect((await check(refunds(MENDED, ['71', '72', '74']))).review).toMatchObject({ accepted: 1, duplicate: 2 })

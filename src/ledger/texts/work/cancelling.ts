@@ -8,6 +8,7 @@ import { cancelledReason, warningWhenCancelled, whyNotCancelled } from '../../ru
 import type { Engine } from '../engine.ts'
 import { recordAct } from '../record/acts.ts'
 import type { Book } from '../record/book.ts'
+import { CANCELLED_ALONE } from '../review/corrections.ts'
 import { all, change, one, type Script } from '../script.ts'
 import { OPEN_ROW, type OpenRow, ROWS_PER_STEP, type SettlingRow, stepwise } from './open-rows.ts'
 import { endCanary } from './pausing.ts'
@@ -36,7 +37,7 @@ export function cancelRows(engine: Engine, batchId: BatchId, actor: Actor | null
 }
 
 const ONE = `
-    SELECT ${OPEN_ROW}, i.ever_in_doubt AS "wasInDoubt", b.canary_rows AS canary
+    SELECT ${OPEN_ROW}, i.ever_in_doubt AS "wasInDoubt", b.canary_rows AS canary, CASE WHEN ${CANCELLED_ALONE} THEN 1 ELSE 0 END AS "isAlone"
     FROM instruction i JOIN batch b ON b.id = i.batch_id
     WHERE i.batch_id = :batchId AND i.row_no = :rowNo AND b.stage = 'open'`
 
@@ -46,18 +47,26 @@ interface CancelledBy {
   readonly nowMs: number
 }
 
-/** The others of its batch go on. */
+/** The others of its batch go on. Of a row that is cancelled already it is only noted that it is meant alone: no corrected file brings it back. */
 export function* cancelRow(book: Book, { batchId, rowNo }: RowPlace, by: CancelledBy): Script<Fault | null> {
   const { reason, actor, nowMs } = by
-  const row = (yield* one<OpenRow & Pick<SettlingRow, 'canary'> & { wasInDoubt: number }>(ONE, { batchId, rowNo }))!
+  const row = (yield* one<OpenRow & Pick<SettlingRow, 'canary'> & { wasInDoubt: number; isAlone: number }>(ONE, {
+    batchId,
+    rowNo,
+  }))!
   const fault = whyNotCancelled({ batchId, rowNo }, row.state)
   if (fault !== null) return fault
-  const { id, attempt, account_id: accountId } = row
+  const { id, attempt, account_id: accountId, isAlone } = row
+  const act = { what: 'cancel-row', atMs: nowMs, actor, batchId, accountId, reason, details: { row: rowNo } } as const
+  if (row.state === 'CANCELLED') {
+    if (isAlone === 0) yield* recordAct(act)
+    return null
+  }
   const why = cancelledReason(reason)
   const warning = warningWhenCancelled(row.warning, row.wasInDoubt === 1)
   yield* change(CANCEL, { nowMs, reason: why, warning, id })
   yield* book.move(row, 'CANCELLED', 'cancel', { attempt, atMs: nowMs, actor, reason: why })
-  yield* recordAct({ what: 'cancel-row', atMs: nowMs, actor, batchId, accountId, reason, details: { row: rowNo } })
+  yield* recordAct(act)
   yield* endCanary(row, nowMs)
   return null
 }
