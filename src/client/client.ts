@@ -6,7 +6,7 @@ import type { Batch, Instruction, Submitted, SubmittedBatch } from './instructio
 import { openQueueTransport, type QueueOptions } from './queue.ts'
 import type { Transport } from './transport.ts'
 
-export { ListeningError, type LooksLike, RefusedError, UnsureError } from './errors.ts'
+export { type BatchQuestion, ListeningError, type LooksLike, RefusedError, UnsureError } from './errors.ts'
 export type { Held, Listening, OutcomeEvent, OutcomeHandler, RowEvent, RowOutcome } from './event.ts'
 export type {
   Batch,

@@ -12,6 +12,16 @@ export interface LooksLike {
   readonly final: boolean
 }
 
+/** What is asked about the instructions of a refused batch. */
+export interface BatchQuestion {
+  readonly code: string
+  /** Which one, counted from 0; absent: `instructions` says how many. */
+  readonly instruction?: number
+  readonly instructions?: number
+  /** The recorded one that it is like. */
+  readonly looks_like?: LooksLike
+}
+
 /**
  * The ledger refused it: nothing of it was recorded, and nothing will be sent for it. With `looksLike` it may be done already: look there
  * before anything else. Otherwise mend it and hand it in again.
@@ -20,11 +30,14 @@ export class RefusedError extends Error {
   override readonly name = 'RefusedError'
   readonly reasons: readonly string[]
   readonly looksLike: LooksLike | null
+  /** Of a batch; empty: nothing is asked. */
+  readonly questions: readonly BatchQuestion[]
 
-  constructor(reasons: readonly string[], looksLike: unknown = null) {
+  constructor(reasons: readonly string[], looksLike: unknown = null, questions: unknown = []) {
     super(`refused: ${reasons.join('; ')}`)
     this.reasons = reasons
     this.looksLike = isLooksLike(looksLike) ? looksLike : null
+    this.questions = Array.isArray(questions) ? questions : []
   }
 }
 

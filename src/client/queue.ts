@@ -86,7 +86,11 @@ async function answerAfter(queue: Queue, { id }: Job, error: unknown): Promise<A
   const failed = job?.failedReason ?? (error instanceof Error ? error.message : '')
   // Nothing but the intake itself says that something was refused.
   if (failed.startsWith(REFUSED))
-    throw new RefusedError(reasonsOf(job) ?? [failed.slice(REFUSED.length)], looksLikeOf(job))
+    throw new RefusedError(
+      reasonsOf(job) ?? [failed.slice(REFUSED.length)],
+      saidOf(job).looks_like,
+      saidOf(job).questions,
+    )
   const answer: unknown = job?.returnvalue
   if (isAnswer(answer)) return answer
   throw new UnsureError('No answer came in time, or it was no refusal', { cause: error })
@@ -103,8 +107,8 @@ function reasonsOf(job: Job | undefined): readonly string[] | null {
   return said.refused.map(String)
 }
 
-function looksLikeOf(job: Job | undefined): unknown {
-  return (Object(job?.progress) as { looks_like?: unknown }).looks_like
+function saidOf(job: Job | undefined): { readonly looks_like?: unknown; readonly questions?: unknown } {
+  return Object(job?.progress)
 }
 
 async function inTime<T>(asked: Promise<T>, withinMs: number): Promise<T> {

@@ -136,6 +136,8 @@ export interface RefusedMessage {
   readonly unknownMerchant?: string | undefined
   /** Absent: nothing that is recorded is like it. */
   readonly looksLike?: EarlierRow | undefined
+  /** Of a batch: what is asked about its instructions, for programs. Absent: nothing. */
+  readonly questions?: readonly object[]
 }
 
 /** A message that was not taken, as the ledger keeps it. A purge takes its reasons and its text. */

@@ -4,14 +4,16 @@ import type { Actor } from '../domain/actor.ts'
 import { isoOf } from '../domain/batch-status.ts'
 import type { Lookalike } from '../domain/draft.ts'
 import { assert, Fault } from '../domain/fault.ts'
+import type { BatchId } from '../domain/ids.ts'
 import { MESSAGE_FIELDS } from '../domain/instruction.ts'
-import type {
-  Addressees,
-  MessageResult,
-  ParsedBatch,
-  ReceivedMessage,
-  RefusedMessage,
-  TakenBatch,
+import {
+  type Addressees,
+  type MessageResult,
+  type ParsedBatch,
+  type ReceivedMessage,
+  type RefusedMessage,
+  type TakenBatch,
+  toLooksLike,
 } from '../domain/message.ts'
 import { otherSpellingText } from '../domain/run-key.ts'
 import { statusWord } from '../domain/states.ts'
@@ -105,7 +107,8 @@ async function record(
       const reasons = reasonsOf(reviewed)
       // As long as no other worker that has this batch in hand can record it.
       const told = await ledger.recordRefusal({ ...ifRefused, reasons: reasons.map(visible), nowMs: request.nowMs })
-      return { kind: 'refused', reasons: told, withheld: null }
+      const questions = reviewed.refusals.flatMap((refusal) => questionsBy(refusal, reviewed.first.lookalikes))
+      return { kind: 'refused', reasons: told, withheld: null, ...(questions.length > 0 && { questions }) }
     }
     const batchId = await reviewed.draft.record(actor)
     return { kind: 'recorded', batchId, rows }
@@ -214,6 +217,26 @@ function reasonsBy(refusal: Refusal, lookalikes: readonly Lookalike[]): string[]
     case 'total-unknown':
     case 'currency':
       assert(false, 'a batch declares no totals')
+  }
+}
+
+/** `instruction` counts from 0, as in the reasons. `looks_like` is absent where the other one is in the same batch. */
+function questionsBy(refusal: Refusal, lookalikes: readonly Lookalike[]): object[] {
+  switch (refusal.kind) {
+    case 'lookalikes':
+      return lookalikes.map(({ rowNo, question, like }) => ({
+        ...{ code: question?.code ?? 'lookalike', instruction: rowNo - 1 },
+        ...(like.batchId !== null &&
+          like.state !== null && {
+            looks_like: toLooksLike({ ...like, batchId: like.batchId as BatchId, state: like.state }),
+          }),
+      }))
+    case 'execute-at':
+      return [{ code: 'execute_at', instructions: refusal.found }]
+    case 'above-limit':
+      return [{ code: 'above_limit', instructions: refusal.found }]
+    default:
+      return []
   }
 }
 

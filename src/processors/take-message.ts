@@ -107,9 +107,9 @@ export async function takeMessage(handed: ReceivedMessage, parts: MessageParts):
   if (taken.kind !== 'refused') return taken
   if (handed.isAwaited === true) throw new NotReadAgain(taken.reasons)
   const refusal = { ...kept(taken.withheld), reasons: taken.reasons.map(visible), nowMs: clock.nowMs() }
-  const { looksLike } = taken
   const reasons = await ledger.recordRefusal(refusal)
-  return { kind: 'refused', reasons, withheld: taken.withheld, ...(looksLike !== undefined && { looksLike }) }
+  const { unknownMerchant: _, ...told } = taken
+  return { ...told, reasons }
 }
 
 function parserOf(jobName: string, { parse, batches, cancelling }: MessageParts) {

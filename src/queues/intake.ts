@@ -377,8 +377,9 @@ function laterOf(waitedMs: number): number {
 }
 
 /** For a program: the reasons one by one, and what the message may repeat. */
-function progressOf({ reasons, looksLike }: RefusedMessage): object {
-  return { refused: reasons, ...(looksLike !== undefined && { looks_like: toLooksLike(looksLike) }) }
+function progressOf({ reasons, looksLike, questions }: RefusedMessage): object {
+  const looks = looksLike === undefined ? {} : { looks_like: toLooksLike(looksLike) }
+  return { refused: reasons, ...looks, ...(questions !== undefined && { questions }) }
 }
 
 /** Any program may have written it; what is no timestamp counts as the earliest. */

@@ -83,6 +83,12 @@ export const BATCH = z
     trouble: z.looseObject({ since: when, why: z.string() }).nullable(),
     next_due_at: when.nullable(),
     results_stale: z.boolean(),
+    left_out: z
+      .array(z.object({ batch: z.string(), rows: whole }))
+      .optional()
+      .describe(
+        'Of a cancelled batch: others that left out rows because this one was to send them. Nothing is sent for those now.',
+      ),
   })
   .meta({ id: 'Batch' })
 

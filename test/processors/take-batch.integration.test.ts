@@ -125,9 +125,12 @@ describe('a batch that was refused', () => {
         expect.stringContaining('R-1 looks like R-9'),
         '1 instruction looks like another; if it is meant as well, set allow_lookalikes to 1',
       ],
+      questions: [
+        { code: 'lookalike', instruction: 0, looks_like: { reference: 'R-9', state: 'PENDING', final: false } },
+      ],
     })
     await cancelFirst()
-    expect(await hand()).toEqual(refused)
+    expect(await hand()).toEqual({ ...refused, questions: undefined })
     expect(await ledger.batches()).toHaveLength(1)
     expect(await take(batch())).toMatchObject({ kind: 'recorded' })
   })

@@ -17,6 +17,15 @@ test('a batch is told as the command line tells it', async () => {
   })
 })
 
+test('one that is cancelled says which others left out rows because it was to send them', async () => {
+  const first = await submit(served.ledger, served.accounts.shop, [refund('A'), refund('B')])
+  const corrected = await submit(served.ledger, served.accounts.shop, [refund('A'), refund('C')], { fileSha256: 'bb' })
+  const { key } = await served.key({ scopes: ['batches:read', 'batches:steer'] })
+  const cancel = { key, body: { reason: 'the list was wrong' }, headers: { 'idempotency-key': 'one' } }
+  const { said } = await served.ask('POST', `/v1/batches/${first}/cancel`, cancel)
+  expect(said).toMatchObject({ counts: { CANCELLED: 2 }, left_out: [{ batch: corrected, rows: 1 }] })
+})
+
 test('one of another merchant is not there for a key that does not see it', async () => {
   const batch = await submit(served.ledger, served.accounts.shop, [refund('A')])
   const { key } = await served.key({ merchants: ['club'] })

@@ -13,6 +13,7 @@ import type { AccountId, BatchId } from '../../domain/ids.ts'
 import type { WorkerView } from '../../domain/worker.ts'
 import type { Ledger } from '../../ports/ledger/ledger.ts'
 import { toJsonBatch } from '../../present/batch.ts'
+import { leftOutObject } from '../../present/left-out.ts'
 import { callerOf, type Door, type Server } from '../door.ts'
 import { httpWays } from '../faults.ts'
 import { answerOnce } from '../once.ts'
@@ -107,5 +108,6 @@ export async function showBatch(app: App, ledger: Ledger, batch: BatchView): Pro
   const workers: readonly WorkerView[] = await workersNow(app, ledger)
   const standing = standingNow(app, batch, workers)
   const sheet = standing.state === 'awaiting_approval' ? await ledger.approvalSheet(batch.batchId) : null
-  return toJsonBatch(batch, standing, sheet, httpWays)
+  const leftOut = batch.hold === 'cancelled' ? await ledger.leftOutFor(batch.batchId) : []
+  return { ...toJsonBatch(batch, standing, sheet, httpWays), ...leftOutObject(leftOut) }
 }
