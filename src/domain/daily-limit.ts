@@ -74,6 +74,10 @@ export interface LimitReached {
   readonly untilMs: number
   /** A row among them is above the whole limit, and nobody has accepted that: it waits until the limit is raised. */
   readonly holdsAbove: boolean
+  /** One of them expires before the next day. */
+  readonly holdsExpiring: boolean
+  /** One of them may be sent on the next day. */
+  readonly isAnyLeft: boolean
 }
 
 /** Rows of a file that are above the whole limit of a day: one of them takes a day to itself. */

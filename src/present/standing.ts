@@ -96,12 +96,15 @@ function apartText(ms: number): string {
 }
 
 /** `why.untilMs` is midnight in the zone, where that exists. */
-export function limitText({ direction, currency, limitMinor, timeZone, untilMs, holdsAbove }: LimitReached): string {
+export function limitText(reached: LimitReached): string {
+  const { direction, currency, limitMinor, timeZone, untilMs, holdsAbove, holdsExpiring, isAnyLeft } = reached
   const limit = `${amountText(limitMinor, currency)} ${currency}`
   const above = holdsAbove
     ? `; a row above ${limit} by itself, which nobody has accepted for this limit, waits until the limit is raised, or until it is cancelled and handed in again`
     : ''
-  return `the limit of ${limit} a day for ${directionText(direction)} is reached${above}. It goes on at ${isoOf(untilMs)}, when the next day begins in ${timeZone}, or once daily_limit is raised and the worker or run is started again`
+  const expiring = holdsExpiring ? '; what expires before the next day is not sent, unless the limit is raised' : ''
+  const next = isAnyLeft ? `at ${isoOf(untilMs)}, when the next day begins in ${timeZone}, or ` : ''
+  return `the limit of ${limit} a day for ${directionText(direction)} is reached${above}${expiring}. It goes on ${next}once daily_limit is raised and the worker or run is started again`
 }
 
 /** Since when, why, and what happens next. */

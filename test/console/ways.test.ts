@@ -32,7 +32,7 @@ const EACH: { readonly [Code in Why['code']]: Extract<Why, { readonly code: Code
   'asked-to-wait': { code: 'asked-to-wait', untilMs: 0 },
   'daily-limit': {
     ...{ code: 'daily-limit', direction: 'out', currency: 'EUR' as Currency, limitMinor: 5_000_000n },
-    ...{ timeZone: 'Europe/Berlin', untilMs: 0, holdsAbove: true },
+    ...{ timeZone: 'Europe/Berlin', untilMs: 0, holdsAbove: true, holdsExpiring: false, isAnyLeft: true },
   },
   'due-later': { code: 'due-later', atMs: 0, isAll: true },
   clock: { code: 'clock', merchant: 'shop', aheadMs: 3_600_000 },

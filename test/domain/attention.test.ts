@@ -48,7 +48,7 @@ const free = {
 }
 const limitReached: LimitReached = {
   ...{ direction: 'in', currency: 'EUR' as Currency, limitMinor: 100n },
-  ...{ timeZone: 'UTC', untilMs: 2_000_000, holdsAbove: false },
+  ...{ timeZone: 'UTC', untilMs: 2_000_000, holdsAbove: false, holdsExpiring: false, isAnyLeft: true },
 }
 const due = batch({ counts: { READY: 3 }, ...free, nextDueAtMs: 10, nextExecuteAtMs: null, merchant: 'shop' })
 const runOf = (batchId: string | null) => ({ ...worker('working'), command: 'run', batchId }) as WorkerView

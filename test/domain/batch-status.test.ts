@@ -322,7 +322,7 @@ describe('a batch whose rows wait for the next day', () => {
   const untilMs = NOW + 7_200_000
   const limitReached: LimitReached = {
     ...{ direction: 'out', currency: 'EUR' as Currency, limitMinor: 5_000_000n },
-    ...{ timeZone: 'Europe/Berlin', untilMs, holdsAbove: false },
+    ...{ timeZone: 'Europe/Berlin', untilMs, holdsAbove: false, holdsExpiring: false, isAnyLeft: true },
   }
 
   test.each([null, untilMs + 60_000])('cannot go on now, and says until when (execute_at %s)', (nextExecuteAtMs) => {
@@ -339,6 +339,13 @@ describe('a batch whose rows wait for the next day', () => {
     expect(standingOf(batch, NOW, true).reason).toContain(
       'a row above 50000.00 EUR by itself, which nobody has accepted',
     )
+  })
+
+  test('promises the next day to no row that expires before', () => {
+    const told = (over: Partial<LimitReached>) =>
+      standingOf(batchOf({ limitReached: { ...limitReached, ...over }, nextDueAtMs: untilMs }), NOW, true).reason
+    expect(told({ holdsExpiring: true })).toMatch(/what expires before the next day is not sent, .*It goes on at 2026/)
+    expect(told({ holdsExpiring: true, isAnyLeft: false })).toMatch(/\. It goes on once daily_limit is raised/)
   })
 
   test('goes on while others of its rows are due, and waits for midnight where that is near', () => {

@@ -299,9 +299,18 @@ export function describeLimits(): void {
       await claimOf(batchId, 'B')
       expect((await ledger.batch(batchId))?.limitReached).toEqual({
         ...{ direction: 'out', currency: 'EUR', limitMinor: 10_000n, timeZone: 'Europe/Berlin' },
-        ...{ untilMs: MIDNIGHT, holdsAbove: false },
+        ...{ untilMs: MIDNIGHT, holdsAbove: false, holdsExpiring: false, isAnyLeft: true },
       })
       expect((await ledger.batch(other))?.limitReached).toBeNull()
+    })
+
+    test('is no promise for a row that expires before the next day', async () => {
+      const batchId = await submit(ledger, accountId, [
+        refund('A', amount(6_000n)),
+        refund('B', { ...amount(5_000n), expiresAtMs: MIDNIGHT }),
+      ])
+      for (const reference of ['A', 'B']) await claimOf(batchId, reference)
+      expect((await ledger.batch(batchId))?.limitReached).toMatchObject({ holdsExpiring: true, isAnyLeft: false })
     })
 
     test('a later row of the order of a row that waits is blocked by it', async () => {

@@ -191,24 +191,24 @@ function* release(key: Values, nowMs: number): Script<number> {
 const FORGET_ONE = `UPDATE limited_day SET amount_minor = NULL WHERE ${OF_DAY}`
 const DROP = `DELETE FROM limited_day WHERE ${OF_DAY}`
 
+const WAITING = `SELECT 1 FROM instruction i WHERE i.batch_id = :batchId AND i.state = 'READY' AND ${WAITS_FOR_NEXT_DAY}
+        AND i.currency = d.currency AND d.direction = ${DIRECTION}`
+const NEVER_FITS = '(i.amount_minor > d.limit_minor AND (i.accepted_limit IS NULL OR i.accepted_limit > d.limit_minor))'
+const EXPIRES = 'coalesce(i.expires_at <= d.ends_at, FALSE)'
+const isAny = (condition: string) => `CASE WHEN EXISTS (${WAITING} AND ${condition}) THEN 1 ELSE 0 END`
+
 const REACHED = `
     SELECT d.direction, d.currency, d.limit_minor AS "limitMinor", d.time_zone AS "timeZone", d.ends_at AS "untilMs",
-      CASE WHEN EXISTS (SELECT 1 FROM instruction i
-        WHERE i.batch_id = :batchId AND i.state = 'READY' AND ${WAITS_FOR_NEXT_DAY} AND (i.accepted_limit IS NULL OR i.accepted_limit > d.limit_minor)
-          AND i.currency = d.currency AND d.direction = ${DIRECTION} AND i.amount_minor > d.limit_minor) THEN 1 ELSE 0 END AS above
+      ${isAny(NEVER_FITS)} AS "holdsAbove", ${isAny(EXPIRES)} AS "holdsExpiring", ${isAny(`NOT ${NEVER_FITS} AND NOT ${EXPIRES}`)} AS "isAnyLeft"
     FROM limited_day d
-    WHERE d.account_id = :accountId AND EXISTS (
-      SELECT 1 FROM instruction i WHERE i.batch_id = :batchId AND i.state = 'READY' AND ${WAITS_FOR_NEXT_DAY}
-        AND i.currency = d.currency AND d.direction = ${DIRECTION})
+    WHERE d.account_id = :accountId AND EXISTS (${WAITING})
     ORDER BY d.ends_at DESC, d.direction, d.currency LIMIT 1`
 
 /** null: no row of the batch waits for the next day. */
 export function* limitReached(batchId: string, accountId: AccountId): Script<LimitReached | null> {
-  const found = yield* oneExact<Omit<LimitReached, 'untilMs' | 'holdsAbove'> & { untilMs: bigint; above: bigint }>(
-    REACHED,
-    { batchId, accountId },
-  )
+  type Numbers = Record<'untilMs' | 'holdsAbove' | 'holdsExpiring' | 'isAnyLeft', bigint>
+  const found = yield* oneExact<Omit<LimitReached, keyof Numbers> & Numbers>(REACHED, { batchId, accountId })
   if (found === undefined) return null
-  const { untilMs, above, ...of } = found
-  return { ...of, untilMs: Number(untilMs), holdsAbove: Number(above) === 1 }
+  const [holdsAbove, holdsExpiring, isAnyLeft] = [found.holdsAbove, found.holdsExpiring, found.isAnyLeft].map(Boolean)
+  return { ...found, untilMs: Number(found.untilMs), holdsAbove, holdsExpiring, isAnyLeft } as LimitReached
 }
