@@ -7,15 +7,15 @@ import { WrongArguments, withUsage } from '../test/fixtures/arguments.ts'
 import { check } from './cases/check.ts'
 import { pages } from './cases/console.ts'
 import { engines } from './cases/engines.ts'
-import { jobs } from './cases/jobs.ts'
 import { latency } from './cases/latency.ts'
+import { layers } from './cases/layers.ts'
 import { memory } from './cases/memory.ts'
 import { pace } from './cases/pace.ts'
 import { requests } from './cases/requests.ts'
 import { results } from './cases/results.ts'
-import { script } from './cases/script.ts'
 import { start } from './cases/start.ts'
 import { submit } from './cases/submit.ts'
+import { worker } from './cases/worker.ts'
 import { worstTexts } from './cases/worst-texts.ts'
 import { openBench, SIZES } from './parts/bench.ts'
 import type { Bench, Case, Line, Sizes } from './parts/case.ts'
@@ -23,7 +23,21 @@ import { loadNow, machineNow } from './parts/machine.ts'
 import { isReached, tableOf } from './parts/table.ts'
 
 /** `memory` compares the memory that the cases before it saw, and `engines` would disturb that. */
-const CASES = [script, jobs, latency, pace, check, submit, results, memory, engines, start, pages, worstTexts, requests]
+const CASES = [
+  worker,
+  layers,
+  latency,
+  pace,
+  check,
+  submit,
+  results,
+  memory,
+  engines,
+  start,
+  pages,
+  worstTexts,
+  requests,
+]
 const LAST = fileURLToPath(new URL('last.json', import.meta.url))
 const USAGE = `npm run bench -- [CASES…] [--rounds N] [--out FILE]
   CASES        default all: ${CASES.map(({ name }) => name).join(' ')}

@@ -30,7 +30,7 @@ export const pages: Case = {
   async run(bench: Bench): Promise<readonly Line[]> {
     const rows = bench.sizes.slow
     const used: Used[] = []
-    const { ours, other } = await bench.rounds<Sent>({
+    const { ours, other } = await bench.rounds<Sent, 'ours' | 'other'>({
       async ours() {
         const one = await sendBesideConsole(bench, rows)
         used.push(one)

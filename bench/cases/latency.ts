@@ -1,5 +1,6 @@
 // A gateway that takes 200 ms, with 256 requests open: how much of the ceiling, open requests ÷ latency, is reached from the
-// first request until the last row is settled. The number of open requests begins at 1, so the ramp is in it.
+// moment at which all may be open until the last row is settled. The number of open requests begins at 1: with that ramp, from the first
+// request on, it is shown as well, and has no goal.
 
 import type { Bench, Case, Line } from '../parts/case.ts'
 import { recordAndSend, type Sent } from '../parts/sending.ts'
@@ -13,10 +14,10 @@ export const latency: Case = {
   async run(bench: Bench): Promise<readonly Line[]> {
     const { slow, minute } = bench.sizes
     return [
-      ...(await measure(bench, slow, 'warm', 0.95)),
+      ...(await measure(bench, slow, 'warm', 0.97)),
       ...(await measure(bench, slow, 'fresh', 0.93)),
-      ...(await measure(bench, minute, 'warm', 0.98)),
-      ...(await measure(bench, minute, 'fresh', 0.98)),
+      ...(await measure(bench, minute, 'warm', 0.97)),
+      ...(await measure(bench, minute, 'fresh', 0.93)),
     ]
   },
 }
@@ -30,17 +31,15 @@ async function measure(bench: Bench, rows: number, connections: 'warm' | 'fresh'
     sent.push(one)
     bench.tell(`round ${round} of ${bench.sizes.rounds}`)
   }
-  const ours = sent.map(({ perSecond }) => perSecond)
-  const kind = connections === 'warm' ? 'kept-alive' : 'fresh'
-  const line = {
-    what: `${rows} rows, ${OPEN} open, ${LATENCY_MS} ms, ${kind}`,
-    unit: 'rows/s',
-    ours,
-    other: { name: 'ceiling', figures: ours.map(() => CEILING) },
-    ratios: ours.map((perSecond) => perSecond / CEILING),
-    goal: { atLeast },
+  const what = `${rows} rows, ${OPEN} open, ${LATENCY_MS} ms, ${connections === 'warm' ? 'kept-alive' : 'fresh'}`
+  const line = (from: string, figure: (one: Sent) => number): Line => {
+    const ours = sent.map(figure)
+    const ceiling = { name: 'ceiling', figures: ours.map(() => CEILING) }
+    return { what: `${what}, ${from}`, unit: 'rows/s', ours, other: ceiling, ratios: ours.map((one) => one / CEILING) }
   }
+  const open = { ...line('when all are open', ({ perSecondOpen }) => perSecondOpen), goal: { atLeast } }
+  const all = line('from the first request', ({ perSecond }) => perSecond)
   // Where the machine is busy, the gateway is late and the ceiling is not where it is said to be.
   const held = { what: 'the gateway held each request', unit: 'ms', ours: sent.map(({ heldMs }) => heldMs) }
-  return [line, held]
+  return [open, all, held]
 }

@@ -4,17 +4,18 @@ import type { Bench, Case, Line } from '../parts/case.ts'
 import { runCheck, runResults, runSubmit, settle } from '../parts/runs.ts'
 
 const GOAL = { atMost: 1.25 }
+const BYTES = 2 ** 20
 
 export const memory: Case = {
   name: 'memory',
   async run(bench: Bench): Promise<readonly Line[]> {
     const { rounds } = bench.sizes
     return [
-      await compare(bench, 'check', rounds, (rows) => runCheck(bench, rows)),
-      await compare(bench, 'submit', rounds, (rows) => submitAlone(bench, rows)),
-      await compare(bench, 'results', rounds, async (rows) => runResults(bench, rows, await bench.settled(rows))),
+      ...(await compare(bench, 'check', rounds, (rows) => runCheck(bench, rows))),
+      ...(await compare(bench, 'submit', rounds, (rows) => submitAlone(bench, rows))),
+      ...(await compare(bench, 'results', rounds, async (rows) => runResults(bench, rows, await bench.settled(rows)))),
       // To send a large file takes minutes, so it is sent once.
-      await compare(bench, 'worker', 1, (rows) => workerAlone(bench, rows)),
+      ...(await compare(bench, 'worker', 1, (rows) => workerAlone(bench, rows))),
     ]
   },
 }
@@ -24,11 +25,12 @@ async function compare(
   what: string,
   times: number,
   run: (rows: number) => Promise<unknown>,
-): Promise<Line> {
+): Promise<Line[]> {
   const { small, large, rounds } = bench.sizes
   const smalls = await peaks(bench, what, small, rounds, run)
   const larges = await peaks(bench, what, large, times, run)
-  return {
+  const bytes = smalls.map((peak, i) => (((larges[i % larges.length] as number) - peak) * BYTES) / (large - small))
+  const ratio = {
     what: `${what}, ${large} rows over ${small}`,
     unit: 'MiB',
     ours: larges,
@@ -36,6 +38,7 @@ async function compare(
     ratios: smalls.map((peak, i) => (larges[i % larges.length] as number) / peak),
     goal: GOAL,
   }
+  return [ratio, { what: `${what}, what a row adds`, unit: 'bytes', ours: bytes }]
 }
 
 async function peaks(bench: Bench, what: string, rows: number, times: number, run: (rows: number) => Promise<unknown>) {

@@ -59,15 +59,16 @@ export function openBench(sizes: Sizes, tell: (text: string) => void): Bench {
   return bench
 }
 
-async function inTurn<T>(
+async function inTurn<T, Side extends string>(
   rounds: number,
-  sides: { ours(): Promise<T>; other(): Promise<T> },
+  sides: Readonly<Record<Side, () => Promise<T>>>,
   tell: (text: string) => void,
-): Promise<Rounds<T>> {
-  const seen: { ours: T[]; other: T[] } = { ours: [], other: [] }
+): Promise<Rounds<T, Side>> {
+  const names = Object.keys(sides) as Side[]
+  const seen = Object.fromEntries(names.map((name) => [name, []])) as unknown as Record<Side, T[]>
   for (let round = 0; round < rounds; round++) {
-    const names = ['ours', 'other'] as const
-    for (const name of round % 2 === 0 ? names : names.toReversed()) seen[name].push(await sides[name]())
+    const first = round % names.length
+    for (const name of [...names.slice(first), ...names.slice(0, first)]) seen[name].push(await sides[name]())
     tell(`round ${round + 1} of ${rounds}`)
   }
   return seen

@@ -8,11 +8,8 @@ export interface Case {
   run(bench: Bench): Promise<readonly Line[]>
 }
 
-/** What every round showed, in their order. */
-export interface Rounds<T> {
-  readonly ours: readonly T[]
-  readonly other: readonly T[]
-}
+/** What every round showed of each side, in their order. */
+export type Rounds<T, Side extends string = 'ours' | 'other'> = Readonly<Record<Side, readonly T[]>>
 
 /** One line of the table: figures of every round, ours and the other side's, and what they should be. */
 export interface Line {
@@ -54,8 +51,8 @@ export interface Bench {
   /** One for all cases, in a process of its own. */
   gateway(): Promise<BareGateway>
   office(options?: Partial<OfficeOptions>): Promise<Office>
-  /** Both sides in turn, as often as the sizes say; who begins changes from round to round. */
-  rounds<T>(sides: { ours(): Promise<T>; other(): Promise<T> }): Promise<Rounds<T>>
+  /** All sides in turn, as often as the sizes say; who begins changes from round to round. */
+  rounds<T, Side extends string>(sides: Readonly<Record<Side, () => Promise<T>>>): Promise<Rounds<T, Side>>
   /** An installation all of whose rows were approved; made once for each number of rows. */
   settled(rows: number): Promise<Settled>
   /** Most resident memory in MiB that was seen so far, by what ran and its rows: `check 10000`. */

@@ -9,6 +9,8 @@ import { momentMs } from './moment.ts'
 /** Of the sending that is on. */
 let latencyMs = 0
 let expected = 0
+let window = 0
+let answered = 0
 let seen = new Uint8Array(0)
 let counted = noneCounted()
 /** Moments of all requests, and the first of them that is less than a second ago. */
@@ -26,14 +28,18 @@ function noneCounted(): Counted {
     connections: 0,
     firstMs: 0,
     lastMs: 0,
+    fullMs: 0,
+    answeredBefore: 0,
     heldMs: 0,
     busiest: 0,
     cpuMs: 0,
   }
 }
 
-function begin({ rows, latencyMs: latency }: ToSend): void {
+function begin({ rows, latencyMs: latency, window: open }: ToSend): void {
   expected = rows
+  window = open
+  answered = 0
   latencyMs = latency
   seen = new Uint8Array(rows)
   counted = noneCounted()
@@ -52,6 +58,10 @@ function onRequest(socket: Socket, body: string, closes: boolean): void {
     tell({ event: 'first' })
   }
   counted.requests += 1
+  if (counted.fullMs === 0 && counted.requests - answered === window) {
+    counted.fullMs = atMs
+    counted.answeredBefore = answered
+  }
   arrivals.push(atMs)
   while (atMs - (arrivals[firstOfSecond] as number) >= 1_000) firstOfSecond += 1
   counted.busiest = Math.max(counted.busiest, arrivals.length - firstOfSecond)
@@ -81,6 +91,7 @@ function say(socket: Socket, body: string, closes: boolean, askedAtMs: number): 
   if (closes) socket.end(bytes, 'latin1')
   else socket.write(bytes, 'latin1')
   counted.lastMs = momentMs()
+  answered += 1
   counted.heldMs += counted.lastMs - askedAtMs
   if (counted.requests === expected && waiting.length === 0) tell({ event: 'last' })
 }

@@ -15,6 +15,10 @@ export interface Counted {
   firstMs: number
   /** When the last answer was given. */
   lastMs: number
+  /** When as many were open at once as the window has; 0: never. */
+  fullMs: number
+  /** Answers given before that. */
+  answeredBefore: number
   /** How long all answers together were held. */
   heldMs: number
   /** The most requests within any second. */
@@ -26,6 +30,8 @@ export interface Counted {
 /** What is going to be sent. */
 export interface ToSend {
   readonly rows: number
+  /** Requests that the sending side keeps open. */
+  readonly window: number
   readonly latencyMs: number
 }
 
@@ -42,7 +48,7 @@ export type FromGateway =
 export interface BareGateway {
   readonly url: string
   /** Forgets what came before. Resolves when it is ready; `first` and `last` when that happened. */
-  begin(rows: number, latencyMs?: number): Promise<Expected>
+  begin(toSend: ToSend): Promise<Expected>
   counted(): Promise<Counted>
   close(): void
 }
@@ -71,9 +77,9 @@ export async function openGateway(): Promise<BareGateway> {
   }
   return {
     url: listening.url,
-    async begin(rows, latencyMs = 0) {
+    async begin(toSend) {
       const expected = { first: heard('first').then(() => {}), last: heard('last').then(() => {}) }
-      await ask({ ask: 'begin', rows, latencyMs })
+      await ask({ ask: 'begin', ...toSend })
       return expected
     },
     counted: () => ask({ ask: 'counted' }),

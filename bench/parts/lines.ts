@@ -22,9 +22,22 @@ export function rates(what: string, name: string, rounds: Rounds<Sent>, goal: Go
   return { what, unit: 'rows/s', ours, other: { name, figures }, ratios: ratiosOf(ours, figures), goal }
 }
 
-/** Processor time for each row. */
-export function cpus(what: string, name: string, rounds: Rounds<Sent>, goal: Goal): Line {
+/** Processor time of the sending process for each row: of ours over that of the other side. */
+export function cpus(what: string, name: string, rounds: Rounds<Sent>, goal: Goal | undefined): Line {
   const ours = rounds.ours.map(({ cpuMsPerRow }) => cpuMsPerRow)
   const figures = rounds.other.map(({ cpuMsPerRow }) => cpuMsPerRow)
-  return { what, unit: 'ms of processor a row', ours, other: { name, figures }, ratios: ratiosOf(figures, ours), goal }
+  return {
+    what,
+    unit: 'ms of processor a row',
+    ours,
+    other: { name, figures },
+    ratios: ratiosOf(ours, figures),
+    ...(goal && { goal }),
+  }
+}
+
+/** Processor time for each row of the Redis or PostgreSQL that a side uses. */
+export function servers(what: string, name: string, rounds: Rounds<Sent>): Line {
+  const [ours, figures] = [rounds.ours, rounds.other].map((side) => side.map(({ serverMsPerRow }) => serverMsPerRow))
+  return { what, unit: 'ms of its server a row', ours: ours ?? [], other: { name, figures: figures ?? [] } }
 }

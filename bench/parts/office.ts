@@ -7,6 +7,8 @@ import { assertDone, type Ended, type How, type Running, startTranche } from './
 export interface Office extends How {
   readonly ledger: string
   start(...args: readonly string[]): Running
+  /** `profiles`: the folder that its profiles go to. */
+  profile(profiles: string, ...args: readonly string[]): Running
   /** Runs a command to its end, which must be this exit code. */
   run(args: readonly string[], code?: number): Promise<Ended>
   close(): void
@@ -51,6 +53,7 @@ export async function openOffice(root: string, options: OfficeOptions): Promise<
   if (options.made !== false) await run(['init'])
   return {
     ...{ env, dir, start, run },
+    profile: (profiles, ...args) => startTranche(args, { env, dir, profiles }),
     ledger: join(dataDir, 'ledger.db'),
     close: () => rmSync(dir, { recursive: true, force: true }),
   }

@@ -46,6 +46,8 @@ export interface How {
   readonly dir: string
   /** Without the probe nothing is loaded but the program; then there are no figures of processor and memory. */
   readonly bare?: boolean
+  /** A folder for profiles of its threads. Being profiled costs time. */
+  readonly profiles?: string
 }
 
 const RUNNING = new Set<ChildProcess>()
@@ -60,11 +62,13 @@ export function startSide(name: string, args: readonly string[], how: How): Runn
   return startNode([fileURLToPath(new URL(`../sides/${name}.ts`, import.meta.url)), ...args], how)
 }
 
-export function startNode(args: readonly string[], { env, dir, bare = false }: How): Running {
+export function startNode(args: readonly string[], { env, dir, bare = false, profiles }: How): Running {
   probes += 1
   const probe = join(dir, `probe-${probes}.json`)
+  const profiling = profiles === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profiles}`]
+  const flags = bare ? [] : ['--import', PROBE, ...profiling]
   const startedMs = momentMs()
-  const child = spawn(process.execPath, bare ? args : ['--import', PROBE, ...args], {
+  const child = spawn(process.execPath, [...flags, ...args], {
     env: { ...env, BENCH_PROBE: probe },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
