@@ -7,6 +7,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { BatchId } from '../../src/domain/ids.ts'
+import type { Instruction } from '../../src/domain/instruction.ts'
 import type { FileLedger } from '../../src/ports/ledger/file.ts'
 import type { Ledger } from '../../src/ports/ledger/ledger.ts'
 import {
@@ -278,15 +279,20 @@ describe('adopting', () => {
   test('as restored asks before a cancelled row runs with a corrected file, however long ago that was', async () => {
     const ledger = place.open()
     const accountId = await openAccount(ledger)
-    const first = await submit(ledger, accountId, refunds(FIRST, ['71']))
-    await ledger.cancel(first, 'wrong file', CLERK, NOW)
+    const charge = (reference: string) => [sale(reference, '41', { xtlOrderId: null })]
+    for (const rows of [refunds(FIRST, ['71']), charge(made(FIRST, 2))])
+      await ledger.cancel(await submit(ledger, accountId, rows), 'wrong file', CLERK, NOW)
     rmSync(epochPath())
     await ledger.adopt('restored', 'disk failed', CLERK, NOW + 5_000)
     const header = headerOf(accountId, { nowMs: NOW + 40 * DAY_MS, onlyNew: true })
-    for (const rows of [refunds(MENDED, ['71']), [refund('own', { orderId: '71' })]])
-      expect((await reviewOnly(ledger, header, rows)).lookalikes).toMatchObject([
-        { lost: true, like: { reference: made(FIRST, 1), state: 'CANCELLED' } },
-      ])
+    const like = async (rows: readonly Instruction[]) =>
+      (await reviewOnly(ledger, header, rows)).lookalikes.map((one) => [one.lost, one.like.reference, one.like.state])
+    const refunded = [[true, made(FIRST, 1), 'CANCELLED']]
+    expect(await like(refunds(MENDED, ['71']))).toEqual(refunded)
+    expect(await like([refund('own', { orderId: '71' })])).toEqual(refunded)
+    const charged = [[true, made(FIRST, 2), 'CANCELLED']] // no window of days reaches back to it
+    expect(await like(charge(made(MENDED, 1)))).toEqual(charged)
+    expect(await like(charge('own'))).toEqual(charged)
   })
 
   test('as restored asks about no subscriber of another month, nor about one that another subscriber is like', async () => {

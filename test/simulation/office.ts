@@ -387,6 +387,7 @@ export class Office {
       ['merchant-0', 'https://gateway-0', 'another user'],
     ]
     this.command('renamed', async (life, ledger) => {
+      await this.#accountOf(ledger, 0, life) // a command that was killed may not have recorded it
       for (const other of others) {
         const taken = await ledger.account(...other, life.clock.nowMs()).catch((error: unknown) => {
           if (!(error instanceof Fault) || error.code !== 'config') throw error
