@@ -69,6 +69,7 @@ test('an orderly end waits for what was handed in', async () => {
 })
 
 test('where the ledger is taken away under it, the process is told to end, with where the record was saved', async () => {
+  await aThreadAnswers() // the thread of another ledger is used again
   const place = await sqlitePlace()
   const ledger = place.open()
   await submit(ledger, await openAccount(ledger), [refund('A')])

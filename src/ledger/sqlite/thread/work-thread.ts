@@ -42,7 +42,7 @@ export type WorkingPart = Pick<Ledger, (typeof CALLS)[number] | 'maySend' | 'div
 export type ThreadData = Pick<LedgerOptions, 'path' | 'submitLockPath' | 'witnessDirs'> & { readonly port: MessagePort }
 
 export interface WorkThread extends WorkingPart {
-  /** Resolves when all that was handed in is written and the thread has ended. */
+  /** Resolves when all that was handed in is written and the thread has nothing of this ledger open. */
   close(): Promise<void>
 }
 
@@ -52,32 +52,58 @@ function withCompiledCode(): NodeJS.ProcessEnv {
   return directory === undefined ? process.env : { ...process.env, NODE_COMPILE_CACHE: directory }
 }
 
+/** A thread without a ledger waits here for the next one: to start one costs more processor time than the work on a small file. */
+let idle: Worker | null = null
+
+function takeThread(): Worker {
+  const code = new URL(import.meta.url.endsWith('.ts') ? './thread.ts' : './thread.js', import.meta.url)
+  const thread = idle ?? new Worker(code, { name: 'ledger', env: withCompiledCode() })
+  idle = null
+  thread.ref()
+  return thread
+}
+
+async function putAside(thread: Worker): Promise<void> {
+  if (idle !== null) {
+    await thread.terminate()
+    return
+  }
+  thread.unref()
+  idle = thread
+}
+
 /** Of a ledger that this process has open and keeps open longer. `die` ends the process, as it does for the ledger itself. */
 export function openWorkThread({ die, ...options }: LedgerOptions): WorkThread {
   const { port1: port, port2 } = new MessageChannel()
-  const code = new URL(import.meta.url.endsWith('.ts') ? './thread.ts' : './thread.js', import.meta.url)
-  const workerData: ThreadData = { ...options, port: port2 }
-  const thread = new Worker(code, { workerData, transferList: [port2], name: 'ledger', env: withCompiledCode() })
+  const thread = takeThread()
   let isOver = false
   const end = (error: unknown) => {
     isOver = true
     die(error)
   }
-  thread.once('message', (carried: Carried) => end(arrived(carried)))
-  thread.once('error', end)
-  thread.once('exit', () => {
+  const endAsTold = (carried: Carried) => end(arrived(carried))
+  const endWithThread = () => {
     if (!isOver) end(new Error('the thread of the ledger ended'))
-  })
+  }
+  thread.once('message', endAsTold).once('error', end).once('exit', endWithThread)
+  thread.postMessage({ ...options, port: port2 } satisfies ThreadData, [port2])
   const calls = callOver(port, [...CALLS, 'close']) as unknown as WorkThread
+  let closed: Promise<void> | null = null
+  const close = async () => {
+    if (!isOver) await calls.close()
+    port.close()
+    thread.off('message', endAsTold).off('error', end).off('exit', endWithThread)
+    // One that failed stands still for ever.
+    if (isOver) await thread.terminate()
+    else await putAside(thread)
+  }
   return {
     ...calls,
     // The worker lock keeps every other owner out.
     ...{ maySend: () => true, dividesAccounts: false, takeShare: async () => {} },
-    async close() {
-      if (!isOver) await calls.close()
-      isOver = true
-      port.close()
-      await thread.terminate()
+    close() {
+      closed ??= close()
+      return closed
     },
   }
 }
