@@ -37,13 +37,13 @@ import { describeProvided } from './provided.ts'
 import { describePurge } from './purge.ts'
 import { describeQueries } from './queries.ts'
 import { describeWebhooks } from './webhooks.ts'
-import { describeBrakes } from './work-brakes.ts'
+import { describeBrakes, describeCanaryAtClaim } from './work-brakes.ts'
 import { describeCards } from './work-cards.ts'
 import { describeClaim } from './work-claim.ts'
-import { describeExpiry } from './work-expiry.ts'
+import { describeExpiry, describeExpiryAtClaim } from './work-expiry.ts'
 import { describeLimits } from './work-limits.ts'
-import { describeSettle } from './work-settle.ts'
-import { describeSweep } from './work-sweep.ts'
+import { describeManyDoubts, describeSettle } from './work-settle.ts'
+import { describeSweep, describeTidying } from './work-sweep.ts'
 
 /** Makes an empty place for each test; every opening of it is another connection to the same record. */
 type NewPlace = () => Promise<LedgerPlace>
@@ -78,19 +78,23 @@ export function describeWork(name: string, newPlace: NewPlace, more = (): void =
     useLedger(newPlace)
     more()
     describeClaim()
-    describeExpiry()
+    describeExpiryAtClaim()
+    describeCanaryAtClaim()
     describeLimits()
     describeSettle()
-    describeBrakes()
     describeSweep()
   })
 }
 
-/** Which cards are not asked again: texts that both adapters share. */
-export function describeCardLimits(name: string, newPlace: NewPlace): void {
+/** What both adapters do by the same texts: which cards are not asked again, what stops a batch or an account, what is tidied up. */
+export function describeSharedWork(name: string, newPlace: NewPlace): void {
   describe(name, () => {
     useLedger(newPlace)
     describeCards()
+    describeExpiry()
+    describeBrakes()
+    describeManyDoubts()
+    describeTidying()
   })
 }
 

@@ -19,22 +19,40 @@ import {
 } from '../../fixtures/ledgers.ts'
 import { accountId, ledger, succeed } from '../../fixtures/use-ledger.ts'
 
-export function describeBrakes(): void {
-  const due = async (batchId: BatchId, nowMs = NOW) =>
-    (await dueIn(ledger, batchId, nowMs)).map((row) => row.instruction.reference)
-  const holdOf = async (batchId: BatchId) => {
-    const { hold, holdReason } = (await ledger.batch(batchId))!
-    return { hold, holdReason }
-  }
-  const references = (count: number) => Array.from({ length: count }, (_, i) => `R-${i}`)
-  const batchOf = (count: number, over: Partial<DraftHeader>) =>
-    submit(
-      ledger,
-      accountId,
-      references(count).map((reference) => refund(reference)),
-      over,
-    )
+const due = async (batchId: BatchId, nowMs = NOW) =>
+  (await dueIn(ledger, batchId, nowMs)).map((row) => row.instruction.reference)
+const holdOf = async (batchId: BatchId) => {
+  const { hold, holdReason } = (await ledger.batch(batchId))!
+  return { hold, holdReason }
+}
+const references = (count: number) => Array.from({ length: count }, (_, i) => `R-${i}`)
+const batchOf = (count: number, over: Partial<DraftHeader>) =>
+  submit(
+    ledger,
+    accountId,
+    references(count).map((reference) => refund(reference)),
+    over,
+  )
 
+export function describeCanaryAtClaim(): void {
+  describe('a canary', () => {
+    test('holds where the row is claimed, however the row was found', async () => {
+      const other = await batchOf(5, { canaryRows: null })
+      const rows = await dueIn(ledger, other)
+      const batchId = await submit(
+        ledger,
+        accountId,
+        references(5).map((reference) => refund(`S${reference}`)),
+        { canaryRows: 2 },
+      )
+      const beyond = (rows.at(-1)!.rowId + 3) as RowId
+      expect(await claim(ledger, { rowId: beyond, attempt: 0 })).toEqual({ kind: 'not-free' })
+      expect(await due(batchId)).toEqual(['SR-0', 'SR-1'])
+    })
+  })
+}
+
+export function describeBrakes(): void {
   describe('a canary', () => {
     test('lets only the first rows be claimed and pauses the batch when they are settled', async () => {
       const batchId = await batchOf(5, { canaryRows: 2 })
@@ -49,20 +67,6 @@ export function describeBrakes(): void {
       expect(await due(batchId)).toEqual(['R-2', 'R-3', 'R-4'])
       await work(ledger, batchId, 'R-2', 'APPROVED')
       expect(await holdOf(batchId)).toMatchObject({ hold: 'none' })
-    })
-
-    test('holds where the row is claimed, however the row was found', async () => {
-      const other = await batchOf(5, { canaryRows: null })
-      const rows = await dueIn(ledger, other)
-      const batchId = await submit(
-        ledger,
-        accountId,
-        references(5).map((reference) => refund(`S${reference}`)),
-        { canaryRows: 2 },
-      )
-      const beyond = (rows.at(-1)!.rowId + 3) as RowId
-      expect(await claim(ledger, { rowId: beyond, attempt: 0 })).toEqual({ kind: 'not-free' })
-      expect(await due(batchId)).toEqual(['SR-0', 'SR-1'])
     })
 
     test('goes on until its rows are settled: one that was not sent is tried again', async () => {

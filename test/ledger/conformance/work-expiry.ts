@@ -40,7 +40,7 @@ const KEPT: Readonly<Record<string, (batchId: BatchId) => Promise<unknown>>> = {
   'nobody claims it': async () => {},
 }
 
-export function describeExpiry(): void {
+export function describeExpiryAtClaim(): void {
   describe('expires_at: a row', () => {
     test('is claimed before it, and no more from then on: the claim cancels it', async () => {
       const batchId = await submit(ledger, accountId, [late('A'), late('B')])
@@ -62,7 +62,11 @@ export function describeExpiry(): void {
       expect(await claim(ledger, { rowId, attempt }, EXPIRES)).toEqual(NOT_FREE)
       expect(await statesIn(ledger, batchId)).toEqual(['READY'])
     })
+  })
+}
 
+export function describeExpiry(): void {
+  describe('expires_at: a row', () => {
     test.each(Object.keys(KEPT))('is cancelled without a claim where %s', async (why) => {
       const batchId = await submit(ledger, accountId, [late('A'), refund('B'), late('C', { expiresAtMs: EXPIRES + 1 })])
       await KEPT[why]?.(batchId)

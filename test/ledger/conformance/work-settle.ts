@@ -23,13 +23,14 @@ import {
 } from '../../fixtures/ledgers.ts'
 import { accountId, ledger, place, succeed } from '../../fixtures/use-ledger.ts'
 
+const batchOf = (...references: string[]) =>
+  submit(
+    ledger,
+    accountId,
+    references.map((reference) => refund(reference)),
+  )
+
 export function describeSettle(): void {
-  const batchOf = (...references: string[]) =>
-    submit(
-      ledger,
-      accountId,
-      references.map((reference) => refund(reference)),
-    )
   const doubt = (batchId: BatchId, reference: string) => work(ledger, batchId, reference, 'IN_DOUBT')
 
   describe('settle: a settlement', () => {
@@ -278,6 +279,109 @@ export function describeSettle(): void {
     })
   })
 
+  describe('settle: a warning about money', () => {
+    const money = { warning: 'the gateway answered the currency USD', warnsOfMoney: true }
+
+    test('pauses its batch the first time, and once more after a person has resumed it', async () => {
+      const batchId = await batchOf('A', 'B', 'C')
+      const other = await batchOf('D')
+      const c = await claimNamed(ledger, batchId, 'C')
+      const a = await claimNamed(ledger, batchId, 'A')
+      expect((await settle(ledger, a, 'APPROVED', money)).paused).toContain('the currency USD')
+      expect(await ledger.batch(batchId)).toMatchObject({ hold: 'paused', moneyWarnings: 1 })
+      expect(await ledger.recordMessage(messageOf(accountId, refund('A')))).toMatchObject({
+        ...{ kind: 'duplicate', state: 'APPROVED', moneyWarning: money.warning },
+      })
+      expect((await ledger.batch(other))?.hold).toBe('none')
+      expect(await settle(ledger, c, 'APPROVED', money)).toEqual({ state: 'APPROVED', paused: null }) // it is paused already
+      await ledger.resume(batchId, 'it is right so', CLERK, NOW)
+      const b = await claimNamed(ledger, batchId, 'B')
+      expect((await settle(ledger, b, 'APPROVED', money)).paused).toContain('the currency USD')
+      expect(await ledger.batch(batchId)).toMatchObject({ hold: 'paused', moneyWarnings: 3 })
+    })
+
+    test.each(['none', 'cancelled'] as const)(
+      'is told until a person has looked, of a batch that is %s',
+      async (hold) => {
+        const batchId = await batchOf('A')
+        const row = await claimNamed(ledger, batchId, 'A')
+        if (hold === 'cancelled') await ledger.cancel(batchId, 'no', CLERK, NOW)
+        await settle(ledger, row, 'APPROVED', { ...money, atMs: NOW + 1 })
+        expect(await ledger.batch(batchId)).toMatchObject({ moneyUnseen: 1 })
+        await ledger.resume(batchId, 'it is right so', CLERK, NOW + 1)
+        expect(await ledger.batch(batchId)).toMatchObject({ hold, moneyWarnings: 1, moneyUnseen: 0 })
+      },
+    )
+
+    test('is written before a claim that is asked for after it, though neither is answered yet', async () => {
+      const batchId = await batchOf('A', 'B')
+      const a = await claimNamed(ledger, batchId, 'A')
+      const b = await dueRow(ledger, batchId, 'B')
+      const [, claiming] = await Promise.all([settle(ledger, a, 'APPROVED', money), claim(ledger, b)])
+      expect(claiming).toEqual({ kind: 'not-free' })
+    })
+
+    test('of another kind pauses nothing', async () => {
+      const batchId = await batchOf('A')
+      const row = await claimNamed(ledger, batchId, 'A')
+      expect(await settle(ledger, row, 'APPROVED', { warning: 'no echo' })).toEqual({ state: 'APPROVED', paused: null })
+      expect((await ledger.batch(batchId))?.moneyWarnings).toBe(0)
+    })
+  })
+
+  describe('stopAccount', () => {
+    test('keeps its first reason, which is told with the account', async () => {
+      await ledger.stopAccount(accountId, 'wrong password', NOW)
+      await ledger.stopAccount(accountId, 'wrong again', NOW)
+      expect(await ledger.accounts()).toMatchObject([
+        { accountId, name: 'default', username: 'merchant', stopped: 'wrong password' },
+      ])
+    })
+
+    test('ends where other credentials are tried, once for each, while no answer is awaited', async () => {
+      const batchId = await submit(ledger, accountId, [refund('A')])
+      const tries = (digest: string) => ledger.tryCredentials(accountId, digest, NOW)
+      expect(await tries('two')).toBe(false) // it is not stopped
+      const row = await claimNamed(ledger, batchId, 'A')
+      await ledger.stopAccount(accountId, 'wrong password', NOW, 'one')
+      expect(await tries('two')).toBe(false)
+      await settle(ledger, row, 'READY', { httpStatus: 401 })
+      expect((await ledger.controls(accountId)).triedCredentials).toBe('one')
+      expect(await tries('one')).toBe(false)
+      expect(await tries('two')).toBe(true)
+      expect(await ledger.accounts()).toMatchObject([{ stopped: null }])
+      expect(await ledger.controls(accountId)).toMatchObject({ resumes: 1, triedCredentials: null })
+      await ledger.stopAccount(accountId, 'wrong again', NOW, 'two')
+      expect([await tries('two'), await tries('one')]).toEqual([false, false])
+      expect(await tries('three')).toBe(true)
+    })
+
+    test('ends by itself only where credentials were refused, and after a person resumed it each is new again', async () => {
+      const tries = (digest: string) => ledger.tryCredentials(accountId, digest, NOW)
+      await ledger.stopAccount(accountId, 'three rows were refused', NOW)
+      expect(await tries('two')).toBe(false)
+      await ledger.resumeAccount(accountId, 'go', CLERK, NOW)
+      await ledger.stopAccount(accountId, 'wrong password', NOW, 'one')
+      await ledger.resumeAccount(accountId, 'go', CLERK, NOW)
+      await ledger.stopAccount(accountId, 'wrong password', NOW, 'two')
+      expect(await tries('one')).toBe(true)
+    })
+
+    test('refuses a claim of the row whose settlement stopped the account', async () => {
+      const batchId = await submit(ledger, accountId, [refund('A')])
+      const row = await claimNamed(ledger, batchId, 'A')
+      const [, , competing] = await Promise.all([
+        ledger.stopAccount(accountId, 'wrong password', NOW),
+        settle(ledger, row, 'READY', { httpStatus: 401 }),
+        claim(ledger, row), // right behind the settlement, in the same commit
+      ])
+      expect(competing).toEqual({ kind: 'not-free' })
+      expect(await statesIn(ledger, batchId)).toEqual(['READY'])
+    })
+  })
+}
+
+export function describeManyDoubts(): void {
   describe('settle and sweep: ten new doubts', () => {
     const names = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => `R-${from + i}`)
     const holds = async () => Object.fromEntries((await ledger.batches()).map(({ batchId, hold }) => [batchId, hold]))
@@ -386,107 +490,6 @@ export function describeSettle(): void {
       const batchId = await batchOf(...names(0, 10))
       await doubtAll(batchId, names(0, 10))
       expect(await holds()).toEqual({ [cancelled]: 'cancelled', [batchId]: 'paused' })
-    })
-  })
-
-  describe('settle: a warning about money', () => {
-    const money = { warning: 'the gateway answered the currency USD', warnsOfMoney: true }
-
-    test('pauses its batch the first time, and once more after a person has resumed it', async () => {
-      const batchId = await batchOf('A', 'B', 'C')
-      const other = await batchOf('D')
-      const c = await claimNamed(ledger, batchId, 'C')
-      const a = await claimNamed(ledger, batchId, 'A')
-      expect((await settle(ledger, a, 'APPROVED', money)).paused).toContain('the currency USD')
-      expect(await ledger.batch(batchId)).toMatchObject({ hold: 'paused', moneyWarnings: 1 })
-      expect(await ledger.recordMessage(messageOf(accountId, refund('A')))).toMatchObject({
-        ...{ kind: 'duplicate', state: 'APPROVED', moneyWarning: money.warning },
-      })
-      expect((await ledger.batch(other))?.hold).toBe('none')
-      expect(await settle(ledger, c, 'APPROVED', money)).toEqual({ state: 'APPROVED', paused: null }) // it is paused already
-      await ledger.resume(batchId, 'it is right so', CLERK, NOW)
-      const b = await claimNamed(ledger, batchId, 'B')
-      expect((await settle(ledger, b, 'APPROVED', money)).paused).toContain('the currency USD')
-      expect(await ledger.batch(batchId)).toMatchObject({ hold: 'paused', moneyWarnings: 3 })
-    })
-
-    test.each(['none', 'cancelled'] as const)(
-      'is told until a person has looked, of a batch that is %s',
-      async (hold) => {
-        const batchId = await batchOf('A')
-        const row = await claimNamed(ledger, batchId, 'A')
-        if (hold === 'cancelled') await ledger.cancel(batchId, 'no', CLERK, NOW)
-        await settle(ledger, row, 'APPROVED', { ...money, atMs: NOW + 1 })
-        expect(await ledger.batch(batchId)).toMatchObject({ moneyUnseen: 1 })
-        await ledger.resume(batchId, 'it is right so', CLERK, NOW + 1)
-        expect(await ledger.batch(batchId)).toMatchObject({ hold, moneyWarnings: 1, moneyUnseen: 0 })
-      },
-    )
-
-    test('is written before a claim that is asked for after it, though neither is answered yet', async () => {
-      const batchId = await batchOf('A', 'B')
-      const a = await claimNamed(ledger, batchId, 'A')
-      const b = await dueRow(ledger, batchId, 'B')
-      const [, claiming] = await Promise.all([settle(ledger, a, 'APPROVED', money), claim(ledger, b)])
-      expect(claiming).toEqual({ kind: 'not-free' })
-    })
-
-    test('of another kind pauses nothing', async () => {
-      const batchId = await batchOf('A')
-      const row = await claimNamed(ledger, batchId, 'A')
-      expect(await settle(ledger, row, 'APPROVED', { warning: 'no echo' })).toEqual({ state: 'APPROVED', paused: null })
-      expect((await ledger.batch(batchId))?.moneyWarnings).toBe(0)
-    })
-  })
-
-  describe('stopAccount', () => {
-    test('keeps its first reason, which is told with the account', async () => {
-      await ledger.stopAccount(accountId, 'wrong password', NOW)
-      await ledger.stopAccount(accountId, 'wrong again', NOW)
-      expect(await ledger.accounts()).toMatchObject([
-        { accountId, name: 'default', username: 'merchant', stopped: 'wrong password' },
-      ])
-    })
-
-    test('ends where other credentials are tried, once for each, while no answer is awaited', async () => {
-      const batchId = await submit(ledger, accountId, [refund('A')])
-      const tries = (digest: string) => ledger.tryCredentials(accountId, digest, NOW)
-      expect(await tries('two')).toBe(false) // it is not stopped
-      const row = await claimNamed(ledger, batchId, 'A')
-      await ledger.stopAccount(accountId, 'wrong password', NOW, 'one')
-      expect(await tries('two')).toBe(false)
-      await settle(ledger, row, 'READY', { httpStatus: 401 })
-      expect((await ledger.controls(accountId)).triedCredentials).toBe('one')
-      expect(await tries('one')).toBe(false)
-      expect(await tries('two')).toBe(true)
-      expect(await ledger.accounts()).toMatchObject([{ stopped: null }])
-      expect(await ledger.controls(accountId)).toMatchObject({ resumes: 1, triedCredentials: null })
-      await ledger.stopAccount(accountId, 'wrong again', NOW, 'two')
-      expect([await tries('two'), await tries('one')]).toEqual([false, false])
-      expect(await tries('three')).toBe(true)
-    })
-
-    test('ends by itself only where credentials were refused, and after a person resumed it each is new again', async () => {
-      const tries = (digest: string) => ledger.tryCredentials(accountId, digest, NOW)
-      await ledger.stopAccount(accountId, 'three rows were refused', NOW)
-      expect(await tries('two')).toBe(false)
-      await ledger.resumeAccount(accountId, 'go', CLERK, NOW)
-      await ledger.stopAccount(accountId, 'wrong password', NOW, 'one')
-      await ledger.resumeAccount(accountId, 'go', CLERK, NOW)
-      await ledger.stopAccount(accountId, 'wrong password', NOW, 'two')
-      expect(await tries('one')).toBe(true)
-    })
-
-    test('refuses a claim of the row whose settlement stopped the account', async () => {
-      const batchId = await submit(ledger, accountId, [refund('A')])
-      const row = await claimNamed(ledger, batchId, 'A')
-      const [, , competing] = await Promise.all([
-        ledger.stopAccount(accountId, 'wrong password', NOW),
-        settle(ledger, row, 'READY', { httpStatus: 401 }),
-        claim(ledger, row), // right behind the settlement, in the same commit
-      ])
-      expect(competing).toEqual({ kind: 'not-free' })
-      expect(await statesIn(ledger, batchId)).toEqual(['READY'])
     })
   })
 }

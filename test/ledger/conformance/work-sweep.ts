@@ -18,14 +18,14 @@ import {
 } from '../../fixtures/ledgers.ts'
 import { accountId, ledger, place, succeed } from '../../fixtures/use-ledger.ts'
 
-export function describeSweep(): void {
-  const batchOf = (...references: string[]) =>
-    submit(
-      ledger,
-      accountId,
-      references.map((reference) => refund(reference)),
-    )
+const batchOf = (...references: string[]) =>
+  submit(
+    ledger,
+    accountId,
+    references.map((reference) => refund(reference)),
+  )
 
+export function describeSweep(): void {
   describe('sweep', () => {
     test('puts every row that was being sent in doubt, and no other row', async () => {
       const batchId = await batchOf('A', 'B', 'C', 'D', 'E')
@@ -79,7 +79,9 @@ export function describeSweep(): void {
       expect(await statesIn(ledger, batchId)).toEqual(['SENDING', 'SENDING'])
     })
   })
+}
 
+export function describeTidying(): void {
   describe('recordHealth', () => {
     test('shows how the gateway does with every batch of the account, until it is well', async () => {
       const batchId = await batchOf('A')

@@ -18,10 +18,10 @@ import {
   statesIn,
   submit,
 } from '../../fixtures/ledgers.ts'
-import { describeCardLimits, describeWork } from '../conformance/ledger.ts'
+import { describeSharedWork, describeWork } from '../conformance/ledger.ts'
 
 describeWork('a ledger whose work is done in a thread of its own', sqlitePlaceWithThread)
-describeCardLimits('a ledger whose work is done in a thread of its own', sqlitePlaceWithThread)
+describeSharedWork('a ledger whose work is done in a thread of its own', sqlitePlaceWithThread)
 
 test('a fault crosses with its code and its words, another error with its message', () => {
   const fault = new Fault('stopped', words`Look: ${{ act: 'init' }}.`, { points: ['a point'] })

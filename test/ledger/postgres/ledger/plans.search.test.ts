@@ -2,10 +2,10 @@
 
 import { postgresPlace } from '../../../fixtures/postgres-places.ts'
 import { testPlansOnServer } from '../../../fixtures/postgres-plans.ts'
-import { describeCardLimits, describeIntake, describeRecord, describeWork } from '../../conformance/ledger.ts'
+import { describeIntake, describeRecord, describeSharedWork, describeWork } from '../../conformance/ledger.ts'
 
 describeIntake('a ledger in PostgreSQL', postgresPlace)
-describeCardLimits('a ledger in PostgreSQL', postgresPlace)
+describeSharedWork('a ledger in PostgreSQL', postgresPlace)
 describeRecord('a ledger in PostgreSQL', postgresPlace)
 describeWork('a ledger in PostgreSQL', postgresPlace)
 testPlansOnServer({ rows: 2_000_000 })
