@@ -34,7 +34,7 @@ export function holdsCardSecret(text: string): boolean {
 
 function showsCardSecret(text: string): boolean {
   return (
-    (mayHoldCode(text) && text.search(CODE) !== -1) ||
+    (mayHoldCode(text) && text.search(CODE()) !== -1) ||
     (IN_TRACKS.test(text) && TRACKS.some((pattern) => text.search(pattern) !== -1))
   )
 }
@@ -51,7 +51,7 @@ export function maskCardSecrets(text: string): string {
   const zeroed = (match: string) => match.replace(/\p{Nd}/gu, '0')
   const withoutTracks = TRACKS.reduce((rest, track) => rest.replace(track, zeroed), text)
   const masked = mayHoldCode(withoutTracks)
-    ? withoutTracks.replace(CODE, (match) => match.replace(/\p{Nd}{3,4}$/u, zeroed))
+    ? withoutTracks.replace(CODE(), (match) => match.replace(/\p{Nd}{3,4}$/u, zeroed))
     : withoutTracks
   return showsCardSecret(asItReads(masked)) ? withoutDigits(masked) : masked
 }

@@ -150,7 +150,7 @@ const VERIFICATIONS = [
 const CODE = codeBehindName(String.raw`\p{Nd}{3,4}(?!\p{Nd})`, [...ONLY_ANSWERS, ...VERIFICATIONS])
 
 function maskCodes(text: string): string {
-  return text.replace(CODE, (match) => match.replace(/\p{Nd}{3,4}$/u, '***'))
+  return text.replace(CODE(), (match) => match.replace(/\p{Nd}{3,4}$/u, '***'))
 }
 
 function showsCard(text: string): boolean {
