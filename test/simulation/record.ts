@@ -108,6 +108,8 @@ class KernelLock {
 export class SimulatedRecord implements Holder {
   readonly #db = new DatabaseSync(':memory:')
   readonly #statements = new Map<string, StatementSync>()
+  /** By the text that the program asks for. */
+  readonly #ofProgram = new Map<string, StatementSync>()
   #world: World | null = null
   #batches = 0
   #plant: RecordPlant = {}
@@ -297,9 +299,9 @@ export class SimulatedRecord implements Holder {
         if (sql === 'BEGIN IMMEDIATE') return begin
         if (sql === 'COMMIT') return commit
         use()
-        return this.prepare(keepingDrafts(this.#plant.sql?.(sql) ?? sql))
+        return this.#prepareForProgram(this.#plant.sql?.(sql) ?? sql)
       },
-      exec: (sql: string) => use().exec(sql),
+      exec: (sql: string) => use() && this.prepare(sql).run(),
       get isTransaction() {
         return use().isTransaction
       },
@@ -308,6 +310,14 @@ export class SimulatedRecord implements Holder {
       },
     }
     return connection as unknown as DatabaseSync
+  }
+
+  #prepareForProgram(sql: string): StatementSync {
+    const known = this.#ofProgram.get(sql)
+    if (known !== undefined) return known
+    const statement = this.prepare(keepingDrafts(sql))
+    this.#ofProgram.set(sql, statement)
+    return statement
   }
 
   #begin(life: Life): void {

@@ -10,6 +10,8 @@
 export interface Dialect {
   /** Stands before the number of a parameter. */
   readonly parameter: '?' | '$'
+  /** Stands before a parameter that says how many rows are wanted. */
+  readonly limit: '+' | ''
   /** What a word such as `@position` in a text becomes. */
   readonly words: Readonly<Record<Word, string>>
 }
@@ -30,6 +32,8 @@ type Word =
 
 export const SQLITE: Dialect = {
   parameter: '?',
+  // SQLite plans with the number that is bound to a bare `LIMIT :most`, so it would plan the statement again at each use.
+  limit: '+',
   words: {
     // Differs from PostgreSQL in its name only: where a text stands in another, from 1; 0: nowhere.
     position: 'instr',
@@ -55,6 +59,7 @@ export const SQLITE: Dialect = {
 
 export const POSTGRES: Dialect = {
   parameter: '$',
+  limit: '',
   words: {
     position: 'strpos',
     greatest: 'greatest',
@@ -77,9 +82,10 @@ export interface Spelled {
   readonly names: readonly string[]
 }
 
-export function spell(text: string, { parameter, words }: Dialect): Spelled {
+export function spell(text: string, { parameter, limit, words }: Dialect): Spelled {
   const names: string[] = []
   const spelled = text
+    .replace(/\bLIMIT (?=:)/g, `LIMIT ${limit}`)
     .replace(/@(\w+)/g, (_, word: string) => words[word as Word])
     .replace(/:([A-Za-z]\w*)/g, (_, name: string) => {
       if (!names.includes(name)) names.push(name)

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
-import { prepareNamed } from '../../../src/ledger/sqlite/named.ts'
+import { compileNamed, prepareNamed } from '../../../src/ledger/sqlite/named.ts'
 
 function table(): DatabaseSync {
   const db = new DatabaseSync(':memory:')
@@ -33,5 +33,14 @@ test('it answers with what changed', () => {
   const db = table()
   const insert = prepareNamed(db, 'INSERT INTO t (a) VALUES (:a)')
   expect(insert({ a: 1 })).toMatchObject({ changes: 1, lastInsertRowid: 1 })
+  db.close()
+})
+
+test('how many rows are wanted is no part of the plan: a plan with the number would be made again at each use', () => {
+  const db = table()
+  const { statement, positions } = compileNamed(db, 'SELECT id FROM t ORDER BY id LIMIT :most')
+  db.exec('INSERT INTO t (id) VALUES (1), (2), (3)')
+  expect(statement.sourceSQL).toMatch(/LIMIT \+\?1$/)
+  expect(statement.all(...positions({ most: 2 }))).toEqual([{ id: 1 }, { id: 2 }])
   db.close()
 })
