@@ -53,7 +53,6 @@ async function play(parts: readonly Part[], connections: Connections): Promise<s
   await using gateway = await openRawGateway()
   gateway.play(scriptOf(partOf))
   const office = await openOffice({
-    apart: true,
     env: {
       TRANCHE_GATEWAY_URL: gateway.url,
       TRANCHE_CONNECTIONS: connections,
