@@ -10,7 +10,6 @@ import type { OsActor } from './domain/actor.ts'
 import { secretsOfRedis } from './domain/redis-target.ts'
 import { passwordsIn } from './domain/secrets.ts'
 import { createTextScrub, type Hidden } from './domain/text-scrub.ts'
-import { looseningIn } from './domain/tls.ts'
 import type { Spelling } from './domain/words.ts'
 import { createLog, linesTo } from './log.ts'
 import type { Clock, SharedClock } from './ports/clock.ts'
@@ -32,8 +31,6 @@ export interface App {
   readonly spelling: Spelling
   /** Whatever is said on stderr is a line of the log: of a service whose stderr is no terminal. */
   readonly logsOnly: boolean
-  /** What weakens TLS for the whole process, by name. */
-  readonly loosening: readonly string[]
   /** `ledger`: of one on a server its address, for people. `ledgerFile`: where one in a file is, or would be. */
   readonly paths: {
     readonly ledger: string
@@ -50,6 +47,8 @@ export interface AppOptions {
   readonly logLevel: string
   /** It reads the ledger and sends nothing: a mistake in what it does not need is noted, not refused. */
   readonly reads?: boolean
+  /** It asks gateways: their passwords and the keys of client certificates are read. */
+  readonly credentials?: boolean
   readonly logsOnly?: boolean
   readonly spelling: Spelling
 }
@@ -60,10 +59,10 @@ interface CreateOptions {
 }
 
 /** From the environment, or a fault that names every mistake in it. */
-export async function loadApp({ reads = false, ...options }: AppOptions): Promise<App> {
+export async function loadApp({ reads = false, credentials = false, ...options }: AppOptions): Promise<App> {
   const { env } = options.io
-  const config = await loadConfig(env, homeIn(env), reads)
-  return createApp(config, looseningIn(env, process.execArgv), { ...options, alsoHidden: passwordsIn(env) })
+  const config = await loadConfig(env, homeIn(env), { reads, credentials })
+  return createApp(config, { ...options, alsoHidden: passwordsIn(env) })
 }
 
 /** As `homedir` of Node has it, which knows only the environment of the process. */
@@ -74,8 +73,14 @@ function homeIn({ HOME }: NodeJS.ProcessEnv): string {
 /** Opens nothing: a command opens what it needs through `app/`. */
 export function createApp(
   config: Config,
-  loosening: readonly string[],
-  { io, as, logLevel, spelling, logsOnly = false, alsoHidden = [] }: Omit<AppOptions, 'reads'> & CreateOptions,
+  {
+    io,
+    as,
+    logLevel,
+    spelling,
+    logsOnly = false,
+    alsoHidden = [],
+  }: Omit<AppOptions, 'reads' | 'credentials'> & CreateOptions,
 ): App {
   const hidden = hiddenIn(config, alsoHidden)
   const { ledgerServer: server } = config
@@ -89,7 +94,6 @@ export function createApp(
     log: createLog({ level: config.logLevel ?? logLevel, hidden, destination: linesTo(io.stderr) }),
     scrub: createTextScrub(hidden),
     logsOnly,
-    loosening,
     spelling,
     actor: actorOf(as, { ...SYSTEM, env: io.env }),
     paths: {
@@ -113,7 +117,13 @@ function hiddenIn({ merchants, redisUrl, ledgerServer, identityProvider }: Confi
   const ofRedis = redisUrl === null ? [] : secretsOfRedis(redisUrl.reveal())
   const ofProvider = identityProvider === null ? [] : [identityProvider.clientSecret.reveal()]
   return {
-    secrets: [...all.map(({ password }) => password.reveal()), ...ofServers, ...ofRedis, ...ofProvider, ...also],
+    secrets: [
+      ...all.flatMap(({ password }) => password?.reveal() ?? []),
+      ...ofServers,
+      ...ofRedis,
+      ...ofProvider,
+      ...also,
+    ],
     usernames: all.map(({ username }) => username).filter((username) => !merchants.has(username)),
   }
 }

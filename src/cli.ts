@@ -13,8 +13,10 @@ import { addFileCommands, addInboxCommand, addVaultCommands } from './cli/file-c
 import { PROGRAM_HELP } from './cli/help.ts'
 import { AS_HELP, JSON_HELP, withCommonOptions } from './cli/options.ts'
 import { resolvePaths, withOwnPaths } from './cli/paths.ts'
+import { reachOf } from './cli/reach.ts'
 import { addServerCommands } from './cli/server-commands.ts'
 import { addServiceCommands, addWorkerCommand } from './cli/service-commands.ts'
+import { assertSafeEnvironment } from './commands/environment.ts'
 import { assertFitTexts } from './commands/option-texts.ts'
 import { keepToItself, processIo } from './commands/own-process.ts'
 import { createTerminal, loggingTerminal, quietly } from './commands/terminal.ts'
@@ -211,6 +213,7 @@ function actsOf(program: Command, run: Run): { act: Act; actAlone: ActAlone } {
         ...{ io, as: given.as ?? null, spelling: commandLine },
         logLevel: mode === 'serves' ? 'info' : 'error',
         reads: mode === 'reads' || mode === 'examines',
+        credentials: run.called !== undefined && reachOf(run.called) === 'gateways',
         logsOnly: mode === 'serves' && io.stderr.isTTY !== true,
       })
       run.scrub = app.scrub
@@ -238,11 +241,13 @@ function mistakenLines({ config: { mistakes }, scrub }: App): string[] {
 
 /** What every command takes behind its name too, and one look at what it was given. */
 function addCommonOptions(run: Run, command: Command): void {
+  const reach = reachOf(command)
   command.showHelpAfterError('(add --help for the options)')
   withCommonOptions(command).hook('preAction', (called) => {
     run.called = called
     assertFitTexts(called)
     resolvePaths(called, run.io.cwd)
+    assertSafeEnvironment(reach, run.io.env)
   })
 }
 

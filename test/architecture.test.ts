@@ -147,7 +147,7 @@ describe('the rooms', () => {
     )
     const heavy = atOnce.filter((target) => !light.includes(roomOf(target)))
     expect(heavy.toSorted()).toEqual(
-      ['durations', 'option-texts', 'own-process', 'terminal'].map((name) => `commands/${name}.ts`),
+      ['durations', 'environment', 'option-texts', 'own-process', 'terminal'].map((name) => `commands/${name}.ts`),
     )
   })
 

@@ -21,7 +21,7 @@ export function openRenewable(
 
   function renew(): void {
     const password = now.passwordFile === null ? null : readSecretAgain(now.passwordFile)
-    if (password === null || passwordProblem(password) !== null || password === now.password.reveal()) return
+    if (password === null || passwordProblem(password) !== null || password === now.password?.reveal()) return
     now = { ...now, password: new Secret(password) }
     current = credentialsOf(now, ledgerId)
     opened.push(open(now))
@@ -40,7 +40,7 @@ export function openRenewable(
 }
 
 function credentialsOf({ url, username, password, trust }: Merchant, ledgerId: string): Credentials {
-  const secrets = [url, username, password.reveal(), trust.clientCert, trust.clientKey?.reveal() ?? null]
+  const secrets = [url, username, password?.reveal(), trust.clientCert, trust.clientKey?.reveal() ?? null]
   let digest: string | null = null
   return {
     digest() {

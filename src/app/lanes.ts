@@ -7,7 +7,7 @@ import type { Ledger } from '../ports/ledger/ledger.ts'
 import type { AccountLane } from '../processors/execute-slice.ts'
 import { sendingAccountOf } from './accounts.ts'
 import { openRenewable } from './credentials.ts'
-import { assertTlsHolds, gatewayOptionsOf } from './gateway.ts'
+import { gatewayOptionsOf } from './gateway.ts'
 
 const REPEATED =
   'The gateway repeats our password in its answers. None of it is kept here, and no verdict depends on it. Logs on the way may hold it: have it changed'
@@ -22,7 +22,6 @@ export async function openLanes(app: App, ledger: Ledger, only: BatchId | null):
     import('../gateway/client.ts'),
     import('../throttle/limiter.ts'),
   ])
-  assertTlsHolds(app)
   const lanes = new Map<AccountId, MerchantLane>()
   const wanted = only === null ? null : ((await ledger.batch(only))?.merchant ?? null)
   for (const merchant of app.config.merchants.values()) {

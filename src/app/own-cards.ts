@@ -1,9 +1,7 @@
 // The card details of the file that a run works off: opened when sending begins, and given up when the file has changed.
 
-import { Fault } from '../domain/fault.ts'
 import type { BatchId } from '../domain/ids.ts'
 import type { CardReader } from '../ports/cards.ts'
-import type { Io } from '../ports/io.ts'
 import type { CardFile } from '../processors/execute-slice.ts'
 
 export interface OwnCards {
@@ -14,18 +12,6 @@ export interface OwnCards {
   /** Of the batch that the file is; null: it needs none. */
   open(batchId: BatchId): Promise<CardFile | null>
   close(): Promise<void>
-}
-
-/** Readies the process for card details, before the first is kept in it. Faults where they would be written to a log. */
-export function prepareProcess({ env: { NODE_DEBUG: told = '' }, keepHeapSmall }: Io): void {
-  // With it Node writes what passes through streams and sockets to stderr.
-  if (told.trim() !== '')
-    throw new Fault(
-      'config',
-      `NODE_DEBUG is set (${told}): Node would write card details to stderr. Take it out of the environment. Nothing was recorded and nothing was sent.`,
-    )
-  // JavaScript cannot wipe a string. A heap that stays small overwrites it sooner, and is the same for any number of rows.
-  keepHeapSmall()
 }
 
 /** `openCards`: null where the file has no card details. */

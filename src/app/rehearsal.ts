@@ -68,8 +68,7 @@ export async function openRehearsal(
     // Its own people come in beside those of the company.
     identityProvider: app.config.identityProvider && { ...app.config.identityProvider, localSignIn: true },
   }
-  // Its gateway is in this process, over plain HTTP.
-  const rehearsing = createApp(config, [], { io: app.io, as: app.actor.as, logLevel: 'error', spelling: app.spelling })
+  const rehearsing = createApp(config, { io: app.io, as: app.actor.as, logLevel: 'error', spelling: app.spelling })
   await makeLedger(rehearsing)
   return {
     app: rehearsing,

@@ -2,11 +2,10 @@
 
 import { sendingAccountOf } from '../app/accounts.ts'
 import { assertPolicyAgreed } from '../app/approvals.ts'
-import { assertTlsHolds } from '../app/gateway.ts'
 import { type OpenedFile, openInstructionFile } from '../app/instruction-file.ts'
 import { assertLedger, openLedger } from '../app/ledger.ts'
 import { sendsFor, settledAhead, workersNow } from '../app/locks.ts'
-import { type OwnCards, prepareOwnCards, prepareProcess } from '../app/own-cards.ts'
+import { type OwnCards, prepareOwnCards } from '../app/own-cards.ts'
 import { type Followed, type Following, followBatch, type OwnWork, openOwnWork } from '../app/own-work.ts'
 import { openRehearsal } from '../app/rehearsal.ts'
 import { checkOut, checkRoom, writeBatchResults } from '../app/results.ts'
@@ -109,7 +108,6 @@ async function runOn(
   terminal: Terminal,
   sandbox: boolean,
 ): Promise<number> {
-  assertTlsHolds(app)
   await assertLedger(app)
   const rejects = await openRejects(given, path, besideOf(given, sandbox))
   const opened = await openInstructionFile(path, request.merchant, request.options)
@@ -128,7 +126,8 @@ async function runOn(
   const signal = AbortSignal.any([interruption.signal, cards.changed])
   const run: Run = { app, ledger, own, cards, sends, signal, terminal }
   try {
-    if (cards.isNeeded) prepareProcess(app.io)
+    // JavaScript cannot wipe a string. A heap that stays small overwrites it sooner, and is the same for any number of rows.
+    if (cards.isNeeded) app.io.keepHeapSmall()
     await assertPolicyAgreed(app, ledger)
     const toSubmit = request.toSubmit(await sendingAccountOf(app, ledger, request.merchant, terminal.say), sandbox)
     const { out, exceptions = null, report = null, isStdout } = given

@@ -12,7 +12,8 @@ function remedyOf(otherName: string): string {
 
 /**
  * References and limits belong to the account (URL and username): it must not have two names. One gateway may have several
- * addresses, so the same username and password under another one is taken for the same account.
+ * addresses, so the same username and password under another one is taken for the same account: where passwords are read,
+ * which is wherever something is sent.
  */
 export function byName(merchants: readonly Merchant[], note: Note): ReadonlyMap<string, Merchant> {
   const named = new Map<string, Merchant>()
@@ -28,9 +29,9 @@ export function byName(merchants: readonly Merchant[], note: Note): ReadonlyMap<
         `merchants.${name}: has the URL and username of "${otherName}"; an account has one name${remedyOf(otherName)}`,
       )
     }
-    const credential = JSON.stringify([username, password.reveal()])
+    const credential = JSON.stringify([username, password?.reveal()])
     const sameUser = credentials.get(credential)
-    if (otherName === undefined && sameUser !== undefined && !ownAccount) {
+    if (otherName === undefined && sameUser !== undefined && password !== null && !ownAccount) {
       note(
         'TRANCHE_CONFIG',
         `merchants.${name}: has the username and password of "${sameUser}" under another address; if both reach one account, each would send the same file: keep one${sameUser === DEFAULT_MERCHANT ? ' (unset TRANCHE_GATEWAY_*)' : ''}. If they are two accounts, add own_account: true`,

@@ -63,11 +63,24 @@ const OF_THE_LEDGER: readonly string[] = [
   ...['TRANCHE_LEDGER_SCHEMA', 'TRANCHE_POSTGRES_DIRECT_URL', 'TRANCHE_POSTGRES_FAILOVER', 'TRANCHE_POSTGRES_CA_FILE'],
 ]
 
-/** `reads`: the caller sends nothing and settles nothing. What is wrong with gateway, merchants, Redis and limits is noted. */
-export async function loadConfig(env: NodeJS.ProcessEnv, homeDir: string, reads = false): Promise<Config> {
+interface Need {
+  /** The caller sends nothing and settles nothing. What is wrong with gateway, merchants, Redis and limits is noted. */
+  readonly reads: boolean
+  /** The caller asks gateways: passwords and keys of client certificates are read. */
+  readonly credentials: boolean
+}
+
+const OF_A_WORKER: Need = { reads: false, credentials: true }
+
+export async function loadConfig(
+  env: NodeJS.ProcessEnv,
+  homeDir: string,
+  { reads, credentials }: Need = OF_A_WORKER,
+): Promise<Config> {
   const mistakes: { readonly name: string; readonly text: string }[] = []
   const exposed: ExposedFile[] = []
-  const settings = createSettings(env, (name, problem) => mistakes.push({ name, text: `${name} ${problem}` }), exposed)
+  const note = (name: string, problem: string) => void mistakes.push({ name, text: `${name} ${problem}` })
+  const settings = createSettings(env, { note, exposed, credentials })
   const traffic = trafficFrom(settings)
   const own = ownMerchant(settings, traffic)
   const dataDir = dataDirFrom(settings, env, homeDir)

@@ -24,11 +24,8 @@ export interface LedgerServer {
 export function ledgerServerAt(url: string, env: NodeJS.ProcessEnv): LedgerServer {
   const mistakes: string[] = []
   const { TRANCHE_LEDGER_URL_FILE: _, ...rest } = env
-  const settings = createSettings(
-    { ...rest, TRANCHE_LEDGER_URL: url },
-    (name, problem) => mistakes.push(`${name} ${problem}`),
-    [],
-  )
+  const note = (name: string, problem: string) => void mistakes.push(`${name} ${problem}`)
+  const settings = createSettings({ ...rest, TRANCHE_LEDGER_URL: url }, { note, exposed: [], credentials: false })
   const server = ledgerServerFrom(settings)
   if (server !== null && mistakes.length === 0) return server
   throw new Fault('usage', 'The address of the server is wrong; nothing was changed:', { points: mistakes })

@@ -11,7 +11,8 @@ import { Secret } from '../domain/secret.ts'
 import { didYouMean } from '../domain/similar.ts'
 import { parseAddress } from './address.ts'
 import { CONNECTIONS, ELLIPSIS, IN_FLIGHT, isEllipsis, passwordProblem, type Range, TIMEOUT_MS } from './limits.ts'
-import { type ExposedFile, readSecretFile } from './secret-files.ts'
+import { readSecretFile } from './secret-files.ts'
+import type { Settings } from './setting-readers.ts'
 
 const REFUND_PARAMETERS = [
   'transaction_type',
@@ -30,7 +31,10 @@ const ORDER_DAYS: Range = { min: 1, max: 3_650 }
 const REASON_RULES_MAX = 1000
 
 /** Each field checks itself, so that all mistakes of an entry are found in one go. `zod` is loaded here, as needed. */
-export async function entrySchema(directory: string, exposed: ExposedFile[]) {
+export async function entrySchema(
+  directory: string,
+  { exposed, credentials }: Pick<Settings, 'exposed' | 'credentials'>,
+) {
   const { z } = await import('zod')
   const read = <T>(parse: (text: string, complain: (problem: string) => void) => T | undefined) =>
     z.string().transform((text, context): T => {
@@ -62,6 +66,7 @@ export async function entrySchema(directory: string, exposed: ExposedFile[]) {
     username_file: secretFile.optional(),
     password_file: read((path, complain) => {
       const passwordFile = resolve(directory, path)
+      if (!credentials) return { passwordFile, password: null }
       const password = readSecretFile(passwordFile, complain, exposed)
       if (password === undefined) return undefined
       const problem = passwordProblem(password)

@@ -3,7 +3,7 @@
 import { dirname, resolve } from 'node:path'
 import type { ApprovalPolicy } from '../domain/approval.ts'
 import type { ProviderSettings } from '../domain/identity.ts'
-import { DEFAULT_MERCHANT, type Merchant, type Traffic } from '../domain/merchant.ts'
+import { DEFAULT_MERCHANT, MERCHANT_DEFAULTS, type Merchant, type Traffic } from '../domain/merchant.ts'
 import { didYouMean } from '../domain/similar.ts'
 import { readTextSync } from '../files/open-file.ts'
 import { approvalPolicyFrom } from './approvals.ts'
@@ -32,13 +32,13 @@ export async function readConfigFile(
   path: string,
   traffic: Traffic,
   taken: boolean,
-  { note, exposed }: Settings,
+  { note, exposed, credentials }: Settings,
 ): Promise<ListedSettings> {
   const complain = (problem: string) => note('TRANCHE_CONFIG', problem)
   const content = await readContent(path, complain)
   if (content === null) return NOTHING_LISTED
   noteWriters(path, exposed)
-  const merchants = await merchantsIn(content, path, { traffic, taken, complain, exposed })
+  const merchants = await merchantsIn(content, path, { traffic, taken, complain, exposed, credentials })
   const { approvals, oidc } = content
   const names = [...(taken ? [DEFAULT_MERCHANT] : []), ...merchantNames(content)]
   const policy = approvals === undefined ? null : await approvalPolicyFrom(approvals, names, complain)
@@ -46,7 +46,7 @@ export async function readConfigFile(
   return { merchants, approvals: policy ?? null, identityProvider: provider ?? null }
 }
 
-interface MerchantParts extends Pick<Settings, 'exposed'> {
+interface MerchantParts extends Pick<Settings, 'exposed' | 'credentials'> {
   readonly traffic: Traffic
   readonly taken: boolean
   readonly complain: (problem: string) => void
@@ -55,21 +55,23 @@ interface MerchantParts extends Pick<Settings, 'exposed'> {
 async function merchantsIn(
   { merchants }: Content,
   path: string,
-  { traffic, taken, complain, exposed }: MerchantParts,
+  { traffic, taken, complain, ...settings }: MerchantParts,
 ): Promise<Merchant[]> {
   const entries = Object.entries(isRecord(merchants) ? merchants : {})
-  const schema = await entrySchema(dirname(path), exposed)
+  const schema = await entrySchema(dirname(path), settings)
   return entries.flatMap(([name, content]) => {
     const problems = [...nameProblems(name, taken), ...usernameProblems(content)]
     const read = schema.safeParse(content)
     if (!read.success)
       problems.push(...read.error.issues.flatMap((issue) => issueProblems(issue, Object.keys(schema.shape))))
-    const trust = trustFrom(
-      LISTED_TRUST,
-      (setting) => pathIn(content, setting, dirname(path)),
-      (setting, problem) => problems.push(`.${setting}: ${problem}`),
-      exposed,
-    )
+    const trust = settings.credentials
+      ? trustFrom(
+          LISTED_TRUST,
+          (setting) => pathIn(content, setting, dirname(path)),
+          (setting, problem) => problems.push(`.${setting}: ${problem}`),
+          settings.exposed,
+        )
+      : MERCHANT_DEFAULTS.trust
     for (const problem of problems) complain(`merchants.${name}${problem}`)
     return read.success ? [fromEntry(name, read.data, traffic, trust)] : []
   })

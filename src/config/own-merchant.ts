@@ -39,24 +39,27 @@ const OWN_TRUST: TrustNames<SettingName> = {
   key: 'TRANCHE_GATEWAY_CLIENT_KEY_FILE',
 }
 
-/** The environment's merchant: all three settings or none. */
+/** The environment's merchant: all three settings or none; the password only where it is read. */
 export function ownMerchant(settings: Settings, traffic: Traffic): Merchant | null {
   if (![...OWN_SETTINGS.flat(), ...Object.values(OWN_TRUST)].some(settings.has)) return null
   for (const [name, fileName] of OWN_SETTINGS) {
     if (settings.has(name) || (fileName !== undefined && settings.has(fileName))) continue
+    if (name === 'TRANCHE_GATEWAY_PASSWORD' && !settings.credentials) continue
     settings.note(name, fileName === undefined ? 'is missing' : `is missing (or ${fileName})`)
   }
   const [[urlName], [usernameName], [passwordName, passwordFileName]] = OWN_SETTINGS
   const address = settings.text(urlName)
   const url = address === undefined ? undefined : parseAddress(address, (what) => settings.note(urlName, what))
   const username = settings.secret(usernameName)
-  const password = settings.secret(passwordName)
-  const problem = password === undefined ? null : passwordProblem(password)
+  const password = settings.credentials ? settings.secret(passwordName) : null
+  const problem = password == null ? null : passwordProblem(password)
   if (problem !== null) settings.note(passwordName, problem)
-  const trust = trustFrom(OWN_TRUST, settings.text, settings.note, settings.exposed)
+  const trust = settings.credentials
+    ? trustFrom(OWN_TRUST, settings.text, settings.note, settings.exposed)
+    : MERCHANT_DEFAULTS.trust
   if (url === undefined || username === undefined || password === undefined) return null
   const environment = settings.choice('TRANCHE_ENVIRONMENT', ENVIRONMENTS, MERCHANT_DEFAULTS.environment)
-  const names = { name: DEFAULT_MERCHANT, url, username, password: new Secret(password) }
+  const names = { name: DEFAULT_MERCHANT, url, username, password: password === null ? null : new Secret(password) }
   const passwordFile = settings.text(passwordFileName) ?? null
   return Object.freeze({ ...MERCHANT_DEFAULTS, ...names, passwordFile, ...traffic, environment, trust })
 }

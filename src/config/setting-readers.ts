@@ -11,6 +11,8 @@ export interface Settings {
   readonly note: Note
   /** As `Config` has it. */
   readonly exposed: ExposedFile[]
+  /** Passwords of gateways and keys of client certificates are read. */
+  readonly credentials: boolean
   /** Whether it is there, right or wrong. */
   has(name: SettingName): boolean
   text(name: SettingName): string | undefined
@@ -25,7 +27,10 @@ function problemOf(value: string): string | null {
   return isEllipsis(value) ? ELLIPSIS : null
 }
 
-export function createSettings(env: NodeJS.ProcessEnv, note: Note, exposed: ExposedFile[]): Settings {
+export function createSettings(
+  env: NodeJS.ProcessEnv,
+  { note, exposed, credentials }: Pick<Settings, 'note' | 'exposed' | 'credentials'>,
+): Settings {
   const text = (name: SettingName) => {
     const value = env[name]
     const problem = value === undefined ? null : problemOf(value)
@@ -34,8 +39,7 @@ export function createSettings(env: NodeJS.ProcessEnv, note: Note, exposed: Expo
     return undefined
   }
   return {
-    note,
-    exposed,
+    ...{ note, exposed, credentials },
     has: (name) => env[name] !== undefined,
     text,
     secret(name) {

@@ -5,7 +5,7 @@ import { Fault } from './fault.ts'
 import type { Currency } from './money.ts'
 import type { Connection } from './outcome.ts'
 import type { ReasonRule } from './reason-categories.ts'
-import { Secret } from './secret.ts'
+import type { Secret } from './secret.ts'
 import { defaultOf } from './settings.ts'
 import { type Text, words } from './words.ts'
 
@@ -18,7 +18,8 @@ export interface Merchant {
   /** Base address, without a slash at its end. */
   readonly url: string
   readonly username: string
-  readonly password: Secret
+  /** null: it was not read, because no gateway is asked. */
+  readonly password: Secret | null
   /** Where it was read; null: in the environment. */
   readonly passwordFile: string | null
   /** null: it is not said. */
@@ -99,7 +100,7 @@ export const NO_MERCHANT: Merchant = Object.freeze({
   name: DEFAULT_MERCHANT,
   url: '',
   username: '',
-  password: new Secret(''),
+  password: null,
 })
 
 /** Why an account that was used as `known` is not used by this merchant; null: nothing speaks against it. */

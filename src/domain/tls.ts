@@ -1,4 +1,4 @@
-// How TLS is spoken, to gateways and to Redis: said here and nowhere left to what the surroundings say.
+// How TLS is spoken, wherever this program speaks it: said here and nowhere left to what the surroundings say.
 
 /** Explicit options rule over NODE_TLS_REJECT_UNAUTHORIZED and the flags of Node. Every cipher has forward secrecy and authenticates. */
 export const TLS = {
@@ -29,17 +29,21 @@ export interface TlsSeen {
   readonly expiresAtMs: number
 }
 
-/** The last two write down what decrypts the password, or the traffic itself. */
+/** The last two write down what decrypts the password, or the traffic itself; a file of settings may hold any of the others. */
 const LOOSENING =
-  /^--(?:tls-min-v1\.[01]|tls-max-v1\.[01]|tls-cipher-list|insecure-http-parser|security-revert|tls-keylog|trace-tls)(?==|$)/
+  /^--(?:tls-min-v1\.[01]|tls-max-v1\.[01]|tls-cipher-list|openssl-legacy-provider|insecure-http-parser|security-revert|experimental-config-file|tls-keylog|trace-tls)(?==|$)/
 
-/** What of the surroundings weakens TLS or HTTP for the whole process, by name; none is what must be. */
+/** By these, Node and what it is built of write keys, headers and bodies to a file or to stderr. */
+const EXPOSING = ['SSLKEYLOGFILE', 'NODE_DEBUG', 'NODE_DEBUG_NATIVE']
+
+/** What of the surroundings weakens TLS or HTTP for the whole process, or shows what goes over it, by name; none is what must be. */
 export function looseningIn(env: Readonly<Record<string, string | undefined>>, execArgv: readonly string[]): string[] {
   const { NODE_TLS_REJECT_UNAUTHORIZED: verification = '1', NODE_OPTIONS: options = '' } = env
-  const flags = [...options.split(/[\s"]+/), ...execArgv].map((flag) => flag.replaceAll('_', '-'))
+  const flags = [...options.replaceAll('\\', '').split(/[\s"]+/), ...execArgv].map((flag) => flag.replaceAll('_', '-'))
   const loosening = flags.flatMap((flag) => LOOSENING.exec(flag)?.[0] ?? [])
   return [
     ...(verification.trim() === '1' ? [] : [`NODE_TLS_REJECT_UNAUTHORIZED=${verification}`]),
+    ...EXPOSING.filter((name) => (env[name] ?? '').trim() !== ''),
     ...new Set(loosening),
   ]
 }

@@ -3,6 +3,7 @@
 import { Agent, buildConnector } from 'undici'
 import { maskCardData } from '../domain/card-secrets.ts'
 import { messageOf } from '../domain/errors.ts'
+import { TLS } from '../domain/tls.ts'
 import { visible } from '../domain/visible.ts'
 import type { WebhookSender } from '../ports/webhooks.ts'
 import { guardedLookup, urlFault } from './address-guard.ts'
@@ -25,6 +26,7 @@ export function createSender({ resolve, withinMs = WITHIN_MS, scrub }: SenderOpt
   const agentWith = (guarded: boolean) =>
     new Agent({
       connect: buildConnector({
+        ...TLS,
         allowH2: false,
         timeout: withinMs,
         ...(guarded && { lookup: guardedLookup(resolve) }),

@@ -1,5 +1,8 @@
 // What is asked over the network in the name of signing in: the issuer's own description, and the addresses that it names there.
 
+import { Agent, fetch } from 'undici'
+import { TLS } from '../domain/tls.ts'
+
 const ANSWER_MOST = 1024 * 1024
 
 /** Not for want of an answer. */
@@ -22,12 +25,13 @@ export interface GuardedFetch {
 
 export function createGuardedFetch(issuer: URL): GuardedFetch {
   const allowed = new Set<string>()
+  const dispatcher = new Agent({ connect: TLS, allowH2: false })
   const isOfIssuer = (url: URL) => url.origin === issuer.origin && url.pathname.includes('/.well-known/')
   return {
     async fetch(url, options) {
       const asked = new URL(url)
       if (!allowed.has(asked.href) && !isOfIssuer(asked)) throw new NotFetched('ADDRESS_NOT_NAMED')
-      return bounded(await fetch(url, { ...options, redirect: 'manual' }))
+      return bounded(await fetch(url, { ...options, redirect: 'manual', dispatcher }))
     },
     allow(urls) {
       const isGood = (text: string | undefined): text is string => {

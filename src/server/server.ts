@@ -9,6 +9,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import fastify from 'fastify'
 import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
 import { isNestedDeeper, membersIn, membersWritten } from '../domain/json-members.ts'
+import { TLS } from '../domain/tls.ts'
 import { isWithin, networkList } from '../files/networks.ts'
 import { guardAccess } from './access.ts'
 import { createAllowance } from './allowance.ts'
@@ -35,7 +36,7 @@ import { ROUTES } from './table.ts'
 const BODY_BYTES_MOST = 256 * 1024
 const LEVELS_MOST = 32
 /** The second is how often Node looks whether the first has passed. */
-const LISTENER = { headersTimeout: 10_000, connectionsCheckingInterval: 2_000 } as const
+const LISTENER = { headersTimeout: 10_000, connectionsCheckingInterval: 2_000, insecureHTTPParser: false } as const
 const REQUEST_WITHIN_MS = 300_000
 const CONNECTIONS_MOST = 2_000
 /** Of one address: a single one cannot take all. Proxies of ours may. */
@@ -97,7 +98,7 @@ export async function buildServer(
 function newServer(door: Door, tls: Tls | null): Server {
   const { trustedProxies, app, connectionsOfOne = CONNECTIONS_OF_ONE } = door
   const server = fastify({
-    ...(tls === null ? { http: LISTENER } : { https: { ...LISTENER, ...tls, minVersion: 'TLSv1.2' } }),
+    ...(tls === null ? { http: LISTENER } : { https: { ...LISTENER, ...TLS, ...tls } }),
     bodyLimit: BODY_BYTES_MOST,
     requestTimeout: REQUEST_WITHIN_MS,
     exposeHeadRoutes: false,

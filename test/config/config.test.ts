@@ -14,6 +14,7 @@ import { merchantOf } from '../../src/domain/merchant.ts'
 import { AUTHORITY, CERTIFICATE, KEY, OF_A_CLIENT } from '../fixtures/certificate.ts'
 
 const HOME = '/home/clerk'
+const READING = { reads: true, credentials: false }
 const GATEWAY = {
   TRANCHE_GATEWAY_URL: 'https://gateway.example/base/',
   TRANCHE_GATEWAY_USERNAME: 'shop-1',
@@ -51,10 +52,10 @@ describe('the environment', () => {
   })
 
   test('a mistake is noted for what only reads the ledger, unless it says where the ledger is', async () => {
-    const { mistakes, dataDir } = await loadConfig({ TRANCHE_RATE: 'fast', TRANCHE_DATA_DIR: '/srv/t' }, HOME, true)
+    const { mistakes, dataDir } = await loadConfig({ TRANCHE_RATE: 'fast', TRANCHE_DATA_DIR: '/srv/t' }, HOME, READING)
     expect([mistakes, dataDir]).toEqual([[expect.stringMatching(/^TRANCHE_RATE must be .*"fast"$/)], '/srv/t'])
     for (const name of ['TRANCHE_DATA_DIR', 'XDG_STATE_HOME', 'TRANCHE_WITNESS_DIR'])
-      await expect(loadConfig({ [name]: 'not/absolute' }, HOME, true)).rejects.toMatchObject({ code: 'config' })
+      await expect(loadConfig({ [name]: 'not/absolute' }, HOME, READING)).rejects.toMatchObject({ code: 'config' })
   })
 
   test('an empty environment gives the defaults and no merchant', async () => {
@@ -116,7 +117,7 @@ describe('the environment', () => {
       decimal: null,
       lookalikeDays: 20,
     })
-    expect(merchant.password.reveal()).toBe('open sesame')
+    expect(merchant.password?.reveal()).toBe('open sesame')
     expect(Object.isFrozen(merchant)).toBe(true)
   })
 
@@ -245,7 +246,7 @@ describe('the environment', () => {
       HOME,
     )
     expect(merchantOf(config, 'default').username).toBe('shop-1')
-    expect(merchantOf(config, 'default').password.reveal()).toBe(' with blanks ')
+    expect(merchantOf(config, 'default').password?.reveal()).toBe(' with blanks ')
     expect(config.redisUrl?.reveal()).toBe('rediss://redis.example')
   })
 
@@ -506,7 +507,7 @@ describe('TRANCHE_CONFIG', () => {
         { match: '(51)', category: 'funds' },
       ],
     })
-    expect(merchantOf(config, 'acme').password.reveal()).toBe('hush')
+    expect(merchantOf(config, 'acme').password?.reveal()).toBe('hush')
     expect(merchantOf(config, 'beta')).toMatchObject({ username: 'beta', ratePerSecond: 10, lookalikeDays: 20 })
     expect(merchantOf(config, 'beta')).toMatchObject({ authorizationDays: 7, refundDays: null })
     expect(merchantOf(config, 'beta')).toMatchObject({ environment: null, dailyLimits: null })
@@ -686,6 +687,20 @@ merchants:
     expect([...merchants.keys()]).toEqual(['default', 'two'])
     file('own.password', 'another one')
     expect((await loadConfig({ ...GATEWAY, TRANCHE_CONFIG: path('') }, HOME)).merchants.size).toBe(2)
+  })
+
+  test('what asks no gateway opens no password and no key, and takes two of one user name for what they are said to be', async () => {
+    const path = file(
+      'unread.yaml',
+      'merchants: {two: {url: "https://other.example", username: shop-1, password_file: none, client_key_file: none, own_account: true}}',
+    )
+    const env = { ...GATEWAY, TRANCHE_GATEWAY_PASSWORD: undefined, TRANCHE_GATEWAY_PASSWORD_FILE: join(dir, 'none') }
+    const { merchants, mistakes } = await loadConfig({ ...env, TRANCHE_CONFIG: path }, HOME, READING)
+    expect(mistakes).toEqual([])
+    for (const name of ['default', 'two'])
+      expect(merchants.get(name)).toMatchObject({ username: 'shop-1', password: null, ownAccount: true })
+    const without = await loadConfig({ ...GATEWAY, TRANCHE_GATEWAY_PASSWORD: undefined }, HOME, READING)
+    expect([without.mistakes, without.merchants.size]).toEqual([[], 1])
   })
 
   test.each([

@@ -12,13 +12,18 @@ test.each([
     ['--tls-min-v1.1', '--insecure-http-parser'],
   ],
   [{}, ['--tls-keylog=/tmp/keys', '--tls-max-v1.1'], ['--tls-keylog', '--tls-max-v1.1']],
+  [{ NODE_OPTIONS: '"--insecure-http\\-parser"' }, [], ['--insecure-http-parser']],
+  [{}, ['--openssl-legacy-provider'], ['--openssl-legacy-provider']],
+  [{}, ['--experimental-config-file=node.config.json'], ['--experimental-config-file']],
+  [{ NODE_DEBUG: 'http', SSLKEYLOGFILE: '/tmp/keys' }, [], ['SSLKEYLOGFILE', 'NODE_DEBUG']],
+  [{ NODE_DEBUG_NATIVE: 'TLS' }, [], ['NODE_DEBUG_NATIVE']],
 ])('%o and %o weaken TLS', (env, execArgv, told) => {
   expect(looseningIn(env, execArgv)).toEqual(told)
 })
 
 test.each([
   [{}, []],
-  [{ NODE_TLS_REJECT_UNAUTHORIZED: '1', NODE_EXTRA_CA_CERTS: '/ca.pem' }, ['--use-system-ca']],
+  [{ NODE_TLS_REJECT_UNAUTHORIZED: '1', NODE_EXTRA_CA_CERTS: '/ca.pem', NODE_DEBUG: '' }, ['--use-system-ca']],
   [{ NODE_OPTIONS: '--tls-min-v1.2 --tls-min-v1.3 --tls-max-v1.2 --use-openssl-ca' }, ['--enable-source-maps']],
 ])('%o and %o do not', (env, execArgv) => {
   expect(looseningIn(env, execArgv)).toEqual([])

@@ -50,7 +50,7 @@ test('a pipe is no worklist, no configuration and no saved format', async () => 
 
 test('a password comes through a pipe where a password store hands it over', async () => {
   const secret = { TRANCHE_GATEWAY_PASSWORD: undefined, TRANCHE_GATEWAY_PASSWORD_FILE: pipe }
-  const said = office.startWith(secret, 'status', '--json')
+  const said = office.startWith(secret, 'worker', '--until-idle', '--json')
   const { code, stderr } = await writeFile(pipe, 's3cret-pass\n').then(() => said.ended)
   expect(code, stderr).toBe(0)
 })

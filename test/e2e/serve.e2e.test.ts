@@ -6,7 +6,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Instruction, TrancheClient } from '../../src/client/client.ts'
 import { recordedIn } from '../fixtures/books.ts'
 import { type Office, openOffice, type Running, type Said, until } from '../fixtures/cli.ts'
-import { orderOf } from '../fixtures/files.ts'
+import { orderOf, refundRow, toCsv } from '../fixtures/files.ts'
+import { serveOffice } from '../fixtures/http-office.ts'
 import { openReceiver } from '../fixtures/receivers.ts'
 import { figuresAt } from '../fixtures/watching.ts'
 
@@ -100,6 +101,27 @@ test('the worker lives no longer than the server, however that died', async () =
   running.kill('SIGKILL')
   await running.ended
   await until('the worker has ended', async () => !(await isWorking()))
+})
+
+test('without a worker in it, serve and what reads its files open no password of a gateway', async () => {
+  const pipe = office.path('pipe') // whoever reads it waits for ever: nobody writes
+  await promisify(execFile)('mkfifo', [pipe])
+  const config = await office.put(
+    'tranche.yaml',
+    `merchants:\n  club:\n    url: https://club.example\n    username: shop\n    own_account: true\n    password_file: nowhere\n    client_cert_file: nowhere\n    client_key_file: nowhere\n`,
+  )
+  const unread = { TRANCHE_GATEWAY_PASSWORD: undefined, TRANCHE_GATEWAY_PASSWORD_FILE: pipe, TRANCHE_CONFIG: config }
+  const http = await serveOffice(office, { env: unread })
+  for (const merchant of ['default', 'club']) {
+    const file = await http.upload(toCsv([refundRow(1, { reference: merchant })]))
+    expect(await http.check(file, { merchant })).toMatchObject({ state: 'done', review: { accepted: 1 } })
+  }
+  expect(await office.trancheWith({ TRANCHE_CONFIG: config }, 'worker', '--until-idle')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('merchants.club.password_file: names'),
+  })
+  http.server.kill('SIGTERM')
+  expect((await http.server.ended).code).toBe(0)
 })
 
 test('where its worker cannot work, the server ends too, and says so', async () => {

@@ -17,26 +17,21 @@ const approve: Script = async (visit) => {
   visit.end(httpAnswer(200, approval(request), { connection: 'close' }))
 }
 
-test.each([
-  [{ NODE_TLS_REJECT_UNAUTHORIZED: '0' }, 'NODE_TLS_REJECT_UNAUTHORIZED=0 weakens'],
-  [{ NODE_OPTIONS: '--tls-min-v1.0 --insecure-http-parser' }, '--tls-min-v1.0, --insecure-http-parser weaken'],
-])('%o: what would speak to a gateway says what to take away, and sends and records nothing', async (env, says) => {
+test('in an environment that weakens TLS, nothing is sent or recorded; a ledger in a file can be read', async () => {
   office = await openOffice()
   const rows = refunds(2)
   office.sandbox.prepare(preparationFor(rows))
   const input = await office.put('in.csv', toCsv(rows))
-  const out = office.path('out.csv')
-  for (const args of [['run', input, '--out', out], ['worker', '--until-idle'], ['doctor']]) {
-    const refused = await office.trancheWith(env, ...args)
-    expect(refused.code, refused.stderr).toBe(2)
-    expect(refused.stdout + refused.stderr).toContain(says)
-    expect(refused.stdout + refused.stderr).toContain('TRANCHE_GATEWAY_CA_FILE')
+  const env = { NODE_OPTIONS: '--tls-min-v1.0 --insecure-http-parser' }
+  for (const args of [[], ['--sandbox']]) {
+    const refused = await office.trancheWith(env, 'run', input, '--out', office.path('out.csv'), ...args)
+    expect([refused.code, refused.stderr]).toEqual([
+      2,
+      expect.stringContaining('--tls-min-v1.0, --insecure-http-parser'),
+    ])
   }
-  const status = await office.trancheWith(env, 'status', '--json')
-  expect(status.last.batches).toEqual([])
+  expect((await office.trancheWith(env, 'status', '--json')).last.batches).toEqual([])
   expect(office.sandbox.received()).toBe(0)
-  const rehearsed = await office.trancheWith(env, 'run', input, '--out', office.path('try.csv'), '--sandbox')
-  expect(rehearsed.code, rehearsed.stderr).toBe(0)
 })
 
 test('a gateway that cannot show who it is gets nothing until its authority is named', async () => {

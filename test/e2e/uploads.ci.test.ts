@@ -174,7 +174,7 @@ describe('tranche ingest', () => {
 
 describe('a server that is killed', () => {
   async function again(key: string): Promise<HttpOffice> {
-    return serveOffice(office, key)
+    return serveOffice(office, { key })
   }
 
   test('in the middle of an upload leaves nothing of it', async () => {

@@ -206,15 +206,6 @@ test('a canary of cards waits for a person; resumed, the same file goes on', asy
   expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
 })
 
-test('card details are refused where Node would write them to stderr', async () => {
-  office = await openOffice()
-  const input = await office.put('cards.csv', vaultFile(2))
-  const args = ['vault', 'create', input, '--out', office.path('out.csv')]
-  const refused = await office.trancheWith({ NODE_DEBUG: 'stream' }, ...args)
-  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('NODE_DEBUG is set (stream)')])
-  expect(office.sandbox.received()).toBe(0)
-})
-
 test('thousands of cards take little more memory than a few, so that what was sent is soon overwritten', async () => {
   office = await openOffice({ env: { TRANCHE_IN_FLIGHT: '64', NODE_OPTIONS: MEMORY_TOLD } })
   const resident = async (name: string, count: number, first: number) => {
