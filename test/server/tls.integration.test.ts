@@ -2,7 +2,13 @@
 
 import { createServer, type ServerOptions } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { type ConnectionOptions, connect, getCACertificates, setDefaultCACertificates, type TLSSocket } from 'node:tls'
+import tls, {
+  type ConnectionOptions,
+  connect,
+  getCACertificates,
+  setDefaultCACertificates,
+  type TLSSocket,
+} from 'node:tls'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { TLS } from '../../src/domain/tls.ts'
 import { createSender } from '../../src/events/send.ts'
@@ -13,12 +19,15 @@ import { served, useServed } from '../fixtures/served.ts'
 
 const defaults = getCACertificates('default')
 const { NODE_TLS_REJECT_UNAUTHORIZED: asSet } = process.env
+const { DEFAULT_MIN_VERSION, DEFAULT_CIPHERS } = tls
 beforeEach(() => {
   setDefaultCACertificates([...defaults, AUTHORITY])
   process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0'
+  Object.assign(tls, { DEFAULT_MIN_VERSION: 'TLSv1', DEFAULT_CIPHERS: 'ALL@SECLEVEL=0' })
 })
 afterEach(() => {
   setDefaultCACertificates(defaults)
+  Object.assign(tls, { DEFAULT_MIN_VERSION, DEFAULT_CIPHERS })
   if (asSet === undefined) delete process.env.NODE_TLS_REJECT_UNAUTHORIZED
   else process.env.NODE_TLS_REJECT_UNAUTHORIZED = asSet
 })
