@@ -72,19 +72,20 @@ function digestOf(key: string): string {
 }
 
 export type KeyFound =
-  | { readonly kind: 'key'; readonly key: ApiKey }
-  /** `unknown`: whatever it is, it is no key of this ledger. The others are told to who has shown the whole key. */
-  | { readonly kind: 'unknown' | 'revoked' | 'expired' }
+  /** The whole key was shown. */
+  | { readonly kind: 'key' | 'revoked' | 'expired'; readonly key: ApiKey }
+  /** Whatever it is, it is no key of this ledger. `id`: of the key whose id stands in it; null: no key has that id. */
+  | { readonly kind: 'unknown'; readonly id: string | null }
 
 const NOBODYS = digestOf('')
 
 /** Asks the ledger each time: a key that was revoked is refused from then on. */
 export async function findKey(ledger: Pick<KeyLedger, 'key'>, shown: string, nowMs: number): Promise<KeyFound> {
   const [, id, checksum] = KEY.exec(shown) ?? []
-  if (id === undefined || checksumOf(shown.slice(0, -6)) !== checksum) return { kind: 'unknown' }
+  if (id === undefined || checksumOf(shown.slice(0, -6)) !== checksum) return { kind: 'unknown', id: null }
   const stored = await ledger.key(id)
   const isSame = sameDigest(digestOf(shown), stored?.sha256 ?? NOBODYS)
-  return stored === null || !isSame ? { kind: 'unknown' } : standing(stored, nowMs)
+  return stored === null || !isSame ? { kind: 'unknown', id: stored?.id ?? null } : standing(stored, nowMs)
 }
 
 /** Who acts with it. */
@@ -98,6 +99,6 @@ function sameDigest(one: string, other: string): boolean {
 }
 
 function standing({ sha256: _, ...key }: StoredKey, nowMs: number): KeyFound {
-  if (key.revokedAtMs !== null) return { kind: 'revoked' }
-  return key.expiresAtMs <= nowMs ? { kind: 'expired' } : { kind: 'key', key }
+  if (key.revokedAtMs !== null) return { kind: 'revoked', key }
+  return { kind: key.expiresAtMs <= nowMs ? 'expired' : 'key', key }
 }

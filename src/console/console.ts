@@ -165,11 +165,16 @@ async function recognise(request: FastifyRequest, door: ConsoleDoor): Promise<vo
   request.visitor = !isIn ? null : visitorBy(found.person, found.session, request.ip, nowMs)
 }
 
+/** In every line of the log about a request that failed. */
+function whose({ id, ip, visitor }: FastifyRequest): object {
+  return { request_id: id, address: ip, person: visitor?.person.id ?? null }
+}
+
 function answerErrors(pages: Pages, door: ConsoleDoor, showRefused: ShowRefused): void {
   const { app } = door
   pages.setErrorHandler(async (error: unknown, request, reply) => {
     const { status, text } = told(error, app.scrub)
-    if (status >= 500) app.log.error({ err: error, request_id: request.id }, 'a page failed')
+    if (status >= 500) app.log.error({ err: error, ...whose(request) }, 'a page failed')
     const isUnknown = status === 500 || (status === 503 && mayHaveBegun(error, request))
     if (await showRefused(request, reply, { status, text })) return reply
     const main = html`${note('refused', html`<p>${isUnknown && status === 503 ? withoutNothing(text) : text}</p>`)}${wayOn(request)}<p class="quiet">Request ${request.id}</p>`
@@ -182,7 +187,7 @@ function answerErrors(pages: Pages, door: ConsoleDoor, showRefused: ShowRefused)
       return await showScreen(door, request, reply, screen)
     } catch (failed) {
       // The frame looks at the ledger. What was refused stays true where that fails.
-      app.log.error({ err: failed, request_id: request.id }, 'the frame of a page failed')
+      app.log.error({ err: failed, ...whose(request) }, 'the frame of a page failed')
       return showBare(door, reply, screen)
     }
   })

@@ -7,7 +7,8 @@ import type { State } from './states.ts'
 /** What a person did beside the rows: kept for an auditor, and nothing of it decides what is sent. */
 export interface PersonAct {
   readonly what: PersonActName
-  readonly actor: Actor
+  /** null: the machine. */
+  readonly actor: Actor | null
   readonly batchId?: BatchId | null
   readonly accountId?: AccountId | null
   readonly reason?: string | null
@@ -78,7 +79,8 @@ export const STEERING_ACTS = [
  * - `add-key`, `revoke-key`: a service may come through a door, or no more
  * - `…-person`, `join`, `set-roles`: a person of the console was made, chose a password, got other roles, may come no more
  * - `sign-in`, `end-session`: of the console
- * - `sign-in-refused`: by the machine: a name had wrong passwords in a row, or unknown names were tried
+ * - `sign-in-refused`: by the machine: a name had wrong passwords, or unknown names were tried
+ * - `key-refused`: by the machine where the key is not one of this ledger; it was revoked, has expired, lacks a scope, or came from elsewhere
  * - `webhook-…`: where events are sent, and that some were sent once more
  */
 export const PERSON_ACTS = [
@@ -100,6 +102,7 @@ export const PERSON_ACTS = [
   'revoke-person',
   'sign-in',
   'sign-in-refused',
+  'key-refused',
   'end-session',
   'webhook-add',
   'webhook-remove',
@@ -113,6 +116,11 @@ export type PersonActName = (typeof PERSON_ACTS)[number]
 export type ActName = SteeringActName | PersonActName
 
 export type ActDetails = Readonly<Record<string, string | number | null>>
+
+/** Of what an attacker can repeat: at the first time, the 5th, the 50th, the 500th and so on. */
+export function isTold(times: number): boolean {
+  return /^(1|50*)$/.test(String(times))
+}
 
 /** Whether it is written as the head of the chain is: `LINK:HASH`. */
 export function isHead(text: string): boolean {

@@ -182,15 +182,11 @@ const MANY_FAILURES = 5
  * What the audit tells of a name whose `tries`-th password in a row was wrong: few enough that an attacker cannot fill the record with them.
  * `longest`: from now on it waits as long as any does. null: nothing.
  */
-export function toldOfFailures(tries: number): 'many' | 'longest' | null {
+export function toldOfFailures(tries: number): 'first' | 'many' | 'longest' | null {
   const waitsLongest = (n: number) => n > 0 && backOffMs(n - 1) === BACK_OFF_MOST_MS
   if (waitsLongest(tries) && !waitsLongest(tries - 1)) return 'longest'
+  if (tries === 1) return 'first'
   return tries === MANY_FAILURES ? 'many' : null
-}
-
-/** Of all unknown names together: at 5 tries, 50, 500 and so on. */
-export function isToldOfUnknown(tries: number): boolean {
-  return /^50*$/.test(String(tries))
 }
 
 /** Of all known names together: an attacker may try a few passwords of each of many. People mistype, so from 50 tries on. */

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { findKey, keyActor } from '../app/keys.ts'
+import { findKey, type KeyFound, keyActor } from '../app/keys.ts'
 import { type ApiKey, isOfOtherWorld, seesMerchant } from '../domain/api-key.ts'
 import { isWithin, networkList } from '../files/networks.ts'
 import { createAllowance } from './allowance.ts'
@@ -10,6 +10,7 @@ import type { Caller, Door, Server } from './door.ts'
 import { unsupportedMedia } from './faults.ts'
 import { ProblemError } from './problems.ts'
 import { entryOf } from './table.ts'
+import { refusalsOf } from './traces.ts'
 
 /** Of one address, which may be a proxy of many callers. */
 const REFUSED_A_MINUTE = 600
@@ -23,7 +24,9 @@ export function guardAccess(server: Server, door: Door): void {
   const refusedOf = createAllowance(REFUSED_A_MINUTE, nowMs)
   // Whoever was let in within the last minute is not kept out by a neighbour behind the same address.
   const accepted = createAllowance(1, nowMs)
+  const noteRefusal = refusalsOf(door)
   server.decorateRequest('caller', null)
+  server.decorateRequest('keyId', null)
   server.addHook('onRequest', async (request, reply) => {
     assertHost(request, door)
     const name = request.routeOptions.config.entry
@@ -32,13 +35,20 @@ export function guardAccess(server: Server, door: Door): void {
     if (scope !== null) {
       const shown = digestOf(request.headers.authorization ?? '')
       if (accepted.look(shown) === 0) assertMayAsk(refusedOf.look(request.ip))
-      request.caller = await recognise(request, reply, door).catch((error: unknown) => {
+      const refuse = (error: unknown) => {
         if (error instanceof ProblemError && error.status === 401) refusedOf.take(request.ip, 1)
         throw error
-      })
-      accepted.take(shown, 1)
-      if (!request.caller.key.scopes.includes(scope))
-        throw new ProblemError('scope_missing', `This key lacks the scope ${scope}. Nothing was changed.`)
+      }
+      const found = await keyShown(request, reply, door).catch(refuse)
+      try {
+        request.caller = callerBy(found, request, reply, door)
+        accepted.take(shown, 1)
+        if (!request.caller.key.scopes.includes(scope))
+          throw new ProblemError('scope_missing', `This key lacks the scope ${scope}. Nothing was changed.`)
+      } catch (error) {
+        if (error instanceof ProblemError) await noteRefusal({ found, problem: error, address: request.ip, scope })
+        refuse(error)
+      }
     }
     if (body === 'json' && !JSON_TYPE.test(request.headers['content-type'] ?? '')) throw unsupportedMedia()
   })
@@ -73,17 +83,22 @@ function nameIn(host: string): string | null {
   return found?.[1]?.toLowerCase().replace(/^\[|\]$/g, '') ?? null
 }
 
-async function recognise(request: FastifyRequest, reply: FastifyReply, door: Door): Promise<Caller> {
-  const { app, ledger } = door
+async function keyShown(request: FastifyRequest, reply: FastifyReply, { app, ledger }: Door): Promise<KeyFound> {
   const [, shown] = /^Bearer ([\x21-\x7e]{1,200})$/i.exec(request.headers.authorization ?? '') ?? []
-  const nowMs = app.clock.nowMs()
   reply.header('www-authenticate', 'Bearer realm="tranche"')
   if (shown === undefined)
     throw new ProblemError('key_missing', 'Name a key: Authorization: Bearer trk_… Nothing was changed.')
-  const found = await findKey(ledger, shown, nowMs)
+  const found = await findKey(ledger, shown, app.clock.nowMs())
+  request.keyId = found.kind === 'unknown' ? found.id : found.key.id
+  return found
+}
+
+function callerBy(found: KeyFound, request: FastifyRequest, reply: FastifyReply, door: Door): Caller {
   if (found.kind !== 'key') throw REFUSED[found.kind]()
   reply.removeHeader('www-authenticate')
+  const { app } = door
   const { key } = found
+  const nowMs = app.clock.nowMs()
   if (key.networks !== null && !isWithin(networkList(key.networks), request.ip))
     throw new ProblemError('network_refused', 'This key is not accepted from that address. Nothing was changed.')
   const its = [...app.config.merchants.values()].filter(({ name }) => seesMerchant(key, name))

@@ -33,6 +33,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** null: it asks for what anybody may have. */
     caller: Caller | null
+    /** Of the key that was named, also where it was refused; null: none is known. */
+    keyId: string | null
   }
   interface FastifyContextConfig {
     /** In the table of routes. */

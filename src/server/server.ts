@@ -106,8 +106,12 @@ function newServer(door: Door, tls: Tls | null): Server {
     genReqId: () => randomUUID(),
     trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
     routerOptions: { maxParamLength: LONGEST_ID },
-    frameworkErrors: (error: unknown, request: FastifyRequest, reply: FastifyReply) =>
-      void tell(problemOf(error, app.scrub), request, reply),
+    frameworkErrors(error: unknown, request: FastifyRequest, reply: FastifyReply) {
+      const problem = problemOf(error, app.scrub)
+      // No hook sees it.
+      app.log.info({ ...whose(request), method: request.method, route: null, status: problem.status }, 'request')
+      void tell(problem, request, reply)
+    },
   } as object) as unknown as Server
   server.server.maxConnections = CONNECTIONS_MOST
   limitSockets(server.server, trustedProxies, connectionsOfOne)
@@ -175,7 +179,7 @@ function answerProblems(server: Server, { app }: Door): void {
   )
   server.setErrorHandler((error, request, reply) => {
     const problem = problemOf(error, app.scrub)
-    if (problem.status >= 500) app.log.error({ err: error, request_id: request.id }, 'a request failed')
+    if (problem.status >= 500) app.log.error({ err: error, ...whose(request) }, 'a request failed')
     return tell(problem, request as FastifyRequest, reply as FastifyReply)
   })
 }
@@ -219,15 +223,18 @@ async function limitRate(server: Server, { requestsPerMinute }: Door): Promise<v
 /** No query: what was searched for is nobody's business. */
 function logAccess(server: Server, { app, onAnswered }: Door): void {
   server.addHook('onResponse', async (request, reply) => {
-    const { method, routeOptions, caller, id } = request
-    const told = {
-      ...{ request_id: id, method, route: routeOptions.url ?? null, status: reply.statusCode },
-      ...{ key: caller?.key.id ?? null, ms: Math.round(reply.elapsedTime) },
-    }
-    onAnswered?.(method, routeOptions.url ?? 'none', reply.statusCode, reply.elapsedTime)
-    if (method === 'GET') app.log.debug(told, 'request')
+    const { method, routeOptions } = request
+    const { statusCode: status, elapsedTime } = reply
+    const told = { ...whose(request), method, route: routeOptions.url ?? null, status, ms: Math.round(elapsedTime) }
+    onAnswered?.(method, routeOptions.url ?? 'none', status, elapsedTime)
+    if (method === 'GET' && status < 400) app.log.debug(told, 'request')
     else app.log.info(told, 'request')
   })
+}
+
+/** In every line about a request. */
+function whose({ id, ip, keyId }: Pick<FastifyRequest, 'id' | 'ip' | 'keyId'>): object {
+  return { request_id: id, address: ip, key: keyId ?? null }
 }
 
 export interface Listening {

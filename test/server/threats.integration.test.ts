@@ -1,18 +1,20 @@
 // What an attacker tries at the door: names, forms, addresses, keys, paths, and what is left behind in logs.
 
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { crc32 } from 'node:zlib'
-import { expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
+import { readCheck } from '../../src/app/checks.ts'
 import { createLog } from '../../src/log.ts'
 import { assertMayListen, hostsOf } from '../../src/server/hosts.ts'
 import { buildServer, listen } from '../../src/server/server.ts'
 import { CERTIFICATE, KEY } from '../fixtures/certificate.ts'
-import { CLERK, refund, submit } from '../fixtures/ledgers.ts'
+import { putCheck } from '../fixtures/checks.ts'
+import { CLERK, claimNamed, listOf, refund, settle, submit } from '../fixtures/ledgers.ts'
 import { openServed, served, useServed } from '../fixtures/served.ts'
 
 useServed()
@@ -299,6 +301,117 @@ test('a repeated request has its effect once, in whichever spelling of its path 
   const spelled = `%3${batch[0]}${batch.slice(1)}`
   expect((await pause(spelled, 'look')).headers['idempotent-replayed']).toBe('true')
   expect((await pause(spelled, 'another')).said.code).toBe('idempotency_key_reused')
+})
+
+describe('a key that is refused', () => {
+  const HIS = '192.0.2.7'
+  const refusals = async () =>
+    (await listOf(served.ledger.log(null)))
+      .filter(({ what }) => what === 'key-refused')
+      .map(({ by, details }) => [by, details])
+  const ask = (key: string, from = HIS, path = '/v1/batches') => served.ask('GET', path, { key, from })
+
+  test('leaves an act with its id and address, whatever it is refused for', async () => {
+    const near = await served.key({ name: 'near', networks: ['10.0.0.0/8'], scopes: ['batches:read'] })
+    const gone = await served.key({ name: 'gone' })
+    await served.ledger.revokeKey(gone.id, 'lost', CLERK, Date.now())
+    await ask(near.key)
+    await ask(near.key, '10.0.0.1', '/v1/audit')
+    await ask(gone.key)
+    await ask(signed(`trk_${near.id}_${'A'.repeat(43)}`))
+    await ask('trk_made-up')
+    await served.ask('GET', '/v1/batches', { from: HIS })
+    expect(await refusals()).toEqual([
+      [`key near (${near.id}) from ${HIS}`, { why: 'network_refused', key: near.id, address: HIS, times: 1 }],
+      [
+        `key near (${near.id}) from 10.0.0.1`,
+        { why: 'scope_missing', key: near.id, scope: 'audit:read', address: '10.0.0.1', times: 1 },
+      ],
+      [`key gone (${gone.id}) from ${HIS}`, { why: 'key_revoked', key: gone.id, address: HIS, times: 1 }],
+      ['worker', { why: 'key_unknown', key: near.id, address: HIS, times: 1 }],
+      ['worker', { why: 'key_unknown', key: null, address: HIS, times: 1 }],
+    ])
+  })
+
+  test('leaves few acts, however often it comes and from however many addresses', async () => {
+    for (let i = 0; i < 60; i += 1) await ask('trk_made-up')
+    for (let i = 0; i < 160; i += 1) await ask('trk_made-up', `2001:db8::${i.toString(16)}`)
+    const acts = (await refusals()).map(([, details]) => details)
+    expect(acts.slice(0, 3)).toMatchObject([{ times: 1 }, { times: 5 }, { times: 50 }])
+    expect(acts.slice(3, 102)).toMatchObject(Array.from({ length: 99 }, () => ({ times: 1 })))
+    expect(acts.slice(102)).toMatchObject([
+      { times_of_all_others: 1 },
+      { times_of_all_others: 5 },
+      { times_of_all_others: 50 },
+    ])
+    const { id, key } = await served.key({ scopes: ['batches:read'] })
+    await ask(key, HIS, '/v1/audit')
+    expect((await refusals()).at(-1)).toMatchObject([expect.any(String), { key: id, times: 1 }])
+  })
+
+  test('and every other answer from 400 on is a line of the log with its address and the id of its key', async () => {
+    const lines: object[] = []
+    const told = (details: object, message: string) => void lines.push({ ...details, message })
+    Object.assign(served.app, { log: Object.assign(Object.create(served.app.log), { info: told }) })
+    const { id, key } = await served.key({ scopes: ['batches:read'] })
+    await ask(key)
+    await ask(key, HIS, '/v1/batches/none')
+    await ask(key, HIS, '/v1/audit')
+    await ask(key, HIS, '/nowhere')
+    await ask(key, HIS, '/%')
+    await ask('trk_made-up')
+    const of = { message: 'request', address: HIS }
+    expect(lines).toMatchObject([
+      { ...of, status: 404, key: id },
+      { ...of, status: 403, key: id },
+      { ...of, status: 404, key: null },
+      { ...of, status: 404, key: null },
+      { ...of, status: 401, key: null },
+    ])
+  })
+})
+
+const CAUSE = { rows: 1, problem: 'no amount', remedy: 'write one', value: 'a name' }
+const FOUND = {
+  ...{ ok: false, rows: 1, accepted: 0, duplicate: 0, invalid: 1, lookalikes: 0, above_limit: 0, held_by_doubt: 0 },
+  ...{
+    declined_cards: 0,
+    late_captures: 0,
+    old_refunds: 0,
+    faults_total: 1,
+    totals: [],
+    totals_read: [],
+    refusals: [],
+  },
+}
+
+test('names that a service reads leave an act, as in the console, unless it handed them in', async () => {
+  const { ledger, accounts, spool } = served
+  const [own, other] = [await served.key(), await served.key({ name: 'other' })]
+  const batch = await submit(ledger, accounts.shop, [refund('A')])
+  await settle(ledger, await claimNamed(ledger, batch, 'A', Date.now()), 'IN_DOUBT', { atMs: Date.now() })
+  const file = { id: 'f'.repeat(32), name: 'refunds.csv', sha256: 'd'.repeat(64), bytes: 10 }
+  const check = await putCheck(spool, file, { by: `key:${own.id}`, result: { ...FOUND, causes: [CAUSE] } })
+  const { path } = (await readCheck(spool, check, Date.now()))!
+  for (const what of ['rows', 'faults']) writeFileSync(join(path, 'details', `${what}.jsonl`), '{"row":1,"line":2}\n')
+  const read = async ({ key }: { key: string }, ...paths: string[]) => {
+    for (const one of paths) expect((await served.ask('GET', one, { key })).statusCode).toBe(200)
+  }
+  const at = `/v1/checks/${check}`
+  await read(own, at, `${at}/rows`, `${at}/rejects.csv`)
+  await read(other, at, `${at}/rows`, `${at}/faults`, `${at}/lookalikes`, `${at}/rejects.csv`, '/v1/batches')
+  await read(other, ...Array.from({ length: 6 }, () => '/v1/doubts'), '/v1/doubts?merchant=club')
+  const acts = (await listOf(ledger.log(null))).filter(({ what }) => what === 'export')
+  expect(acts.map(({ by, details }) => [by, details])).toEqual(
+    [
+      { kind: 'check', file: `${check.slice(0, 8)}.check`, rows: 1, sha256: file.sha256, times: 1 },
+      { kind: 'rows', file: `${check.slice(0, 8)}.rows`, rows: 1, sha256: file.sha256, times: 1 },
+      { kind: 'faults', file: `${check.slice(0, 8)}.faults`, rows: 1, sha256: file.sha256, times: 1 },
+      { kind: 'rejects', file: `${check.slice(0, 8)}.rejects`, rows: 1, sha256: file.sha256, times: 1 },
+      { kind: 'worklist', file: 'doubts', rows: 1, times: 1 },
+      { kind: 'worklist', file: 'doubts', rows: 1, times: 5 },
+    ].map((details) => [expect.stringContaining(`key other (${other.id})`), details]),
+  )
 })
 
 test('one address cannot take all connections', async () => {

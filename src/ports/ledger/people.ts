@@ -140,7 +140,7 @@ export interface PeopleLedger {
    */
   beginSignIn(nameSha256: string, nowMs: number): Promise<SignInTry>
   /**
-   * The password was wrong, or the name is nobody's. Few of these are acts (`toldOfFailures`, `isToldOfKnown`, `isToldOfUnknown`), and none has a name that
+   * The password was wrong, or the name is nobody's. Few of these are acts (`toldOfFailures`, `isToldOfKnown`, `isTold`), and none has a name that
    * nobody has, which may be a password in the wrong field.
    */
   noteRefusedSignIn(refused: RefusedSignIn): Promise<void>

@@ -20,10 +20,12 @@ import { refusalsTold } from '../refusal-words.ts'
 import { addRoute } from '../route.ts'
 import { CHECK, CHECK_PARAMS } from '../schemas.ts'
 import type { RouteName } from '../table.ts'
+import { readingsOf } from '../traces.ts'
 
 export async function addChecks(server: Server, door: Door): Promise<void> {
   const { app, spool, queue } = door
   await endInterrupted(spool, app.clock.nowMs())
+  const note = readingNotes(door)
   addRoute(server, 'startCheck', {
     summary: 'Read an uploaded file to its end, and record nothing',
     description:
@@ -45,13 +47,28 @@ export async function addChecks(server: Server, door: Door): Promise<void> {
     summary: 'How far a check is, and what it found',
     params: CHECK_PARAMS,
     replies: { 200: CHECK },
-    answer: async ({ params, request }) =>
-      toJson(await findCheck(door, params.check, callerOf(request).key), queue.placeOf(params.check)),
+    async answer({ params, request }) {
+      const check = await findCheck(door, params.check, callerOf(request).key)
+      const causes = check.result?.causes
+      await note(request, check, 'check', Array.isArray(causes) ? causes.length : 0)
+      return toJson(check, queue.placeOf(params.check))
+    },
   })
-  addDetails(server, door, 'listCheckedRows', 'rows', 'Every row as it was understood')
-  addDetails(server, door, 'listFaults', 'faults', 'Everything that is wrong with rows')
-  addDetails(server, door, 'listLookalikes', 'lookalikes', 'Rows that look like another one')
-  addRejects(server, door)
+  addDetails(server, door, note, 'listCheckedRows', 'rows', 'Every row as it was understood')
+  addDetails(server, door, note, 'listFaults', 'faults', 'Everything that is wrong with rows')
+  addDetails(server, door, note, 'listLookalikes', 'lookalikes', 'Rows that look like another one')
+  addRejects(server, door, note)
+}
+
+type NoteReading = (request: FastifyRequest, check: Check, kind: string, rows: number) => Promise<void>
+
+/** Cells of files hold names. Whoever handed the file in knows them. */
+function readingNotes(door: Door): NoteReading {
+  const note = readingsOf(door)
+  return async (request, { id, by, file: { sha256 } }, kind, rows) => {
+    const file = `${id.slice(0, 8)}.${kind}`
+    if (by !== identityOf(callerOf(request).actor)) await note(request, { kind, file, rows, sha256 })
+  }
 }
 
 /** With the key as it came: whose it is, the process finds out by itself. */
@@ -116,7 +133,14 @@ function refusedIn({ code, line, column, problem, remedy }: Readonly<Record<stri
 
 const LISTED = z.strictObject(PAGING)
 
-function addDetails(server: Server, door: Door, name: RouteName, what: string, summary: string): void {
+function addDetails(
+  server: Server,
+  door: Door,
+  note: NoteReading,
+  name: RouteName,
+  what: string,
+  summary: string,
+): void {
   addRoute(server, name, {
     summary,
     description: 'In the order of the file. Where the whole file was refused there are none.',
@@ -124,9 +148,10 @@ function addDetails(server: Server, door: Door, name: RouteName, what: string, s
     query: LISTED,
     replies: { 200: pageOf(z.looseObject({ row: z.int(), line: z.int() })) },
     async answer({ params, query, request }) {
-      const { path } = await findDone(door, params.check, callerOf(request).key)
+      const check = await findDone(door, params.check, callerOf(request).key)
       return answerPage<object, number>(door, request, query, async (after) => {
-        const { lines, next } = await linesFrom(join(detailsIn(path), `${what}.jsonl`), after ?? 0, query.limit)
+        const { lines, next } = await linesFrom(join(detailsIn(check.path), `${what}.jsonl`), after ?? 0, query.limit)
+        await note(request, check, what, lines.length)
         return { data: lines.map((line) => JSON.parse(line) as object), next }
       })
     },
@@ -147,18 +172,20 @@ export async function findDone(door: Door, id: string, key: ApiKey): Promise<Che
   )
 }
 
-function addRejects(server: Server, door: Door): void {
+function addRejects(server: Server, door: Door, note: NoteReading): void {
   addRoute(server, 'getRejectsCsv', {
     summary: 'The rows that cannot be sent as written, to be mended and uploaded again',
     params: CHECK_PARAMS,
     replies: { 200: { content: { 'text/csv': { schema: z.string() } } } },
     async answer({ params, request, reply }) {
-      const { path, id } = await findDone(door, params.check, callerOf(request).key)
+      const check = await findDone(door, params.check, callerOf(request).key)
+      const { path, id } = check
       const size = await stat(rejectsIn(path)).then(
         ({ size: bytes }) => bytes,
         () => null,
       )
       if (size === null) throw notFound('No row of the file is bad.')
+      await note(request, check, 'rejects', Number(check.result?.invalid))
       return reply
         .type('text/csv; charset=utf-8')
         .header('content-length', String(size))

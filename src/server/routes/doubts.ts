@@ -18,11 +18,13 @@ import { notFound, ProblemError } from '../problems.ts'
 import { addRoute } from '../route.ts'
 import { stateNow } from '../row-now.ts'
 import { DOUBT, REASON, whole } from '../schemas.ts'
+import { readingsOf } from '../traces.ts'
 
 const ASKED = z.strictObject({ ...PAGING, merchant: z.string().max(100).optional() })
 
 export function addDoubts(server: Server, door: Door): void {
   const { app, ledger } = door
+  const note = readingsOf(door)
   addRoute(server, 'listDoubts', {
     summary: 'Rows that may have been executed, the oldest first',
     description:
@@ -37,6 +39,7 @@ export function addDoubts(server: Server, door: Door): void {
             seesMerchant(key, merchant) && merchant === (query.merchant ?? merchant) && rowId > (after ?? 0),
         )
         const shown = open.slice(0, query.limit)
+        await note(request, { kind: 'worklist', file: 'doubts', rows: shown.length })
         const data = shown.map((row) => show(row, restUntilMsOf(row, app), app.clock.nowMs()))
         return { data, next: open.length > shown.length ? (shown.at(-1)?.rowId ?? null) : null }
       })

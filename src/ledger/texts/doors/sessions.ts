@@ -1,12 +1,11 @@
 // Signing in, and what it opens: looked up with each request, so that what was taken away is gone from the next one on.
 
 import type { Actor } from '../../../domain/actor.ts'
-import type { ActDetails } from '../../../domain/acts.ts'
+import { type ActDetails, isTold } from '../../../domain/acts.ts'
 import {
   backOffMs,
   isOpen,
   isToldOfKnown,
-  isToldOfUnknown,
   type Person,
   SESSION_IDLE_MS,
   SESSION_LIVES_MS,
@@ -82,16 +81,20 @@ function* noteRefusedSignIn({ name, failures, address, nowMs }: RefusedSignIn): 
   const counted = yield* one<{ failures: number }>(COUNT, { key: person === undefined ? UNKNOWN : KNOWN, nowMs })
   const tries = counted?.failures ?? 0
   if (person === undefined) {
-    if (isToldOfUnknown(tries)) yield* tellRefused('unknown names were tried', { tries, address }, nowMs)
+    if (isTold(tries)) yield* tellRefused('unknown names were tried', { tries, address }, nowMs)
     return
   }
   if (isToldOfKnown(tries)) yield* tellRefused('wrong passwords of all people together', { tries, address }, nowMs)
   const told = toldOfFailures(failures)
   if (told === null) return
-  const more = told === 'longest' ? '; each further try waits 15 minutes' : ''
-  const details = { person: person.id, name, tries: failures, address }
-  yield* tellRefused(`wrong passwords in a row${more}`, details, nowMs)
+  yield* tellRefused(REFUSED[told], { person: person.id, name, tries: failures, address }, nowMs)
 }
+
+const REFUSED = {
+  first: 'a wrong password',
+  many: 'wrong passwords in a row',
+  longest: 'wrong passwords in a row; each further try waits 15 minutes',
+} as const
 
 function* tellRefused(reason: string, details: ActDetails, atMs: number): Script<void> {
   yield* recordAct({ what: 'sign-in-refused', atMs, actor: null, reason, details })
