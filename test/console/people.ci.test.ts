@@ -48,14 +48,22 @@ test('roles change and people are revoked with a reason, and their sessions end'
   expect(acts).toContainEqual(['revoke-person', 'left'])
 })
 
-test('a link is made once, however often its form is sent', async () => {
+test('a link that was shown opens, also after its form was sent again', async () => {
   await served.as('ann', ['viewer'])
-  const found = formsIn((await max.get('/people/ann')).body).find(({ action }) => action.endsWith('/link'))
-  const send = () => max.post('/people/ann/link', found?.fields ?? {})
-  const made = await send()
-  const link = /\/join\/[\w-]+/.exec(made.body)?.[0] ?? 'none'
-  expect([made.statusCode, (await send()).statusCode]).toEqual([200, 409])
-  expect((await max.get(link)).body).toContain('ann')
+  const forms = [
+    ['/people/ann', '/link', {}],
+    ['/people', '/people', { name: 'bob', 'role-viewer': 'on' }],
+  ] as const
+  for (const [page, action, typed] of forms) {
+    const found = formsIn((await max.get(page)).body).find((one) => one.action.endsWith(action))
+    const send = () => max.post(found?.action ?? '', { ...found?.fields, ...typed })
+    const made = await send()
+    const again = await send()
+    expect([made.statusCode, again.statusCode]).toEqual([200, 409])
+    expect(again.body).toContain('You sent this form before')
+    const link = /\/join\/[\w-]+/.exec(made.body)?.[0] ?? 'none'
+    expect((await max.get(link)).statusCode).toBe(200)
+  }
 })
 
 test('roles that wait for a second person are ticked, and who can confirm is said', async () => {

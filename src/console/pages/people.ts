@@ -49,8 +49,12 @@ export function addPeople(pages: Pages, door: ConsoleDoor): void {
     const { secret, invitation } = newInvitation(app.clock.nowMs())
     const { actor } = visitorOf(request)
     const hadPolicy = await isPolicyInForce()
-    if ((await ledger.addPerson(person, invitation, actor, app.clock.nowMs())) === 'taken')
-      throw new PageError(422, `The name ${name} is taken, or was once. No person was added. Choose another name.`)
+    const { isNow } = await actElsewhereOnce(door, request, async () => {
+      if ((await ledger.addPerson(person, invitation, actor, app.clock.nowMs())) === 'taken')
+        throw new PageError(422, `The name ${name} is taken, or was once. No person was added. Choose another name.`)
+      return {}
+    })
+    if (!isNow) throw shownBefore(name)
     return showScreen(door, request, reply, {
       title: `${name} was added`,
       main: linkShown(request, name, secret),
@@ -64,9 +68,7 @@ export function addPeople(pages: Pages, door: ConsoleDoor): void {
       assertSet(name, await ledger.invite(name, invitation, visitorOf(request).actor, app.clock.nowMs()))
       return {}
     })
-    // The link that was made then is not ended by a form that is sent twice, and is kept nowhere.
-    if (!isNow)
-      throw new PageError(409, `You sent this form before: the link for ${name} was shown then. Nothing was changed.`)
+    if (!isNow) throw shownBefore(name)
     return showScreen(door, request, reply, {
       title: `A new link for ${name}`,
       main: linkShown(request, name, secret),
@@ -76,15 +78,18 @@ export function addPeople(pages: Pages, door: ConsoleDoor): void {
   pages.post<OfPerson>('/people/:person/roles', { config: { page: 'setRoles' } }, async (request, reply) => {
     const person = await personOf(request.params.person)
     const { name } = person
-    if (fieldsOf(request).shown !== shownIn(person))
-      throw new PageError(
-        409,
-        `The roles of ${name} have changed since you opened the page. Nothing was changed: open it again.`,
-      )
     const { actor } = visitorOf(request)
     const hadPolicy = await isPolicyInForce()
-    assertSet(name, await ledger.setGrants(name, grantsIn(request), reasonIn(request), actor, app.clock.nowMs()))
-    const told = { done: { act: 'roles', name, hadPolicy }, isAgain: false } as const
+    const { isNow } = await actElsewhereOnce(door, request, async () => {
+      if (fieldsOf(request).shown !== shownIn(person))
+        throw new PageError(
+          409,
+          `The roles of ${name} have changed since you opened the page. Nothing was changed: open it again.`,
+        )
+      assertSet(name, await ledger.setGrants(name, grantsIn(request), reasonIn(request), actor, app.clock.nowMs()))
+      return {}
+    })
+    const told = { done: { act: 'roles', name, hadPolicy }, isAgain: !isNow } as const
     return redirectDone(door, request, reply, `/people/${encodeURIComponent(name)}`, told)
   })
   pages.post<OfPerson>('/people/:person/confirm', { config: { page: 'confirmPerson' } }, async (request, reply) => {
@@ -128,6 +133,11 @@ export function addPeople(pages: Pages, door: ConsoleDoor): void {
     const url = invitationUrl(app.config.serving.publicUrl ?? `${protocol}://${headers.host}`, secret)
     return html`${note('plain', html`<p>Give this link to ${name} alone. It works once, within 24 hours, to choose a password, and is not shown again.</p><p>${idText(url)}</p>`)}<p><a href="/people">People</a></p>`
   }
+}
+
+/** The link that was made then is not ended by a form that is sent twice, and is kept nowhere. */
+function shownBefore(name: string): PageError {
+  return new PageError(409, `You sent this form before: the link for ${name} was shown then. Nothing was changed.`)
 }
 
 const CONFIRM_REFUSED = {
