@@ -132,26 +132,59 @@ export function personActor({ id, name }: Pick<Person, 'id' | 'name'>, address: 
   return { kind: 'person', id, name, address }
 }
 
-/** The password again. It answers with the new secret of the session. */
-export async function stepUp(
+interface ShownAgain {
+  /** Of the session. */
+  readonly secret: string
+  readonly password: string
+  readonly address: string | null
+}
+
+/** The password again, of somebody who is signed in. null: it is wrong, or was shown too often. */
+async function proveAgain(
   ledger: PeopleLedger,
   person: Pick<Person, 'name'>,
-  shown: { readonly secret: string; readonly password: string; readonly address: string | null },
+  shown: ShownAgain,
   nowMs: number,
-): Promise<string | null> {
+): Promise<{ readonly nameSha256: string; readonly passwordHash: string } | null> {
   if (shown.password.length > PASSWORD_LONGEST) return null
   assertRoom()
   // Counted for the session: who tries the name at the door keeps nobody out who is in.
   const nameSha256 = sha256Of(`step-up ${sha256Of(shown.secret)}`)
   const begun = await ledger.beginSignIn(nameSha256, nowMs)
   if (begun.kind === 'wait') return null
-  const found = await ledger.personNamed(person.name)
-  if (!(await isPassword(shown.password, found?.passwordHash ?? null))) {
-    await ledger.noteRefusedSignIn({ name: person.name, failures: begun.failures, address: shown.address, nowMs })
-    return null
-  }
+  const passwordHash = (await ledger.personNamed(person.name))?.passwordHash ?? null
+  if ((await isPassword(shown.password, passwordHash)) && passwordHash !== null) return { nameSha256, passwordHash }
+  await ledger.noteRefusedSignIn({ name: person.name, failures: begun.failures, address: shown.address, nowMs })
+  return null
+}
+
+/** It answers with the new secret of the session. */
+export async function stepUp(
+  ledger: PeopleLedger,
+  person: Pick<Person, 'name'>,
+  shown: ShownAgain,
+  nowMs: number,
+): Promise<string | null> {
+  const proven = await proveAgain(ledger, person, shown, nowMs)
+  if (proven === null) return null
   const secret = newSecret()
-  return (await ledger.renewSession(sha256Of(shown.secret), sha256Of(secret), nameSha256, nowMs)) === null
-    ? null
-    : secret
+  const [from, to] = [sha256Of(shown.secret), sha256Of(secret)]
+  return (await ledger.renewSession(from, to, proven.nameSha256, nowMs)) === null ? null : secret
+}
+
+/** `chosen`: one without a fault. It answers with the new secret of the session, which is the only one that stays. */
+export async function changePassword(
+  ledger: PeopleLedger,
+  person: Pick<Person, 'name'>,
+  { chosen, ...shown }: ShownAgain & { readonly chosen: string },
+  nowMs: number,
+): Promise<string | null> {
+  const proven = await proveAgain(ledger, person, shown, nowMs)
+  if (proven === null) return null
+  const secret = newSecret()
+  const changing = {
+    ...{ from: sha256Of(shown.secret), to: sha256Of(secret), nameSha256: proven.nameSha256, address: shown.address },
+    ...{ before: proven.passwordHash, after: await hashPassword(chosen) },
+  }
+  return (await ledger.changePassword(changing, nowMs)) ? secret : null
 }

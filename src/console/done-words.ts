@@ -73,6 +73,8 @@ async function saidOf(door: ConsoleDoor, done: Done, workers: readonly WorkerVie
       return ofWebhook(door, done)
     case 'end-session':
       return 'That session has ended and can no longer be used.'
+    case 'change-password':
+      return 'Your password was changed. All your other sessions have ended.'
   }
 }
 

@@ -15,7 +15,7 @@ export type Done =
   | OfPerson
   | OfKey
   | OfWebhook
-  | { readonly act: 'end-session' }
+  | { readonly act: 'end-session' | 'change-password' }
 
 export interface OfBatch {
   /** `known`: the file was that batch already. */
@@ -76,17 +76,18 @@ interface Kept extends Told {
   readonly at: string
 }
 
-/** Goes on to `to`, where it is said. */
+/** Goes on to `to`, where it is said. `secret`: of the session that goes on. */
 export function redirectDone(
   door: ConsoleDoor,
   request: FastifyRequest,
   reply: FastifyReply,
   to: string,
   told: Told,
+  secret = secretIn(request, door) ?? '',
 ): FastifyReply {
   const kept: Kept = { ...told, atMs: door.app.clock.nowMs(), at: digestOf(placeOf(to)) }
   const text = Buffer.from(JSON.stringify(kept)).toString('base64url')
-  setDone(reply, door, `${text}.${sealOf(secretIn(request, door) ?? '', text)}`, TOLD_WITHIN_MS / 1000)
+  setDone(reply, door, `${text}.${sealOf(secret, text)}`, TOLD_WITHIN_MS / 1000)
   return reply.redirect(to, 303)
 }
 

@@ -92,6 +92,7 @@ export const PAGES = {
   stepUpPage: { method: 'GET', path: '/step-up', permission: 'own' },
   stepUp: { method: 'POST', path: '/step-up', permission: 'own' },
   sessionsPage: { method: 'GET', path: '/sessions', permission: 'own' },
+  changePassword: { method: 'POST', path: '/sessions/password', permission: 'own' },
   endSession: { method: 'POST', path: '/sessions/:session/end', permission: 'own' },
 } as const satisfies Readonly<Record<string, PageEntry>>
 export type PageName = keyof typeof PAGES

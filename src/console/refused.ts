@@ -71,7 +71,7 @@ export function showsRefused(pages: Pages): ShowRefused {
 }
 
 /** Typed to show that somebody looked, or known to nobody else. */
-const NEVER = /^(form|password|total(_\d+)?)$/
+const NEVER = /^(form|password|new_password|total(_\d+)?)$/
 /** An address with a password in it, as leniently as addresses are read. */
 const WITH_PASSWORD = /:[/\\]+\S*@/
 

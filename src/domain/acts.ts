@@ -78,7 +78,7 @@ export const STEERING_ACTS = [
  * - `migrate`: the ledger came to a server, from a file
  * - `add-key`, `revoke-key`: a service may come through a door, or no more
  * - `…-person`, `join`, `set-roles`: a person of the console was made, chose a password, got other roles, may come no more
- * - `sign-in`, `end-session`: of the console
+ * - `sign-in`, `end-session`, `change-password`: of the console
  * - `sign-in-refused`: by the machine: a name had wrong passwords, or unknown names were tried
  * - `key-refused`: by the machine where the key is not one of this ledger; it was revoked, has expired, lacks a scope, or came from elsewhere
  * - `webhook-…`: where events are sent, and that some were sent once more
@@ -104,6 +104,7 @@ export const PERSON_ACTS = [
   'sign-in-refused',
   'key-refused',
   'end-session',
+  'change-password',
   'webhook-add',
   'webhook-remove',
   'webhook-rotate',

@@ -15,6 +15,7 @@ const ELSEWHERE = {
   join: 'the link is used up: ledger/conformance/people',
   stepUp: 'the session has another secret then: ledger/conformance/people',
   signOut: 'the session is over then',
+  changePassword: 'the session has another secret then: ledger/conformance/people',
   endSession: 'that session is over then',
   verifyAudit: 'it reads, and one runs at a time: console/verifying',
   upload: 'it records nothing: a second check of the same file',

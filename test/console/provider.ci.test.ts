@@ -75,7 +75,9 @@ describe('a person of the company', () => {
     const answer = await ann.enter('/sign-in/provider?to=/policy')
     expect([answer.statusCode, answer.headers.location]).toEqual([303, '/policy'])
     expect([...ann.cookies.keys()]).toEqual(['tranche'])
-    expect((await ann.get('/sessions')).body).toContain('You are ann.')
+    const { body } = await ann.get('/sessions')
+    expect(body).toContain('You are ann.')
+    expect(body).not.toContain('/sessions/password')
     expect(await people()).toEqual([['ann', ['approver', 'results']]])
     const [asked] = provider.asked
     expect(Object.fromEntries(asked ?? [])).toMatchObject({

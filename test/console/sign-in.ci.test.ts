@@ -14,6 +14,8 @@ import { openServed, type Served } from '../fixtures/served.ts'
 let served: Served
 let server: Server
 const PASSWORD = 'quiet harbour ladder'
+const OLD = PASSWORD
+const CHOSEN = 'seven lanterns adrift'
 const REFUSED = 'Not signed in.'
 
 beforeEach(async () => {
@@ -131,6 +133,36 @@ test('sign-ins of one address are few a minute, whatever names they try', async 
   expect(answers.filter(({ statusCode }) => statusCode === 401).length).toBeLessThanOrEqual(60)
   expect(answers.at(-1)).toMatchObject({ statusCode: 429, body: expect.stringContaining('Nothing was changed') })
   expect((await get('/sign-in')).statusCode).toBe(200)
+})
+
+test('a person chooses another password with the one before, and no other session stays', async () => {
+  const visited = await openPages()
+  try {
+    const ada = await visited.as('ada', ['viewer'])
+    const change = (password: string, chosen: string) =>
+      ada.send('/sessions', '/sessions/password', { password, new_password: chosen })
+    for (const [password, chosen, says] of [
+      [OLD, OLD, 'That is the password that you have.'],
+      [OLD, 'Password2026x', 'among the first that others try'],
+      [OLD, 'short', 'at least 12 characters'],
+      ['wrong horse battery', CHOSEN, 'The password is wrong'],
+    ] as const) {
+      const refused = await change(password, chosen)
+      expect([refused.statusCode, refused.body]).toEqual([422, expect.stringContaining(says)])
+      expect(refused.body).not.toContain('with what you typed')
+    }
+    visited.ahead(60_000)
+    const changed = await change(OLD, CHOSEN)
+    expect([changed.statusCode, (await ada.get('/sessions')).statusCode]).toEqual([303, 303])
+    const cookie = changed.cookies.map(({ name, value }) => `${name}=${value}`).join('; ')
+    const page = await visited.pages.inject({ url: '/sessions', headers: { ...HOST, cookie } })
+    expect(page.body).toContain('Your password was changed. All your other sessions have ended.')
+    const signs = (password: string) => ada.post('/sign-in', { name: 'ada', password })
+    expect((await signs(CHOSEN)).statusCode).toBe(303)
+    expect((await signs(OLD)).statusCode).toBe(401)
+  } finally {
+    await visited.close()
+  }
 })
 
 test('wrong passwords are in the audit, at the first and the fifth, with no name that nobody has', async () => {

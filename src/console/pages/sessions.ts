@@ -1,12 +1,16 @@
-// A person's own sessions: which are open, and ending them.
+// A person's own sessions and password: which sessions are open, ending them, and choosing another password.
 
-import { html } from '../../present/html.ts'
-import { clearSecret } from '../cookie.ts'
+import type { FastifyRequest } from 'fastify'
+import { changePassword, passwordFault } from '../../app/people.ts'
+import { type Html, html } from '../../present/html.ts'
+import { clearSecret, secretIn, setSecret } from '../cookie.ts'
 import { redirectDone } from '../done.ts'
 import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
+import { fieldsOf } from '../forms.ts'
 import { showScreen } from '../frame.ts'
 import { form, moment, NOTHING, table } from '../parts.ts'
 import { visitorOf } from '../visit.ts'
+import { SELDOM, WRONG } from './sign-in.ts'
 
 export function addSessionPages(pages: Pages, door: ConsoleDoor): void {
   const { ledger, app } = door
@@ -20,7 +24,7 @@ export function addSessionPages(pages: Pages, door: ConsoleDoor): void {
     ])
     const leave = form(request, door, { action: '/sign-out', fields: NOTHING, button: 'Sign out' })
     const columns = [{ name: 'Since' }, { name: 'From' }, { name: '' }]
-    const main = html`<p>You are ${person.name}.</p>${leave}${table('Where you are signed in', columns, rows)}`
+    const main = html`<p>You are ${person.name}.</p>${leave}${table('Where you are signed in', columns, rows)}${passwordForm(request, door)}`
     return showScreen(door, request, reply, { title: 'Your sessions', section: 'Sessions', main })
   })
   pages.post('/sign-out', { config: { page: 'signOut' } }, async (request, reply) => {
@@ -28,6 +32,23 @@ export function addSessionPages(pages: Pages, door: ConsoleDoor): void {
     await ledger.endSession(person.id, session.id, actor, app.clock.nowMs())
     clearSecret(reply, door)
     return reply.redirect('/sign-in', 303)
+  })
+  pages.post('/sessions/password', { config: { page: 'changePassword', ...SELDOM } }, async (request, reply) => {
+    const { person } = visitorOf(request)
+    if (person.issuer !== null)
+      throw new PageError(
+        422,
+        'You sign in with the identity provider: you have no password here. Nothing was changed.',
+      )
+    const { password = '', new_password: chosen = '' } = fieldsOf(request)
+    const fault = chosen === password ? 'That is the password that you have.' : passwordFault(chosen, person.name)
+    if (fault !== null) throw new PageError(422, `${fault} Nothing was changed.`)
+    const shown = { secret: secretIn(request, door) ?? '', password, address: request.ip, chosen }
+    const secret = await changePassword(ledger, person, shown, app.clock.nowMs())
+    if (secret === null) throw new PageError(422, WRONG)
+    setSecret(reply, door, secret)
+    const told = { done: { act: 'change-password' }, isAgain: false } as const
+    return redirectDone(door, request, reply, '/sessions', told, secret)
   })
   pages.post<{ Params: { session: string } }>(
     '/sessions/:session/end',
@@ -40,4 +61,11 @@ export function addSessionPages(pages: Pages, door: ConsoleDoor): void {
       return redirectDone(door, request, reply, '/sessions', { done: { act: 'end-session' }, isAgain: false })
     },
   )
+}
+
+/** None for people of a provider, who have their password there. */
+function passwordForm(request: FastifyRequest, door: ConsoleDoor): Html {
+  if (visitorOf(request).person.issuer !== null) return NOTHING
+  const fields = html`<p>All your other sessions end by it.</p><div class="field"><label>Password now <input name="password" type="password" autocomplete="current-password" required maxlength="200"></label></div><div class="field"><label>New password, 12 characters at least <input name="new_password" type="password" autocomplete="new-password" required minlength="12" maxlength="200"></label></div>`
+  return html`<h2>Another password</h2>${form(request, door, { action: '/sessions/password', fields, button: 'Change the password', kind: 'other' })}`
 }

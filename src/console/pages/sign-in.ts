@@ -15,11 +15,11 @@ import { visitorOf } from '../visit.ts'
 
 const REFUSED =
   'Not signed in. The name or the password is wrong, or there were too many tries: after each, wait longer, up to 15 minutes.'
-const WRONG =
+export const WRONG =
   'The password is wrong, or there were too many tries: after each, wait longer, up to 15 minutes. Nothing was changed, and you are still signed in.'
 
 /** From one address: each takes a hash that is slow on purpose, and a line in the ledger. */
-const SELDOM = { rateLimit: { max: 60, timeWindow: 60_000 } } as const
+export const SELDOM = { rateLimit: { max: 60, timeWindow: 60_000 } } as const
 
 interface Going {
   readonly Querystring: { readonly to?: string }

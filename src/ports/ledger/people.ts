@@ -36,6 +36,17 @@ export interface NewSession {
   readonly nowMs: number
 }
 
+export interface ChangingPassword {
+  /** Digests of the session's secret before and after. */
+  readonly from: string
+  readonly to: string
+  readonly nameSha256: string
+  /** With which the password that was shown was compared. */
+  readonly before: string
+  readonly after: string
+  readonly address: string | null
+}
+
 /** Somebody whom an identity provider recognised. */
 export interface Provided {
   readonly issuer: string
@@ -167,6 +178,11 @@ export interface PeopleLedger {
   ): Promise<EnteredAgain>
   /** Another id from now on, for the password was shown again. null: there is no such session any more. */
   renewSession(oldSha256: string, newSha256: string, nameSha256: string, nowMs: number): Promise<Session | null>
+  /**
+   * The person of the session has another password from now on. The session is renewed, and all others of the person end. False: there is no
+   * such session any more, or `before` is no longer the password.
+   */
+  changePassword(changing: ChangingPassword, nowMs: number): Promise<boolean>
   /** Asked with each request, and noted that it was used, unless nobody but a page did so. null: it is none, or over. */
   visit(
     sha256: string,

@@ -194,6 +194,36 @@ export function describePeople(): void {
     })
   })
 
+  describe('a password that its person changes', () => {
+    const changing = (over = {}) => ({
+      ...{ from: sessionOf(3).sha256, to: '99'.repeat(32), nameSha256: NAME_SHA, address: '10.0.0.7' },
+      ...{ before: HASH, after: 'argon2id$of-another', ...over },
+    })
+
+    test('ends all other sessions of the person, and leaves an act', async () => {
+      await haveAnn()
+      for (const n of [3, 4]) await ledger.openSession(sessionOf(n), NAME_SHA)
+      expect(await ledger.changePassword(changing(), NOW + 5)).toBe(true)
+      expect(await ledger.personNamed('ann')).toMatchObject({ passwordHash: 'argon2id$of-another' })
+      const visits = ['99', '33', '44'].map((digest) => ledger.visit(digest.repeat(32), NOW + 5))
+      expect((await Promise.all(visits)).map((visit) => visit?.session.id ?? null)).toEqual(['s3', null, null])
+      expect((await listOf(ledger.log(null))).at(-1)).toMatchObject({
+        ...{ what: 'change-password', actor: { kind: 'person', id: 'p1', name: 'ann', address: '10.0.0.7' } },
+        details: { person: 'p1', name: 'ann', sessions_ended: 1 },
+      })
+      expect(await auditOf(ledger)).toEqual([])
+    })
+
+    test('is not the one that was replaced meanwhile, nor that of a session that is over', async () => {
+      await haveAnn()
+      await ledger.openSession(sessionOf(3), NAME_SHA)
+      expect(await ledger.changePassword(changing({ before: 'argon2id$of-a-third' }), NOW)).toBe(false)
+      expect(await ledger.changePassword(changing({ from: sessionOf(4).sha256 }), NOW)).toBe(false)
+      expect(await ledger.personNamed('ann')).toMatchObject({ passwordHash: HASH })
+      expect(await ledger.visit(sessionOf(3).sha256, NOW)).not.toBeNull()
+    })
+  })
+
   describe('a password', () => {
     test('is looked at less and less often, for each name by itself, on every connection', async () => {
       let looked = 0

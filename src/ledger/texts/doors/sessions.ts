@@ -13,7 +13,13 @@ import {
   signedInFrom,
   toldOfFailures,
 } from '../../../domain/person.ts'
-import type { NewSession, PeopleLedger, RefusedSignIn, SignInTry } from '../../../ports/ledger/people.ts'
+import type {
+  ChangingPassword,
+  NewSession,
+  PeopleLedger,
+  RefusedSignIn,
+  SignInTry,
+} from '../../../ports/ledger/people.ts'
 import { type Engine, FAULTING } from '../engine.ts'
 import { recordAct } from '../record/acts.ts'
 import { all, change, exists, one, type Script } from '../script.ts'
@@ -21,7 +27,14 @@ import { personById } from './people.ts'
 
 type Parts = Pick<
   PeopleLedger,
-  'beginSignIn' | 'noteRefusedSignIn' | 'openSession' | 'renewSession' | 'visit' | 'sessions' | 'endSession'
+  | 'beginSignIn'
+  | 'noteRefusedSignIn'
+  | 'openSession'
+  | 'renewSession'
+  | 'changePassword'
+  | 'visit'
+  | 'sessions'
+  | 'endSession'
 >
 
 /** A session that is used all the time is noted once in this time. */
@@ -34,6 +47,7 @@ export function sessionsOn(engine: Engine): Parts {
     openSession: (session, nameSha256) => engine.write(() => openSession(session, nameSha256), FAULTING),
     renewSession: (from, to, nameSha256, nowMs) =>
       engine.write(() => renewSession({ from, to, nameSha256 }, nowMs), FAULTING),
+    changePassword: (changing, nowMs) => engine.write(() => changePassword(changing, nowMs), FAULTING),
     async visit(sha256, nowMs, isUsed = true) {
       const found = await engine.read(() => visited(sha256, nowMs))
       if (isUsed && found !== null && nowMs - found.session.seenAtMs > NOTED_EVERY_MS)
@@ -163,6 +177,22 @@ function* renewSession(
   yield* forgetTries(nameSha256)
   yield* renewTo({ from, to, provedAtMs: nowMs, nowMs })
   return (yield* one<Session>(BY_SHA256, { sha256: to }))!
+}
+
+const ANOTHER_PASSWORD = 'UPDATE person SET password = :after WHERE id = :id AND password = :before RETURNING id'
+
+function* changePassword(changing: ChangingPassword, nowMs: number): Script<boolean> {
+  const { from, to, nameSha256, before, after, address } = changing
+  const found = yield* visited(from, nowMs)
+  if (found === null) return false
+  const { id, name } = found.person
+  if ((yield* all(ANOTHER_PASSWORD, { id, before, after })).length === 0) return false
+  const ended = yield* all('DELETE FROM session WHERE person_id = :id AND sha256 <> :from RETURNING id', { id, from })
+  yield* renewSession({ from, to, nameSha256 }, nowMs)
+  const actor = { kind: 'person', id, name, address } as const
+  const details = { person: id, name, sessions_ended: ended.length }
+  yield* recordAct({ what: 'change-password', atMs: nowMs, actor, details })
+  return true
 }
 
 export function* renewTo(renewal: {
