@@ -8,10 +8,11 @@ import type { Ledger } from '../ports/ledger/ledger.ts'
 
 const ALPHABET = '23456789abcdefghjkmnpqrstvwxyz'
 
-export async function newEndpoint(): Promise<{ id: string; secret: string }> {
+/** `url`: one without a fault. It is kept as it was read when it was looked at, which is what is asked later. */
+export async function newEndpoint(url: string): Promise<{ id: string; url: string; secret: string }> {
   const { newSecret } = await import('../events/signature.ts')
   const letters = Array.from(randomBytes(10), (byte) => ALPHABET[byte % ALPHABET.length])
-  return { id: `ep_${letters.join('')}`, secret: newSecret() }
+  return { id: `ep_${letters.join('')}`, url: new URL(url).href, secret: newSecret() }
 }
 
 export async function newWebhookSecret(): Promise<string> {
@@ -37,7 +38,9 @@ export async function endpointFault(
   { url, merchant, allowsPrivate }: EndpointAsked,
 ): Promise<EndpointFault | null> {
   const { urlFault } = await import('../events/address-guard.ts')
-  const why = holdsCardData(url) ? 'not-a-url' : urlFault(url, allowsPrivate)
+  // Readers of addresses leave line breaks and tabs out: what they part may be a card number.
+  const isCard = holdsCardData(url) || holdsCardData(URL.parse(url)?.href ?? '')
+  const why = isCard ? 'not-a-url' : urlFault(url, allowsPrivate)
   if (why !== null) return { of: 'url', why }
   const known = (await ledger.accounts()).map(({ name }) => name)
   return merchant === null || known.includes(merchant) ? null : { of: 'merchant', known }

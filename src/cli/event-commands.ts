@@ -33,7 +33,7 @@ function addEndpointCommands(webhooks: Command, act: Act): void {
   webhooks
     .command('add <url>')
     .description('send events there from now on; its secret is shown this once')
-    .option('--events <types>', 'these types, or groups such as batch.* (default: all but row.*)')
+    .option('--events <types>', 'these types, or groups such as batch.* (default: all but row.* and access.*)')
     .option('--merchant <name>', 'only those of this merchant')
     .option('--allow-private', 'it may be in a private network, and http')
     .addHelpText(

@@ -51,6 +51,7 @@ export type RowEvent = Envelope<
 type OtherType =
   | `batch.${string}`
   | `doubt.${string}`
+  | `access.${string}`
   | `account.${string}`
   | `endpoint.${string}`
   | 'results.stale'

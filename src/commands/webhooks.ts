@@ -34,12 +34,16 @@ export interface ReplayArguments {
 const NOTHING = 'Nothing was changed.'
 const KEEP_IT = 'Keep it where the receiver can read it: it is not shown again. Anyone who has it can forge events.'
 
-export async function addWebhook(app: App, url: string, given: AddArguments, terminal: Terminal): Promise<number> {
+export async function addWebhook(app: App, written: string, given: AddArguments, terminal: Terminal): Promise<number> {
   const { merchant = null, allowPrivate: allowsPrivate = false } = given
   const types = given.events === undefined ? null : parseEventTypes('--events', given.events)
   return onLedger(app, async (ledger) => {
-    await assertEndpoint(ledger, { url, merchant, allowsPrivate }, 'If it is in your own network: --allow-private')
-    const { id, secret } = await newEndpoint()
+    await assertEndpoint(
+      ledger,
+      { url: written, merchant, allowsPrivate },
+      'If it is in your own network: --allow-private',
+    )
+    const { id, url, secret } = await newEndpoint(written)
     await ledger.addEndpoint({ id, url, secret, types, merchant, allowsPrivate }, app.actor, app.clock.nowMs())
     terminal.object({ id, secret })
     terminal.data(`${id}  ${url}`, `secret: ${secret}`)

@@ -6,10 +6,13 @@ import { type Currency, exponentOf, formatAmount } from './money.ts'
 import { categoryOfReason, type ReasonRule } from './reason-categories.ts'
 import { type State, statusOf } from './states.ts'
 
-/** Those that come by subscription only, one for each row. */
+/** One for each row. */
 export const ROW_EVENTS = ['row.settled', 'row.refused', 'row.held'] as const
+/** Who may come in, and from where somebody came: with names and addresses of people of the console. */
+const ACCESS_EVENTS = ['access.person_added', 'access.roles_changed', 'access.key_added', 'access.new_address'] as const
 export const EVENT_TYPES = [
   ...ROW_EVENTS,
+  ...ACCESS_EVENTS,
   'batch.accepted',
   'batch.awaiting_approval',
   'batch.approved',
@@ -110,6 +113,8 @@ function subjectOf({ batchId, row, merchant, said }: EventFact): string {
   const rowNo = row?.rowNo ?? said.row
   if (batchId !== null) return typeof rowNo === 'number' ? `batch/${batchId}/row/${rowNo}` : `batch/${batchId}`
   if (typeof said.endpoint === 'string') return `endpoint/${said.endpoint}`
+  if (typeof said.person === 'string') return `person/${said.person}`
+  if (typeof said.key === 'string') return `key/${said.key}`
   return merchant === null ? 'ledger' : `account/${merchant}`
 }
 
@@ -199,8 +204,10 @@ function groupOf(type: EventType): string {
   return type.split('.')[0] as string
 }
 
-/** `patterns` null: all but those of single rows. */
+const BY_SUBSCRIPTION: readonly EventType[] = [...ROW_EVENTS, ...ACCESS_EVENTS]
+
+/** `patterns` null: all but those that come by subscription only. */
 export function isAskedFor(type: EventType, patterns: readonly string[] | null): boolean {
-  if (patterns === null) return !ROW_EVENTS.some((one) => one === type)
+  if (patterns === null) return !BY_SUBSCRIPTION.includes(type)
   return patterns.some((pattern) => pattern === type || pattern === `${groupOf(type)}.*`)
 }

@@ -5,7 +5,7 @@ import type { BatchId } from './ids.ts'
 export interface Endpoint {
   readonly id: string
   readonly url: string
-  /** Types and groups of them; null: all but those of single rows. */
+  /** Types and groups of them; null: all but `row.*` and `access.*`. */
   readonly types: readonly string[] | null
   /** null: of all merchants. */
   readonly merchant: string | null

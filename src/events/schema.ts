@@ -52,6 +52,12 @@ const DATA = z
       'Where the chain over the record ended: kept elsewhere, it proves later what was recorded.',
     ).optional(),
     endpoint: z.string().optional(),
+    person: text('The name with which somebody signs in to the console.').optional(),
+    roles: text('As they were given: those that move money may wait for a second person.').optional(),
+    address: text('From where they signed in.').optional(),
+    key: text('The id of a key of the HTTP API.').optional(),
+    name: text('Of the key.').optional(),
+    scopes: z.string().optional(),
   })
   .describe('Fields may be added: ignore those that you do not know.')
 
@@ -63,7 +69,7 @@ const SCHEMA = z
     type: z.enum(EVENT_TYPES),
     time: text('ISO 8601 in UTC.'),
     timestamp: text('The same.'),
-    subject: text('batch/ID, batch/ID/row/NUMBER, account/NAME, endpoint/ID or ledger.'),
+    subject: text('batch/ID, batch/ID/row/NUMBER, account/NAME, endpoint/ID, person/NAME, key/ID or ledger.'),
     datacontenttype: z.literal('application/json'),
     dataschema: z.literal(EVENT_SCHEMA),
     data: DATA,
@@ -71,7 +77,7 @@ const SCHEMA = z
   .meta({
     title: 'Tranche event',
     description:
-      'CloudEvents 1.0, structured, which is a body of Standard Webhooks at the same time. It may come twice, with the same id. No card data and no names are in it.',
+      'CloudEvents 1.0, structured, which is a body of Standard Webhooks at the same time. It may come twice, with the same id. No card data and no names of customers are in it.',
   })
 
 export function eventJsonSchema(): Record<string, unknown> {

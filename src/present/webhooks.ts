@@ -15,7 +15,7 @@ export function toJsonEndpoint(endpoint: Endpoint, pending: number): object {
 
 export function endpointLines(endpoint: Endpoint, pending: number): string[] {
   const { id, url, types, merchant } = endpoint
-  const gets = types === null ? 'all but rows' : types.join(', ')
+  const gets = types === null ? 'all but row.* and access.*' : types.join(', ')
   return [
     `${id}  ${url}`,
     `  ${gets}${merchant === null ? '' : ` of ${merchant}`}; ${pending} to be delivered; ${healthText(endpoint)}`,

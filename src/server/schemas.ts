@@ -249,7 +249,7 @@ export const ENDPOINT = z
   .object({
     id: z.string(),
     url: z.string(),
-    events: z.array(z.string()).nullable().describe('null: all but those of single rows.'),
+    events: z.array(z.string()).nullable().describe('null: all but `row.*` and `access.*`.'),
     merchant: z.string().nullable(),
     allow_private: z.boolean(),
     created_at: when,

@@ -53,6 +53,8 @@ test.each([
 
 test('rows are told of by subscription only, and groups are all of their types', () => {
   expect(isAskedFor('row.settled', null)).toBe(false)
+  expect(isAskedFor('access.new_address', null)).toBe(false)
+  expect(isAskedFor('access.new_address', ['access.*'])).toBe(true)
   expect(isAskedFor('batch.finished', null)).toBe(true)
   expect(isAskedFor('row.settled', ['row.*'])).toBe(true)
   expect(isAskedFor('batch.finished', ['row.*', 'batch.started'])).toBe(false)

@@ -51,7 +51,7 @@ function healthOf({ disabledAtMs, disabledWhy, failingSinceMs }: Endpoint): Html
 }
 
 function eventsText({ types, merchant }: Endpoint): string {
-  const gets = types === null ? 'all but those of single rows' : types.join(', ')
+  const gets = types === null ? 'all but row.* and access.*' : types.join(', ')
   return merchant === null ? gets : `${gets}; of merchant ${merchant}`
 }
 
@@ -97,7 +97,7 @@ export function addWebhookForm(request: FastifyRequest, door: ConsoleDoor): Html
     return html`<p>Your roles do not let you add or change a webhook: that takes an administrator.</p>`
   const typed = typedIn(request, '/webhooks')
   const { url = '', types = '', merchant = '' } = typed
-  const fields = html`<div class="field"><label>Address<span class="hint"> https, outside your own network </span><input name="url" type="url" required autocomplete="off" maxlength="2000" value="${url}"></label></div><div class="field"><label>Event types<span class="hint"> such as batch.*, doubt.opened; empty: all but those of single rows </span><input name="types" autocomplete="off" maxlength="1000" value="${types}"></label></div><div class="field"><label>Merchant<span class="hint"> empty: all </span><input name="merchant" autocomplete="off" maxlength="100" value="${merchant}"></label></div>${reasonField('It is kept in the audit.', typed)}<p>It receives the events from now on. The secret with which they are signed is shown once.</p>`
+  const fields = html`<div class="field"><label>Address<span class="hint"> https, outside your own network </span><input name="url" type="url" required autocomplete="off" maxlength="2000" value="${url}"></label></div><div class="field"><label>Event types<span class="hint"> such as batch.*, doubt.opened; empty: all but row.* and access.* </span><input name="types" autocomplete="off" maxlength="1000" value="${types}"></label></div><div class="field"><label>Merchant<span class="hint"> empty: all </span><input name="merchant" autocomplete="off" maxlength="100" value="${merchant}"></label></div>${reasonField('It is kept in the audit.', typed)}<p>It receives the events from now on. The secret with which they are signed is shown once.</p>`
   return html`<h2>Add a webhook</h2>${freshly(request, '/webhooks', () => form(request, door, { action: '/webhooks', fields, button: 'Add the webhook' }), 'add one')}`
 }
 

@@ -77,7 +77,8 @@ function addLooking(pages: Pages, door: ConsoleDoor): void {
 
 function addChanging(pages: Pages, door: ConsoleDoor): void {
   pages.post('/webhooks', { config: { page: 'addWebhook' } }, async (request, reply) => {
-    const endpoint = { ...(await wantedIn(door, request)), ...(await newEndpoint()) }
+    const wanted = await wantedIn(door, request)
+    const endpoint = { ...wanted, ...(await newEndpoint(wanted.url)) }
     const { reason, actor, nowMs } = actingIn(door, request)
     const isDone = await actOnce(door, request, (once) => once.addEndpoint(endpoint, actor, nowMs, reason))
     const main = secretShown(isDone ? endpoint : { id: null, secret: null })

@@ -19,7 +19,7 @@ const ID = z.string().regex(/^ep_[0-9a-z]{1,40}$/)
 const TYPES = z.array(z.string().max(64, LENGTH_FIRST).refine(isEventPattern, 'is no type of an event')).min(1).max(50)
 const NEW = z.strictObject({
   url: z.string().max(2_000).describe('https, and not in a private or reserved network.'),
-  events: TYPES.optional().describe('Types or groups, such as `batch.*`; absent: all but `row.*`.'),
+  events: TYPES.optional().describe('Types or groups, such as `batch.*`; absent: all but `row.*` and `access.*`.'),
   merchant: z.string().min(1).max(100).optional().describe('Only its events; a key of some merchants must name one.'),
 })
 const REPLAY = z.strictObject({
@@ -89,14 +89,14 @@ function addAdding(server: Server, door: Door): void {
       'The secret is in the first answer alone: bodies are signed with it as Standard Webhooks says. Endpoints in a private network are added at the machine; a sandbox takes those of its own machine.',
     body: NEW,
     replies: { 201: ENDPOINT.extend({ secret: z.string().optional() }) },
-    async answer({ body: { url, events: types = null, merchant = null }, request, reply }) {
+    async answer({ body: { url: written, events: types = null, merchant = null }, request, reply }) {
       const { key, actor } = callerOf(request)
       const isTheirs = merchant === null ? key.merchants === null : seesMerchant(key, merchant)
-      const allowsPrivate = door.isSandbox === true && isOwnMachine(url)
-      const fault = isTheirs ? await endpointFault(ledger, { url, merchant, allowsPrivate }) : null
+      const allowsPrivate = door.isSandbox === true && isOwnMachine(written)
+      const fault = isTheirs ? await endpointFault(ledger, { url: written, merchant, allowsPrivate }) : null
       if (!isTheirs || fault?.of === 'merchant') throw notFound('There is no such merchant.')
       if (fault !== null) throw urlProblem(fault.why)
-      const { id, secret } = await newEndpoint()
+      const { id, url, secret } = await newEndpoint(written)
       reply.code(201)
       return answerOnce(door, request, reply, {
         async act(once) {

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type EventFact, type EventPosition, eventBody } from '../../../src/domain/event.ts'
 import type { BatchId } from '../../../src/domain/ids.ts'
+import { eventFaults } from '../../../src/events/schema.ts'
 import type { RowsAsked } from '../../../src/ports/ledger/events.ts'
 import type { Ledger } from '../../../src/ports/ledger/ledger.ts'
 import {
@@ -86,6 +87,41 @@ export function describeEvents(): void {
       expect(bodyOf(facts[4]).data).toMatchObject({ final: false, advice: 'do not send again' })
       expect(bodyOf(facts[5]).data).toMatchObject({ final: true, state: 'APPROVED' })
       expect(new Set(facts.map(({ id }) => id)).size).toBe(facts.length)
+    })
+
+    test('tell of people, roles and keys, and of sign-ins from where nobody of that name came lately', async () => {
+      const link = { sha256: 'ab'.repeat(32), untilMs: NOW + 1_000 }
+      const boss = { id: 'p9', name: 'boss' }
+      const joining = { invitationSha256: link.sha256, first: boss, passwordHash: 'x', address: null, nowMs: NOW }
+      await ledger.inviteFirst(link)
+      await ledger.join(joining)
+      await ledger.addPerson({ id: 'p1', name: 'ann', grants: ['viewer'] }, link, CLERK, NOW)
+      await ledger.join(joining)
+      await ledger.setGrants('ann', ['auditor', 'viewer'], 'moved', CLERK, NOW)
+      const key = { id: 'abcd1234', name: 'billing', sha256: '00'.repeat(32), scopes: ['batches:read'] as const }
+      await ledger.addKey({ ...key, merchants: null, environment: null, networks: null, expiresAtMs: NOW }, CLERK, NOW)
+      for (const [i, address] of ['10.0.0.1', '10.0.0.2', '10.0.0.1', null].entries()) {
+        const session = { sha256: `${i}${i}`.repeat(32), id: `s${i}`, passwordHash: 'x', personId: 'p1', address }
+        await ledger.openSession({ ...session, nowMs: NOW }, 'cd'.repeat(32))
+      }
+      await ledger.gatherEvents(NOW)
+      const bodies = (await eventsIn()).map(bodyOf)
+      expect(bodies.map(({ type, subject, data: { version: _, ...data } }) => [type, subject, data])).toEqual([
+        ['access.person_added', 'person/boss', { by: 'person', person: 'boss', roles: 'admin' }],
+        ['access.person_added', 'person/ann', { by: 'person', person: 'ann', roles: 'viewer' }],
+        [
+          ...['access.roles_changed', 'person/ann'],
+          { by: 'person', person: 'ann', roles: 'auditor viewer', reason: 'moved' },
+        ],
+        [
+          'access.key_added',
+          'key/abcd1234',
+          { by: 'person', key: 'abcd1234', name: 'billing', scopes: 'batches:read' },
+        ],
+        ['access.new_address', 'person/ann', { by: 'person', person: 'ann', address: '10.0.0.1' }],
+        ['access.new_address', 'person/ann', { by: 'person', person: 'ann', address: '10.0.0.2' }],
+      ])
+      expect(bodies.flatMap(eventFaults)).toEqual([])
     })
 
     test('tell what people and the machine do to batches and accounts', async () => {

@@ -196,7 +196,8 @@ function* join({ invitationSha256: sha256, first, passwordHash, address, nowMs }
   yield* change('UPDATE person SET password = :passwordHash WHERE id = :id', { passwordHash, id })
   const person = (yield* personById(id))!
   const actor = { kind: 'person', id, name: person.name, address } as const
-  yield* recordAct({ what: 'join', atMs: nowMs, actor, details: { person: id, name: person.name } })
+  const given = personId === FIRST ? { roles: 'admin' } : {}
+  yield* recordAct({ what: 'join', atMs: nowMs, actor, details: { person: id, name: person.name, ...given } })
   return person
 }
 

@@ -163,7 +163,9 @@ export function* openFor(
   yield* change(OPEN, { sha256, id, personId, address, nowMs, provedAtMs })
   yield* change(SIGNED_IN, { personId, signedIn: JSON.stringify(signedInFrom(signedIn, address, nowMs)) })
   const actor = { kind: 'person', id: personId, name, address } as const
-  yield* recordAct({ what: 'sign-in', atMs: nowMs, actor, details: { session: id, ...by } })
+  const isNew = address !== null && signedIn.every((one) => one.address !== address)
+  const details = { session: id, ...by, ...(isNew && { name, new_address: address }) }
+  yield* recordAct({ what: 'sign-in', atMs: nowMs, actor, details })
   return (yield* one<Session>(BY_SHA256, { sha256 }))!
 }
 

@@ -152,11 +152,23 @@ interface Act {
   readonly actorId: number | null
 }
 
+interface Details {
+  readonly needed?: number
+  readonly approvals?: number
+  readonly accounts?: string
+  readonly name?: string
+  readonly roles?: string
+  /** Roles, where they were changed. */
+  readonly after?: string
+  readonly key?: string
+  readonly scopes?: string
+  readonly new_address?: string
+}
+
 /** Who acted is in the log. */
 function actEvents({ what, atMs, batchId, accountId, reason, details, actorId }: Act): NewEvent[] {
-  const said =
-    details === null ? {} : (JSON.parse(details) as { needed?: number; approvals?: number; accounts?: string })
-  const type = typeOfAct(what, batchId !== null, (said.approvals ?? 0) >= (said.needed ?? 0))
+  const said = details === null ? {} : (JSON.parse(details) as Details)
+  const type = typeOfAct(what, batchId !== null, said)
   if (type === null) return []
   const { needed, accounts } = said
   const content = {
@@ -166,11 +178,27 @@ function actEvents({ what, atMs, batchId, accountId, reason, details, actorId }:
     // By whom they were made and from where they are used: the one thing by which a second look finds two people who are one.
     ...(accounts !== undefined && { accounts }),
     ...holdContent(type),
+    ...accessContent(type, said),
   }
   return [{ type, atMs, batchId, accountId, said: content }]
 }
 
-function typeOfAct(what: string, isOfBatch: boolean, isApproved: boolean): EventType | null {
+function accessContent(type: EventType, { name, key, scopes, new_address: address, ...told }: Details): EventContent {
+  const roles = told.roles ?? told.after
+  switch (type) {
+    case 'access.key_added':
+      return { key, name, scopes }
+    case 'access.new_address':
+      return { person: name, address }
+    case 'access.person_added':
+    case 'access.roles_changed':
+      return { person: name, roles }
+    default:
+      return {}
+  }
+}
+
+function typeOfAct(what: string, isOfBatch: boolean, said: Details): EventType | null {
   switch (what) {
     case 'pause':
       return isOfBatch ? 'batch.paused' : 'account.stopped'
@@ -181,7 +209,7 @@ function typeOfAct(what: string, isOfBatch: boolean, isApproved: boolean): Event
     case 'await-approval':
       return 'batch.awaiting_approval'
     case 'approve':
-      return isApproved ? 'batch.approved' : null
+      return (said.approvals ?? 0) >= (said.needed ?? 0) ? 'batch.approved' : null
     case 'reject':
     case 'expire-approval':
       return 'batch.rejected'
@@ -189,6 +217,17 @@ function typeOfAct(what: string, isOfBatch: boolean, isApproved: boolean): Event
       return 'account.stopped'
     case 'resume-account':
       return 'account.resumed'
+    case 'add-person':
+      return 'access.person_added'
+    case 'join':
+      return said.roles === undefined ? null : 'access.person_added' // the first of all, whom nobody added
+    case 'set-roles':
+    case 'confirm-person':
+      return 'access.roles_changed'
+    case 'add-key':
+      return 'access.key_added'
+    case 'sign-in':
+      return said.new_address === undefined ? null : 'access.new_address'
     default:
       return null
   }
