@@ -6,7 +6,14 @@ import type { Batch, Instruction, Submitted, SubmittedBatch } from './instructio
 import { openQueueTransport, type QueueOptions } from './queue.ts'
 import type { Transport } from './transport.ts'
 
-export { type BatchQuestion, ListeningError, type LooksLike, RefusedError, UnsureError } from './errors.ts'
+export {
+  type BatchQuestion,
+  ListeningError,
+  type LooksLike,
+  RefusedError,
+  UnsureError,
+  type WrongPart,
+} from './errors.ts'
 export type { Held, Listening, OutcomeEvent, OutcomeHandler, RowEvent, RowOutcome } from './event.ts'
 export type {
   Batch,

@@ -22,6 +22,15 @@ export interface BatchQuestion {
   readonly looks_like?: LooksLike
 }
 
+/** One thing that is wrong. */
+export interface WrongPart {
+  /** null: it is about no field alone. */
+  readonly field: string | null
+  /** For programs. null: the queue names none. */
+  readonly code: string | null
+  readonly detail: string
+}
+
 /**
  * The ledger refused it: nothing of it was recorded, and nothing will be sent for it. With `looksLike` it may be done already: look there
  * before anything else. Otherwise mend it and hand it in again.
@@ -29,16 +38,28 @@ export interface BatchQuestion {
 export class RefusedError extends Error {
   override readonly name = 'RefusedError'
   readonly reasons: readonly string[]
+  /** The same, field by field. */
+  readonly errors: readonly WrongPart[]
   readonly looksLike: LooksLike | null
   /** Of a batch; empty: nothing is asked. */
   readonly questions: readonly BatchQuestion[]
 
-  constructor(reasons: readonly string[], looksLike: unknown = null, questions: unknown = []) {
+  constructor(
+    reasons: readonly string[],
+    looksLike: unknown = null,
+    { errors = reasons.map(partOf), questions = [] }: { errors?: readonly WrongPart[]; questions?: unknown } = {},
+  ) {
     super(`refused: ${reasons.join('; ')}`)
     this.reasons = reasons
+    this.errors = errors
     this.looksLike = isLooksLike(looksLike) ? looksLike : null
     this.questions = Array.isArray(questions) ? questions : []
   }
+}
+
+function partOf(reason: string): WrongPart {
+  const [, field = null, detail = reason] = /^([\w.-]+): (.+)$/s.exec(reason) ?? []
+  return { field, code: null, detail }
 }
 
 function isLooksLike(value: unknown): value is LooksLike {

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ListeningError, RefusedError, UnsureError } from './errors.ts'
+import { ListeningError, RefusedError, UnsureError, type WrongPart } from './errors.ts'
 import type { OutcomeEvent } from './event.ts'
 import type { Environment, Instruction, Submitted } from './instruction.ts'
 import { AGAIN_MS, type Transport, WITHIN_MS } from './transport.ts'
@@ -158,17 +158,30 @@ function submittedBy(instruction: Instruction, { status, body, isReplayed }: Ans
       ...(isReplayed && { status: 'duplicate' }),
     } as unknown as Submitted
   const code = typeof said.code === 'string' ? said.code : null
-  if (status === 422 && code === 'instruction_refused') throw new RefusedError(reasonsIn(said), said.looks_like)
+  if (status === 422 && code === 'instruction_refused') throw refusedBy(said)
   throw new UnsureError(`It was answered with ${status}${code === null ? '' : ` (${code})`}`, { status, code })
 }
 
-function reasonsIn({ errors, detail }: Readonly<Record<string, unknown>>): string[] {
-  const reasons = Array.isArray(errors) ? errors.map(reasonOf) : []
-  return reasons.length > 0 ? reasons : [typeof detail === 'string' ? detail : 'no reason was given']
+function refusedBy({ errors, detail, looks_like }: Readonly<Record<string, unknown>>): RefusedError {
+  const parts = Array.isArray(errors) ? errors.map(partIn) : []
+  if (parts.length === 0) return new RefusedError([textIn(detail) ?? 'no reason was given'], looks_like)
+  return new RefusedError(parts.map(reasonOf), looks_like, { errors: parts })
 }
 
-function reasonOf(error: unknown): string {
-  if (typeof error !== 'object' || error === null) return String(error)
-  const { field, code, detail, message } = error as Readonly<Record<string, unknown>>
-  return [field ?? code, detail ?? message ?? JSON.stringify(error)].filter((part) => part !== undefined).join(': ')
+/** As the queue says it. */
+function reasonOf({ field, code, detail }: WrongPart): string {
+  const about = field ?? (code !== null && OF_ANYTHING.has(code) ? null : code)
+  return about === null ? detail : `${about}: ${detail}`
+}
+
+const OF_ANYTHING: ReadonlySet<string> = new Set(['missing', 'unknown', 'invalid', 'more'])
+
+function partIn(error: unknown): WrongPart {
+  if (typeof error !== 'object' || error === null) return { field: null, code: null, detail: String(error) }
+  const { field, code, detail } = error as Readonly<Record<string, unknown>>
+  return { field: textIn(field), code: textIn(code), detail: textIn(detail) ?? JSON.stringify(error) }
+}
+
+function textIn(value: unknown): string | null {
+  return typeof value === 'string' ? value : null
 }

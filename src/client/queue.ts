@@ -86,11 +86,9 @@ async function answerAfter(queue: Queue, { id }: Job, error: unknown): Promise<A
   const failed = job?.failedReason ?? (error instanceof Error ? error.message : '')
   // Nothing but the intake itself says that something was refused.
   if (failed.startsWith(REFUSED))
-    throw new RefusedError(
-      reasonsOf(job) ?? [failed.slice(REFUSED.length)],
-      saidOf(job).looks_like,
-      saidOf(job).questions,
-    )
+    throw new RefusedError(reasonsOf(job) ?? [failed.slice(REFUSED.length)], saidOf(job).looks_like, {
+      questions: saidOf(job).questions,
+    })
   const answer: unknown = job?.returnvalue
   if (isAnswer(answer)) return answer
   throw new UnsureError('No answer came in time, or it was no refusal', { cause: error })

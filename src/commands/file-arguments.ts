@@ -11,10 +11,10 @@ import { type Operation, parseOperation, type VaultOperation } from '../domain/i
 import { fingerprintOf } from '../domain/interpretation.ts'
 import { toLowerAscii, toUpperAscii } from '../domain/keyword.ts'
 import { DEFAULT_MERCHANT, type Merchant, merchantOf } from '../domain/merchant.ts'
-import { type Currency, formatAmount, type Money, parseCurrency, parseTotal } from '../domain/money.ts'
+import { type Money, parseCurrency } from '../domain/money.ts'
 import { PASSING, parsePassing, type ReattemptAsked } from '../domain/reattempt.ts'
 import type { SubmitRequest } from '../domain/submission.ts'
-import { parseWrittenTotal } from '../domain/written-amount.ts'
+import { parseExpectedTotal } from '../domain/written-amount.ts'
 import { parseDurationMs } from './durations.ts'
 
 /** As the command line has them. */
@@ -244,19 +244,12 @@ function parseTotals(texts: readonly string[]): readonly Money[] {
 
 function parseExpected(text: string): Money {
   const [code = '', amount = ''] = text.split('=')
-  const currency = parseCurrency(code)
-  const money = currency === undefined ? undefined : totalIn(amount, currency)
-  if (typeof money === 'object' && money.currency === currency) return money
+  const money = parseExpectedTotal(code, amount)
+  if (money !== null) return money
   throw new Fault(
     'usage',
     `--expect-total ${text}: write a currency and an amount, such as EUR=41280.55. Nothing was recorded and nothing was sent.`,
   )
-}
-
-/** Exactly as the program writes it, it is read so: `KWD=12.345` from a page or a script. */
-function totalIn(text: string, currency: Currency): ReturnType<typeof parseWrittenTotal> {
-  const plain = parseTotal(text, currency)
-  return typeof plain === 'object' && formatAmount(plain) === text ? plain : parseWrittenTotal(text, currency)
 }
 
 function parseRetry(

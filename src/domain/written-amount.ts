@@ -1,6 +1,6 @@
 // Amounts as people write them: digits with one decimal sign, and thousands parted by another.
 
-import { type Currency, type Money, parseCurrency, parseTotal } from './money.ts'
+import { type Currency, formatAmount, type Money, parseCurrency, parseTotal } from './money.ts'
 
 export type DecimalSign = '.' | ','
 
@@ -42,4 +42,14 @@ export function parseWrittenTotal(text: string, expected: Currency): Money | 'un
   const [one, other] = read
   if (one === undefined) return 'unread'
   return other === undefined || other.amountMinor === one.amountMinor ? one : 'ambiguous'
+}
+
+/** What a file must add up to in one currency; exactly as the program writes a total, it is read so: `12.345` of KWD. null: it is none. */
+export function parseExpectedTotal(code: string, amount: string): Money | null {
+  const currency = parseCurrency(code)
+  if (currency === undefined) return null
+  const plain = parseTotal(amount, currency)
+  const money =
+    typeof plain === 'object' && formatAmount(plain) === amount ? plain : parseWrittenTotal(amount, currency)
+  return typeof money === 'object' && money.currency === currency ? money : null
 }

@@ -5,11 +5,14 @@ import * as z from 'zod'
 import type { DraftRow } from '../domain/draft.ts'
 import { MESSAGE_FIELDS, TRANSACTION_TYPES } from '../domain/instruction.ts'
 import type { Addressees, ParsedBatch } from '../domain/message.ts'
+import { type Judged, judgedIn, reasonOf, reasonsBeside, rightFieldsOf } from '../domain/wrong-field.ts'
 import { LIMITS } from './limits.ts'
 import {
   accountOf,
   BATCH_NAME,
-  faultReason,
+  checkedBy,
+  faultsOf,
+  isWhole,
   type MessageAccount,
   OF_BOTH,
   OF_INSTRUCTION,
@@ -18,8 +21,6 @@ import {
   refused,
   refusedFor,
   searchForCards,
-  spellingOf,
-  toReason,
   unsearched,
   type Withheld,
 } from './message.ts'
@@ -82,27 +83,24 @@ export function batchMessageJsonSchema(): Record<string, unknown> {
 
 export function parseBatch(value: unknown, addressees: Addressees): ParsedBatch {
   const searched = searchAll(value)
-  if (searched !== null) return refusedBatch([searched.reason], searched.withheld)
-  const checked = SCHEMA.safeParse(value)
-  if (!checked.success) return refusedBatch(checked.error.issues.map(toReason))
+  if (searched !== null) return refused([searched.reason], searched.withheld)
+  const { message, wrong } = checkedBy(SCHEMA, value)
+  if (isWhole(wrong)) return refused(wrong.map(reasonOf))
+  const judged = judgedIn(wrong)
   // Who is told of it is none of its content.
-  const { instructions, schema_version: _, reply_to: replyTo = null, ...given } = checked.data
+  const { instructions = [], schema_version: _, reply_to: replyTo = null, ...given } = message
   const { allow_lookalikes: allowLookalikes, allow_execute_at: allowExecuteAt, ...others } = given
   const { allow_above_limit: allowAboveLimit, ...said } = others
-  const account = accountOf(said, addressees)
-  const reasons: string[] = []
-  const rows = instructions.map((own, at) => {
+  const account = accountOf(said, addressees, judged)
+  const reasons = wrong.map(reasonOf)
+  const rows = instructions.map((one, at) => {
+    const own = rightFieldsOf(one, judged, underOf(at)) as typeof one
     const { transaction_type, request_currency, execute_at, expires_at } = { ...said, ...own }
     const currency = own.amount === undefined ? own.request_currency : request_currency
     const fields = { ...own, transaction_type, request_currency: currency, execute_at, expires_at }
-    return toRow(fields, at + 1, account, reasons)
+    return toRow(fields, at + 1, account, { judged, reasons })
   })
-  const { unknownMerchant } = refusedFor(account, reasons)
-  if (reasons.length + account.reasons.length > 0)
-    return {
-      ...refusedBatch([...account.reasons, ...reasons]),
-      ...(unknownMerchant !== undefined && { unknownMerchant }),
-    }
+  if (reasons.length + account.reasons.length > 0) return refusedFor(account, reasons)
   const { merchant } = account
   return {
     kind: 'batch',
@@ -119,12 +117,23 @@ export function parseBatch(value: unknown, addressees: Addressees): ParsedBatch 
   }
 }
 
-type Fields = Parameters<typeof readInstruction>[0] & { readonly amount?: string | undefined }
+type Fields = Parameters<typeof faultsOf>[0]
 
-function toRow(fields: Fields, rowNo: number, account: MessageAccount, reasons: string[]): DraftRow | null {
+function underOf(at: number): string {
+  return `instructions.${at}.`
+}
+
+function toRow(
+  fields: Fields,
+  rowNo: number,
+  account: MessageAccount,
+  { judged, reasons }: { readonly judged: Judged; readonly reasons: string[] },
+): DraftRow | null {
   const read = readInstruction(fields, account)
-  const faults = read.kind === 'faults' ? read.faults.map(faultReason) : []
-  reasons.push(...[...faults, ...spellingOf(fields, read)].map((wrong) => `instructions.${rowNo - 1}.${wrong}`))
+  const under = underOf(rowNo - 1)
+  // What all rows share, and what is their own.
+  const faults = reasonsBeside(judged, reasonsBeside(judged, faultsOf(fields, read)), under)
+  reasons.push(...faults.map((wrong) => `${under}${wrong}`))
   if (read.kind === 'faults') return null
   const { instruction } = read
   const cells = MESSAGE_FIELDS.map((field) => String((field === 'run_key' ? account.runKey : fields[field]) ?? ''))
@@ -151,14 +160,4 @@ function searchAll(value: unknown): Withheld | null {
   return JSON.stringify(value).length <= LIMITS.batchCharacters
     ? null
     : unsearched(`has more than ${CHARACTERS} characters (hand in a file, or several batches)`)
-}
-
-/** Reasons that one answer names; the others are like them, or are found when these are mended. */
-const REASONS_MOST = 100
-
-function refusedBatch(reasons: readonly string[], withheld: string | null = null): ParsedBatch {
-  const more = reasons.length - REASONS_MOST
-  const said = more > 0 ? [...reasons.slice(0, REASONS_MOST), `and ${more} more`] : reasons
-  const { reasons: masked } = refused(said, withheld)
-  return { kind: 'refused', reasons: masked, withheld }
 }

@@ -2,7 +2,8 @@
 
 import * as z from 'zod'
 import type { Addressees, ParsedCancel } from '../domain/message.ts'
-import { accountOf, OF_BOTH, refused, refusedFor, searchForCards, toReason } from './message.ts'
+import { judgedIn, reasonOf } from '../domain/wrong-field.ts'
+import { accountOf, checkedBy, isWhole, OF_BOTH, refused, refusedFor, searchForCards } from './message.ts'
 
 const REFERENCE_CHARACTERS = 255
 const REASON_CHARACTERS = 500
@@ -34,10 +35,10 @@ export function cancelMessageJsonSchema(): Record<string, unknown> {
 export function parseCancel(value: unknown, addressees: Addressees): ParsedCancel {
   const searched = searchForCards(value)
   if (searched !== null) return refused([searched.reason], searched.withheld)
-  const checked = SCHEMA.safeParse(value)
-  if (!checked.success) return refused(checked.error.issues.map(toReason))
-  const account = accountOf(checked.data, addressees)
-  if (account.reasons.length > 0) return refusedFor(account, [])
-  const { reference, reason } = checked.data
+  const { message, wrong } = checkedBy(SCHEMA, value)
+  if (isWhole(wrong)) return refused(wrong.map(reasonOf))
+  const account = accountOf(message, addressees, judgedIn(wrong))
+  if (wrong.length + account.reasons.length > 0) return refusedFor(account, wrong.map(reasonOf))
+  const { reference, reason } = message
   return { kind: 'cancel', merchant: account.merchant, reference, reason }
 }

@@ -10,6 +10,16 @@ import { exponentOf, formatAmount, type Money } from '../domain/money.ts'
 import { holdsPan, mayHoldPan } from '../domain/pan.ts'
 import { isProblem, spelled } from '../domain/problem.ts'
 import { ACCEPTABLE } from '../domain/refusal-code.ts'
+import {
+  bounded,
+  type Judged,
+  judgedIn,
+  reasonOf,
+  reasonsBeside,
+  rightFieldsOf,
+  type WrongField,
+  wrongFieldsIn,
+} from '../domain/wrong-field.ts'
 import { cardMeaningOf, looksAs, speaksOfCards } from './cards/columns.ts'
 import { isCardColumn } from './columns.ts'
 import type { Field } from './field-names.ts'
@@ -116,14 +126,14 @@ const SCHEMA = z
 export function parseMessage(value: unknown, addressees: Addressees): ParsedMessage {
   const searched = searchForCards(value)
   if (searched !== null) return refused([searched.reason], searched.withheld)
-  const checked = SCHEMA.safeParse(value)
-  if (!checked.success) return refused(checked.error.issues.map(toReason))
-  const message = checked.data
-  const account = accountOf(message, addressees)
+  const { message, wrong } = checkedBy(SCHEMA, value)
+  if (isWhole(wrong)) return refused(wrong.map(reasonOf))
+  const judged = judgedIn(wrong)
+  const account = accountOf(message, addressees, judged)
   const read = readInstruction(message, account)
-  const faults = read.kind === 'faults' ? read.faults.map(faultReason) : []
-  const wrong = [...faults, ...spellingOf(message, read)]
-  if (read.kind === 'faults' || wrong.length + account.reasons.length > 0) return refusedFor(account, wrong)
+  const faults = reasonsBeside(judged, faultsOf(message, read))
+  if (read.kind === 'faults' || wrong.length + faults.length + account.reasons.length > 0)
+    return refusedFor(account, [...wrong.map(reasonOf), ...faults])
   return {
     kind: 'message',
     merchant: account.merchant,
@@ -136,6 +146,22 @@ export function parseMessage(value: unknown, addressees: Addressees): ParsedMess
     completesWithOutcome: message.complete_with === 'outcome',
     cells: Object.fromEntries(Object.entries(value as object).map(([name, cell]) => [name, String(cell)])),
   }
+}
+
+/** With what is wrong, the fields that are right: whatever is wrong with them is told in the same answer. */
+export function checkedBy<S extends z.ZodType>(
+  schema: S,
+  value: unknown,
+): { readonly message: z.output<S>; readonly wrong: readonly WrongField[] } {
+  const checked = schema.safeParse(value)
+  if (checked.success) return { message: checked.data, wrong: [] }
+  const wrong = wrongFieldsIn(checked.error.issues, value)
+  return { message: rightFieldsOf(value, judgedIn(wrong)) as z.output<S>, wrong }
+}
+
+/** It is not what has fields. */
+export function isWhole(wrong: readonly WrongField[]): boolean {
+  return wrong.some(({ path }) => path.length === 0)
 }
 
 /** Whose a message or a batch is. */
@@ -155,7 +181,7 @@ interface Addressed {
   readonly run_key?: string | undefined
 }
 
-export function accountOf(message: Addressed, addressees: Addressees): MessageAccount {
+export function accountOf(message: Addressed, addressees: Addressees, judged: Judged): MessageAccount {
   const { merchant: named, run_key } = message
   const merchant = named ?? DEFAULT_MERCHANT
   const account = addressees.accountOf(merchant)
@@ -170,7 +196,7 @@ export function accountOf(message: Addressed, addressees: Addressees): MessageAc
     merchant,
     accountKey: account?.accountKey ?? '',
     runKey: isProblem(runKey) ? null : runKey,
-    reasons,
+    reasons: reasonsBeside(judged, reasons),
     isUnknown: !isMissing && account === null,
   }
 }
@@ -206,8 +232,14 @@ export function refusedFor({ merchant, isUnknown, reasons }: MessageAccount, wro
 
 type Read = ReturnType<typeof readInstruction>
 
+type Fields = Parameters<typeof readInstruction>[0] & { readonly amount?: string | undefined }
+
+export function faultsOf(fields: Fields, read: Read): string[] {
+  return [...(read.kind === 'faults' ? read.faults.map(faultReason) : []), ...spellingOf(fields, read)]
+}
+
 /** A person's "12.3" is clear; a program that writes it may mean cents, or print numbers as they come. */
-export function spellingOf({ amount }: { readonly amount?: string | undefined }, read: Read): string[] {
+function spellingOf({ amount }: { readonly amount?: string | undefined }, read: Read): string[] {
   const money = read.kind === 'instruction' ? read.instruction.money : read.money
   if (amount === undefined || money === null || money === 'unread' || formatAmount(money) === amount) return []
   return [`amount_decimals: ${amount} is not written as ${money.currency} is; ${rightForm(amount, money)}`]
@@ -220,10 +252,10 @@ function rightForm(amount: string, money: Money): string {
 }
 
 export function readInstruction(
-  fields: Readonly<Record<string, unknown>> & { readonly reference: string },
+  fields: Readonly<Record<string, unknown>> & { readonly reference?: string },
   { accountKey, runKey }: MessageAccount,
 ) {
-  const given = parseReference(fields.reference)
+  const given = parseReference(fields.reference ?? '')
   const own = given === '' ? { problem: 'is empty', remedy: 'write the reference' } : given
   const reference = isProblem(own) ? own : withRunKey(own, runKey)
   const cellOf = (field: Field) => String(fields[field] ?? '')
@@ -239,15 +271,11 @@ export function instructionMessageJsonSchema(): Record<string, unknown> {
 }
 
 export function refused(reasons: readonly string[], withheld: string | null = null): RefusedMessage {
-  return { kind: 'refused', reasons: reasons.map(maskCardData), withheld }
-}
-
-export function toReason(issue: z.core.$ZodIssue): string {
-  return issue.path.length === 0 ? issue.message : `${issue.path.join('.')}: ${issue.message}`
+  return { kind: 'refused', reasons: bounded(reasons, (more) => more).map(maskCardData), withheld }
 }
 
 /** A message has fields and nothing beside them: what could be said beside a file is left out. */
-export function faultReason({ field, ...fault }: FieldFault): string {
+function faultReason({ field, ...fault }: FieldFault): string {
   const { problem, remedy } = spelled(fault, () => null)
   return `${field}: ${problem}; ${remedy}`
 }

@@ -6,17 +6,21 @@ import { RequestRepeated } from '../domain/api-request.ts'
 import { Fault, type FaultCode } from '../domain/fault.ts'
 import { spell, type Way } from '../domain/words.ts'
 import { asking } from '../present/asking.ts'
-import { commandLine } from '../present/command-line.ts'
-import { type ProblemCode, ProblemError, type ProblemPart } from './problems.ts'
+import { settingMember } from './check-request.ts'
+import { type ProblemCode, ProblemError } from './problems.ts'
 
-/** How the API spells what a person can do next. Most of it is done at the machine, by the commands of the same name. */
+/** How the API spells what can be done next: fields of a request, and words for what is done at another machine. Never a command. */
 export function httpWays(way: Way): string | null {
-  if ('atTerminal' in way) return spell(asking(way.atTerminal), commandLine)
-  if ('set' in way && way.set === 'merchant') return way.to === null ? '"merchant"' : `"merchant": "${way.to}"`
-  if (!('act' in way)) return null
+  if ('atTerminal' in way) return spell(asking(way.atTerminal), plainAct)
+  if ('set' in way) return settingMember(way)
   // As another way to do it, it is none of this door.
   if (way.act === 'run-again') return way.lead === undefined ? 'hand the same file in again' : null
-  return `${way.act.replaceAll('-', ' ')}${'as' in way && way.act === 'adopt' ? ` (${way.as})` : ''}, at the machine of the ledger`
+  return `${plainAct(way)}, at the machine of the ledger`
+}
+
+function plainAct(way: Way): string | null {
+  if (!('act' in way)) return null
+  return `${way.act.replaceAll('-', ' ')}${'as' in way && way.act === 'adopt' ? ` (${way.as})` : ''}`
 }
 
 const OF_FAULTS = {
@@ -60,10 +64,6 @@ export function inProgress(): ProblemError {
 
 function ofFramework(error: Partial<FastifyError>): ProblemError | null {
   switch (error.code) {
-    case 'FST_ERR_VALIDATION':
-      return new ProblemError('request_invalid', 'The request is not valid. Nothing was changed.', {
-        errors: (error.validation ?? []).map((one) => partOf(one, error.validationContext)),
-      })
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return new ProblemError('body_too_large', 'The body of the request is too large. Nothing was changed.')
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
@@ -83,14 +83,4 @@ function ofFramework(error: Partial<FastifyError>): ProblemError | null {
 
 export function unsupportedMedia(): ProblemError {
   return new ProblemError('media_type_unsupported', 'Send the body as application/json, in UTF-8. Nothing was changed.')
-}
-
-interface Issue {
-  readonly instancePath?: string
-  readonly message?: string
-}
-
-function partOf({ instancePath = '', message = '' }: Issue, context = 'body'): ProblemPart {
-  if (context === 'body') return { pointer: instancePath, detail: message }
-  return { field: instancePath.replace(/^\//, ''), detail: message }
 }

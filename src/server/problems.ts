@@ -1,7 +1,10 @@
 // What a request is refused with: application/problem+json (RFC 9457), under codes that stay.
 
 import { STATUS_CODES } from 'node:http'
+import { maskCardData } from '../domain/card-secrets.ts'
 import { type EarlierRow, toLooksLike } from '../domain/message.ts'
+import { REFUSAL_CODES } from '../domain/refusal-code.ts'
+import { bounded, FIELD_CODES, fieldCodeOf, partsOfReason, type WrongField } from '../domain/wrong-field.ts'
 
 export const PROBLEMS = {
   body_too_large: 413,
@@ -41,14 +44,50 @@ export const PROBLEMS = {
 } as const satisfies Readonly<Record<string, number>>
 export type ProblemCode = keyof typeof PROBLEMS
 
+/** Why a file is refused that can be read. */
+const FILE_CODES = [
+  ...(['bad_rows', 'unidentified', 'correction', 'lookalikes', 'execute_at', 'above_limit'] as const),
+  ...(['count', 'total', 'total_unknown', 'currency'] as const),
+]
+/** What is wrong with a part of a request, for programs. */
+export const PART_CODES = [...new Set([...FIELD_CODES, ...REFUSAL_CODES, ...FILE_CODES])]
+type PartCode = (typeof PART_CODES)[number]
+
+export function fileCode(kind: string): PartCode {
+  return FILE_CODES.find((code) => code === kind.replaceAll('-', '_')) ?? 'invalid'
+}
+
 /** Where in the request, and what about it. */
 export interface ProblemPart {
-  /** JSON pointer into the body; or the name of a parameter. */
+  /** JSON pointer into the body; a parameter has none. */
   readonly pointer?: string
   readonly field?: string
-  /** Why an instruction was refused by what is recorded, for programs. */
-  readonly code?: string
+  readonly code: PartCode
   readonly detail: string
+}
+
+const NAME_CHARACTERS = 100
+
+export function partAt(
+  path: readonly string[],
+  said: Pick<ProblemPart, 'code' | 'detail'>,
+  isOfBody = true,
+): ProblemPart {
+  const names = path.map((name) => maskCardData(name).slice(0, NAME_CHARACTERS))
+  const pointer = names.map((name) => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+  return { ...(isOfBody && { pointer }), ...(names.length > 0 && { field: names.join('.') }), ...said }
+}
+
+export function partOfReason(reason: string): ProblemPart {
+  const { field, code, detail } = partsOfReason(reason)
+  return field === null ? { code, detail } : partAt(field.split('.'), { code, detail })
+}
+
+/** A body that is not as the description has it; or parameters. */
+export function invalidRequest(wrong: readonly WrongField[], isOfBody: boolean): ProblemError {
+  const parts = wrong.map(({ path, detail }) => partAt(path, { code: fieldCodeOf(detail), detail }, isOfBody))
+  const errors = bounded<ProblemPart>(parts, (detail) => ({ code: 'more', detail }))
+  return new ProblemError('request_invalid', 'The request is not valid. Nothing was changed.', { errors })
 }
 
 interface ProblemOptions {

@@ -5,10 +5,9 @@ import { BATCH_STATES } from '../domain/batch-status.ts'
 import { holdsCardData } from '../domain/card-secrets.ts'
 import { EVENT_TYPES } from '../domain/event.ts'
 import { ENVIRONMENTS } from '../domain/merchant.ts'
-import { REFUSAL_CODES } from '../domain/refusal-code.ts'
 import { STATES } from '../domain/states.ts'
 import { holdsControls } from '../domain/visible.ts'
-import { PROBLEMS } from './problems.ts'
+import { PART_CODES, PROBLEMS } from './problems.ts'
 
 /** Of `max`: what is longer than it may be is looked at no further. */
 export const LENGTH_FIRST = { abort: true } as const
@@ -30,7 +29,11 @@ export const PROBLEM = z
         z.object({
           pointer: z.string().optional(),
           field: z.string().optional(),
-          code: z.enum(REFUSAL_CODES).optional().describe('Of a refusal by what is recorded.'),
+          code: z
+            .enum(PART_CODES)
+            .describe(
+              'missing, unknown, invalid: of a field. more: how many are left out. The others say why a row or a file is refused.',
+            ),
           detail: z.string(),
         }),
       )

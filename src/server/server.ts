@@ -7,16 +7,18 @@ import helmet from '@fastify/helmet'
 import rateLimit from '@fastify/rate-limit'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fastify from 'fastify'
-import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
+import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
+import type * as z from 'zod'
 import { isNestedDeeper, membersIn, membersWritten } from '../domain/json-members.ts'
 import { TLS } from '../domain/tls.ts'
+import { wrongFieldsIn } from '../domain/wrong-field.ts'
 import { isWithin, networkList } from '../files/networks.ts'
 import { guardAccess } from './access.ts'
 import { createAllowance } from './allowance.ts'
 import type { Door, Server } from './door.ts'
 import { problemOf } from './faults.ts'
 import { describeApi } from './openapi.ts'
-import { ProblemError, problemBody } from './problems.ts'
+import { invalidRequest, ProblemError, problemBody } from './problems.ts'
 import { addAudit } from './routes/audit.ts'
 import { addBatches } from './routes/batches.ts'
 import { addChecks } from './routes/checks.ts'
@@ -58,7 +60,11 @@ export async function buildServer(
   addDoors: (server: Server) => Promise<void> = async () => {},
 ): Promise<Server> {
   const server = newServer(door, tls)
-  server.setValidatorCompiler(validatorCompiler)
+  server.setValidatorCompiler<z.ZodType>(({ schema, httpPart }) => (data) => {
+    const checked = schema.safeParse(data)
+    if (checked.success) return { value: checked.data }
+    return { error: invalidRequest(wrongFieldsIn(checked.error.issues, data), httpPart === 'body') }
+  })
   server.setSerializerCompiler(serializerCompiler)
   takeJson(server, door)
   answerProblems(server, door)

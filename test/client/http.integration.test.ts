@@ -66,9 +66,16 @@ test('an instruction is handed in with its key, and the same one has the same Id
 test('a refusal has its reasons', async () => {
   answerWith(422, {
     code: 'instruction_refused',
-    errors: ['amount: is empty', { field: 'reference', detail: 'is long' }],
+    errors: [
+      { field: 'amount', code: 'missing', detail: 'is missing' },
+      { code: 'over_refund', detail: 'is too much' },
+      { code: 'more', detail: 'and 7 more' },
+    ],
   })
-  expect(await why()).toMatchObject({ reasons: ['amount: is empty', 'reference: is long'] })
+  expect(await why()).toMatchObject({
+    reasons: ['amount: is missing', 'over_refund: is too much', 'and 7 more'],
+    errors: [{ field: 'amount', code: 'missing' }, { field: null, code: 'over_refund' }, { field: null }],
+  })
   expect(await why()).toBeInstanceOf(RefusedError)
 })
 

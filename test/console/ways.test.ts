@@ -9,7 +9,7 @@ import { assertNotInterrupted } from '../../src/domain/draft.ts'
 import { Fault } from '../../src/domain/fault.ts'
 import type { BatchId } from '../../src/domain/ids.ts'
 import type { Currency } from '../../src/domain/money.ts'
-import { atTerminal, spell, type Text, words } from '../../src/domain/words.ts'
+import { type Act, atTerminal, type SettingName, spell, type Text, words } from '../../src/domain/words.ts'
 import { commandLine } from '../../src/present/command-line.ts'
 import { whyText, whyWords } from '../../src/present/standing.ts'
 import { httpWays } from '../../src/server/faults.ts'
@@ -65,6 +65,7 @@ describe('why nothing moves', () => {
     const page = whyText([why], pageWays) ?? ''
     const api = whyText([why], httpWays) ?? ''
     const lines = String(linked(whyWords([why]) ?? '')).replaceAll(/<[^>]+>/g, '')
+    expect(api).not.toMatch(COMMAND)
     for (const said of [page, api, lines]) {
       if (COMMAND.test(said) || AGAIN.test(said)) expect(said).toMatch(ASKED)
       expect(said).not.toMatch(/\s[,.;:)]|\(\)|undefined/)
@@ -105,6 +106,58 @@ describe('why nothing moves', () => {
     ],
   ] as const)('%s at the command line', (code, said) => {
     expect(whyText([EACH[code]], commandLine)).toBe(said)
+  })
+})
+
+/** One of each: a new act or setting does not compile before it stands here. */
+const ACTS: { readonly [Name in Act['act']]: Extract<Act, { readonly act: Name }> } = {
+  adopt: { act: 'adopt', as: 'moved' },
+  'adopt-policy': { act: 'adopt-policy' },
+  'adopt-environment': { act: 'adopt-environment', merchant: 'shop' },
+  'adopt-merchant': { act: 'adopt-merchant', merchant: 'shop' },
+  'approve-batch': { act: 'approve-batch', batchId: BATCH },
+  'cancel-batch': { act: 'cancel-batch', batchId: BATCH },
+  diagnose: { act: 'diagnose', look: 'deep' },
+  'enable-endpoint': { act: 'enable-endpoint', endpoint: 'ep_1' },
+  init: { act: 'init', beside: true },
+  'list-doubts': { act: 'list-doubts', toFile: true },
+  migrate: { act: 'migrate' },
+  'resume-batch': { act: 'resume-batch', batchId: BATCH },
+  'resume-merchant': { act: 'resume-merchant', merchant: 'shop' },
+  'run-again': { act: 'run-again', what: 'command' },
+  'run-file': { act: 'run-file' },
+  'save-format': { act: 'save-format', name: 'bank' },
+  'show-batch': { act: 'show-batch', batchId: BATCH },
+  'show-history': { act: 'show-history', reference: 'A' },
+  'start-worker': { act: 'start-worker', untilIdle: true },
+  'trust-clock': { act: 'trust-clock', merchant: 'shop' },
+  'use-vault': { act: 'use-vault', to: 'create' },
+  'verify-audit': { act: 'verify-audit' },
+  'write-results': { act: 'write-results', batchId: null, as: 'csv' },
+}
+const SETTINGS: { readonly [Name in SettingName]: string | null } = {
+  ...{ 'allow-hidden': '3', attempt: '2', canary: '5', correct: null, currency: 'EUR', decimal: ',', exceptions: null },
+  ...{ format: 'bank', 'give-up-after': '2h', 'header-row': '4', map: null, 'max-declined': '9', merchant: 'shop' },
+  ...{ 'not-a-card': 'Ref', 'only-new': null, operation: 'REFUND', out: null, reason: null, rejects: null },
+  ...{ report: null, retry: 'cancelled', 'run-key': 'k', scale: 'minor', sheet: 'May', sign: 'minus', timezone: 'UTC' },
+}
+
+describe('the API', () => {
+  const settings = Object.entries(SETTINGS).map(([set, to]) => ({ set: set as SettingName, to }))
+  test.each([...Object.values(ACTS), ...settings])('tells nobody to type a command: %j', (way) => {
+    for (const text of [words`Then ${way}.`, words`${atTerminal`Do it: ${way}`}.`])
+      expect(spell(text, httpWays)).not.toMatch(COMMAND)
+  })
+
+  test('names a setting of a check as its request has it', () => {
+    const columns = { set: 'map', column: 'Betrag', field: 'amount' } as const
+    const named = [...settings.filter(({ set }) => ['header-row', 'retry', 'sign'].includes(set)), columns]
+    expect(named.map(httpWays)).toEqual([
+      '"header_row": 4',
+      '"retry": ["cancelled"]',
+      '"sign": "minus"',
+      '"map": {"Betrag":"amount"}',
+    ])
   })
 })
 

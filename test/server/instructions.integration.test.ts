@@ -72,6 +72,13 @@ test('what was refused changed nothing, and is judged anew under the same key', 
     code: 'instruction_refused',
     errors: [{ field: 'amount' }, { field: 'request_currency' }],
   })
+  const all = await post({ ...refund('A'), reference: undefined, amount: '0.00', xtl: '1', execute_at: 'soon' }, 'one')
+  expect(all.said.errors).toEqual([
+    { pointer: '/reference', field: 'reference', code: 'missing', detail: 'is missing' },
+    { pointer: '/xtl', field: 'xtl', code: 'unknown', detail: 'is not a field here' },
+    { pointer: '/amount', field: 'amount', code: 'invalid', detail: expect.stringContaining('is zero') },
+    { pointer: '/execute_at', field: 'execute_at', code: 'invalid', detail: expect.any(String) },
+  ])
   expect(await served.ledger.batches()).toEqual([])
   expect((await post(refund('A'), 'one')).statusCode).toBe(201)
   const { count } = await served.ledger.refusals({ sinceMs: null, merchant: null, most: 9 })
@@ -239,6 +246,7 @@ test('the client of services: accepted, known, refused, and unsure without an an
   const refused = await client.submit({ ...asked, reference: 'B', amount: 'x' } as Instruction).catch((error) => error)
   expect(refused).toBeInstanceOf(RefusedError)
   expect(refused.reasons).toEqual([expect.stringMatching(/^amount: /)])
+  expect(refused.errors).toMatchObject([{ field: 'amount', code: 'invalid' }])
   const keyless = new TrancheClient({ url: listening.url, key: 'trk_none' })
   const unsure = await keyless.submit(asked).catch((error) => error)
   expect(unsure).toBeInstanceOf(UnsureError)

@@ -142,6 +142,21 @@ const MET: Readonly<Record<ProblemCode, () => Promise<Answer>>> = {
   },
 }
 
+test('however many fields are wrong, an answer names a hundred and how many more there are', async () => {
+  const map = Object.fromEntries(Array.from({ length: 10_000 }, (_, n) => [`c${n}`, '?']))
+  const { statusCode, said } = await post('/v1/checks', { file: 'x', currency: 'XXQ', map })
+  expect([statusCode, said.errors.length, said.errors.at(-1)]).toEqual([
+    ...[400, 101],
+    { code: 'more', detail: 'and 9902 more' },
+  ])
+  const { errors } = (await post('/v1/checks', { file: 'x', currency: 'XXQ', sing: 1 })).said
+  expect(errors).toMatchObject([
+    { pointer: '/file', field: 'file', code: 'invalid' },
+    { pointer: '/currency', field: 'currency', code: 'invalid' },
+    { pointer: '/sing', field: 'sing', code: 'unknown' },
+  ])
+})
+
 test.each(Object.keys(PROBLEMS) as ProblemCode[])('%s', async (code) => {
   const answer = await MET[code]()
   expect(answer.headers['content-type']).toBe('application/problem+json; charset=utf-8')
@@ -151,6 +166,8 @@ test.each(Object.keys(PROBLEMS) as ProblemCode[])('%s', async (code) => {
   })
   expect(answer.statusCode).toBe(PROBLEMS[code])
   expect(answer.body).not.toMatch(/stack|\/work|node_modules|\.ts\b/)
+  // Whoever reads it has no terminal at this machine.
+  expect(answer.body).not.toMatch(/tranche [a-z]|(?:^|[ "(])--[a-z]/)
   const waits = [
     'check_unfinished',
     'uploads_busy',

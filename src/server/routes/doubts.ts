@@ -14,7 +14,7 @@ import { callerOf, type Door, type Server } from '../door.ts'
 import { httpWays } from '../faults.ts'
 import { answerOnce } from '../once.ts'
 import { answerPage, PAGING, pageOf } from '../pages.ts'
-import { notFound, ProblemError } from '../problems.ts'
+import { invalidRequest, notFound, ProblemError } from '../problems.ts'
 import { addRoute } from '../route.ts'
 import { stateNow } from '../row-now.ts'
 import { DOUBT, REASON, whole } from '../schemas.ts'
@@ -112,10 +112,7 @@ function resolutionIn(
   const said = { finding: found, attempt, transactionId: transaction_id ?? null, reason }
   const made = resolutionOf(doubt, said, app)
   if (!isProblem(made)) return made
-  const { problem, remedy } = made
-  throw new ProblemError('request_invalid', 'The transaction id is not taken. Nothing was changed.', {
-    errors: [{ pointer: '/transaction_id', detail: `${problem}; ${remedy}` }],
-  })
+  throw invalidRequest([{ path: ['transaction_id'], detail: `${made.problem}; ${made.remedy}` }], true)
 }
 
 function assertTaken(resolved: Resolved): Exclude<Resolved, { kind: 'refused' }> {

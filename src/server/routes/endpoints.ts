@@ -115,7 +115,7 @@ function addAdding(server: Server, door: Door): void {
 
 function urlProblem(fault: string): ProblemError {
   return new ProblemError('request_invalid', 'The address cannot be asked. No endpoint was added.', {
-    errors: [{ pointer: '/url', detail: fault }],
+    errors: [{ pointer: '/url', field: 'url', code: 'invalid', detail: fault }],
   })
 }
 

@@ -10,7 +10,6 @@ import type { FoundInstruction } from '../../domain/found.ts'
 import { toIdentifier } from '../../domain/identifier.ts'
 import type { BatchId } from '../../domain/ids.ts'
 import type { HistoryMove } from '../../domain/reconciliation.ts'
-import { codeOf, fieldOf } from '../../domain/refusal-code.ts'
 import type { Ledger } from '../../ports/ledger/ledger.ts'
 import { toJsonFound } from '../../present/found.ts'
 import { toJsonMove } from '../../present/history.ts'
@@ -18,7 +17,7 @@ import { statusWords } from '../../present/rows.ts'
 import { callerOf, type Door, type Server } from '../door.ts'
 import { answerOnce, type Subject } from '../once.ts'
 import { answerPage, pageOf } from '../pages.ts'
-import { asksForOther, notFound, ProblemError, type ProblemPart } from '../problems.ts'
+import { asksForOther, notFound, ProblemError, partOfReason } from '../problems.ts'
 import { addRoute } from '../route.ts'
 import { stateNow } from '../row-now.ts'
 import { INSTRUCTION, MOVE, REASONED, TAKEN } from '../schemas.ts'
@@ -66,7 +65,7 @@ function subjectOf(taken: TakenMessage, reference: string): Subject {
     return { kind, batch, row, ...(kind === 'duplicate' && { first_at: isoOf(taken.recordedAtMs) }) }
   }
   const { looksLike, reasons } = taken
-  const errors = reasons.map(partOf)
+  const errors = reasons.map(partOfReason)
   const then =
     looksLike === undefined
       ? 'Mend it and hand it in again.'
@@ -83,15 +82,6 @@ function subjectOf(taken: TakenMessage, reference: string): Subject {
 /** As much of it as a person needs to find it; a reference that is none may be anything. */
 function visibleStart(reference: unknown): string {
   return typeof reference === 'string' && /^[\w./-]{1,64}$/.test(reference) ? reference : ''
-}
-
-/** A reason begins with the field that is wrong, or with a code. */
-function partOf(reason: string): ProblemPart {
-  const [, name, detail] = /^([a-z][a-z0-9_]*): (.+)$/s.exec(reason) ?? []
-  if (name === undefined || detail === undefined) return { detail: reason }
-  const code = codeOf(name, detail)
-  const field = code === null ? name : fieldOf(code)
-  return { ...(field !== null && { pointer: `/${field}`, field }), ...(code !== null && { code }), detail }
 }
 
 /** As the row stands now. */

@@ -6,7 +6,7 @@ import { type HandedIn, handIn } from '../../app/handing-in.ts'
 import { EXPECTED, expectedBy } from '../check-request.ts'
 import { callerOf, type Door, type Server } from '../door.ts'
 import { answerOnce, type Subject } from '../once.ts'
-import { notFound, ProblemError } from '../problems.ts'
+import { fileCode, notFound, ProblemError, type ProblemPart, partAt } from '../problems.ts'
 import { refusalsTold } from '../refusal-words.ts'
 import { addRoute } from '../route.ts'
 import { BATCH } from '../schemas.ts'
@@ -37,6 +37,7 @@ const ASKED = z.strictObject({
   expires_after: z
     .string()
     .regex(/^\d{1,6}[smhd]$/)
+    .refine((text) => !/^0+[smhd]$/.test(text), 'is no time: nothing would be sent')
     .optional()
     .describe(
       'Such as 15m, 2h or 3d: rows that are not sent so long after they were handed in, or after their execute_at, are cancelled.',
@@ -78,15 +79,14 @@ function givenFor({ result }: Check, asked: Asked): Record<string, unknown> {
   const given = result?.given as Readonly<Record<string, unknown>>
   const { canary, allow_lookalikes: lookalikes, allow_above_limit: above, max_declined: declined } = asked
   const { allow_execute_at: executeAt, expires_after: expiresAfter } = asked
-  if (asked.run_key !== undefined && asked.run_key !== given.runKey)
-    throw refused('The check was made under another run key: check the file again under this one.')
   // Without any total the money of the file would be taken as it comes.
   const totals = result?.totals_read as readonly { readonly currency: string }[]
-  const missing = totals.find(({ currency }) => currency !== '' && asked.expect.totals[currency] === undefined)
-  if (missing !== undefined)
-    throw refused(
-      `No total is expected in ${missing.currency}, and the file has rows of it: say what they must add up to.`,
-    )
+  const currencies = new Set(totals.map(({ currency }) => currency).filter((currency) => currency !== ''))
+  const wrong = [...currencies]
+    .filter((currency) => asked.expect.totals[currency] === undefined)
+    .map((currency) => partAt(['expect', 'totals', currency], UNTOTALLED))
+  if (asked.run_key !== undefined && asked.run_key !== given.runKey) wrong.push(partAt(['run_key'], OTHER_RUN_KEY))
+  if (wrong.length > 0) throw refused('The request does not fit the check.', wrong)
   return {
     ...{ ...given, ...expectedBy(asked.expect) },
     ...(canary === undefined ? {} : { canary: String(canary) }),
@@ -98,11 +98,23 @@ function givenFor({ result }: Check, asked: Asked): Record<string, unknown> {
   }
 }
 
+const UNTOTALLED = {
+  code: 'missing',
+  detail: 'No total is expected in this currency, and the file has rows of it: say what they must add up to.',
+} as const
+const OTHER_RUN_KEY = {
+  code: 'invalid',
+  detail: 'The check was made under another run key: check the file again under this one.',
+} as const
+
 const NOTHING = 'Nothing was recorded and nothing was sent.'
 
-function refused(why: string, refusals: unknown = []): ProblemError {
-  const errors = refusalsTold(refusals).map(({ kind, detail }) => ({ field: kind, detail }))
+function refused(why: string, errors: readonly ProblemPart[] = []): ProblemError {
   return new ProblemError('file_refused', `${why} ${NOTHING}`, { errors })
+}
+
+function partsIn(refusals: unknown): ProblemPart[] {
+  return refusalsTold(refusals).map(({ kind, detail }) => ({ field: kind, code: fileCode(kind), detail }))
 }
 
 function subjectOf(handed: HandedIn): Subject {
@@ -127,8 +139,11 @@ function subjectOf(handed: HandedIn): Subject {
     case 'braked-otherwise':
       throw refused(`This file is batch ${handed.batch} already, which keeps the brakes that it was recorded with.`)
     case 'holds-other':
-      throw refused(`This file is batch ${handed.batch} already, and holds other than is expected.`, handed.refusals)
+      throw refused(
+        `This file is batch ${handed.batch} already, and holds other than is expected.`,
+        partsIn(handed.refusals),
+      )
     case 'refused':
-      throw refused('The file is refused.', handed.refusals)
+      throw refused('The file is refused.', partsIn(handed.refusals))
   }
 }

@@ -1,0 +1,89 @@
+// Everything that is wrong with the fields of a message or a request, in one answer. Pure.
+
+import { codeOf, fieldOf, type RefusalCode } from './refusal-code.ts'
+
+/** As the check of a schema reports it. */
+export interface Issue {
+  readonly code?: string | undefined
+  readonly path: readonly PropertyKey[]
+  readonly message: string
+  readonly keys?: readonly string[]
+}
+
+/** An empty path: the whole of it is wrong. */
+export interface WrongField {
+  readonly path: readonly string[]
+  readonly detail: string
+}
+
+const MISSING = 'is missing'
+const UNKNOWN = 'is not a field here'
+/** The others are like them, or are found when these are mended. */
+const TOLD_MOST = 100
+
+/** What is wrong with a field where no other code says more, for programs. `more`: how many are left out. */
+export const FIELD_CODES = ['missing', 'unknown', 'invalid', 'more'] as const
+export type FieldCode = (typeof FIELD_CODES)[number]
+
+export function wrongFieldsIn(issues: readonly Issue[], value: unknown): WrongField[] {
+  return issues.flatMap(({ code, path, message, keys = [] }) => {
+    const at = path.map(String)
+    if (code === 'unrecognized_keys') return keys.map((key) => ({ path: [...at, key], detail: UNKNOWN }))
+    return [{ path: at, detail: at.length > 0 && valueAt(value, path) === undefined ? MISSING : message }]
+  })
+}
+
+function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>((part, name) => (Object(part) as Record<PropertyKey, unknown>)[name], value)
+}
+
+/** The fields that are wrong, by their paths. */
+export type Judged = ReadonlySet<string>
+
+export function judgedIn(wrong: readonly WrongField[]): Judged {
+  return new Set(wrong.map(({ path }) => path.join('.')))
+}
+
+/** The other fields of an object, so that what is wrong with them is told at once. `under`: where the object is, with its dot. */
+export function rightFieldsOf(value: unknown, judged: Judged, under = ''): object {
+  return Object.fromEntries(Object.entries(Object(value)).filter(([name]) => !judged.has(`${under}${name}`)))
+}
+
+/** Reasons about the other fields: each is judged once. */
+export function reasonsBeside(judged: Judged, reasons: readonly string[], under = ''): string[] {
+  return reasons.filter((reason) => {
+    const { field } = partsOfReason(reason)
+    return field === null || !judged.has(`${under}${field}`)
+  })
+}
+
+export function reasonOf({ path, detail }: WrongField): string {
+  return path.length === 0 ? detail : `${path.join('.')}: ${detail}`
+}
+
+/** So many that an answer stays short, and behind them how many are left out. */
+export function bounded<T>(all: readonly T[], toMore: (text: string) => T): readonly T[] {
+  const more = all.length - TOLD_MOST
+  return more > 0 ? [...all.slice(0, TOLD_MOST), toMore(`and ${more} more`)] : all
+}
+
+interface ReasonParts {
+  /** null: it is about no field alone. */
+  readonly field: string | null
+  readonly code: RefusalCode | FieldCode
+  readonly detail: string
+}
+
+/** A reason begins with the field that is wrong, or with a code. */
+export function partsOfReason(reason: string): ReasonParts {
+  const [, name, detail] = /^([\w.-]{1,200}): (.+)$/s.exec(reason) ?? []
+  if (name === undefined || detail === undefined) return { field: null, code: fieldCodeOf(reason), detail: reason }
+  const code = codeOf(name, detail)
+  return code === null ? { field: name, code: fieldCodeOf(detail), detail } : { field: fieldOf(code), code, detail }
+}
+
+export function fieldCodeOf(detail: string): FieldCode {
+  if (detail === MISSING) return 'missing'
+  if (detail.endsWith(UNKNOWN)) return 'unknown'
+  return /^and \d+ more$/.test(detail) ? 'more' : 'invalid'
+}
