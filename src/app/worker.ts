@@ -202,7 +202,8 @@ async function openIntake(
   app: App,
   ledger: Pick<
     Ledger,
-    'accounts' | 'queueOwner' | 'keepQueueOwner' | 'ledgerId' | 'find' | 'cancelRow' | 'heldBy' | 'duplicatesIn'
+    | ('accounts' | 'queueOwner' | 'keepQueueOwner' | 'ledgerId' | 'find' | 'cancelRow' | 'heldBy' | 'duplicatesIn')
+    | 'rowsAfter'
   > &
     BatchParts['ledger'],
   recording: Pick<Ledger, 'recordMessage' | 'recordRefusal'>,
@@ -246,6 +247,10 @@ async function openIntake(
     prefix: config.redisPrefix,
     ledgerId: ledger.ledgerId,
     owners: { last: ledger.queueOwner, keep: ledger.keepQueueOwner },
+    async stateOf(batch, row) {
+      const [found] = await ledger.rowsAfter(batch as BatchId, row - 1, 1)
+      return found?.rowNo === row ? found.state : null
+    },
     log,
     take: async (handed) => {
       const taken = await takeMessage(handed, parts)

@@ -21,6 +21,7 @@ import { countsOf } from '../present/totals.ts'
 import { workerLines } from '../present/workers.ts'
 import { parseGiveUpAfter } from './durations.ts'
 import { logEnding, viewOf } from './follow.ts'
+import { leaveInTime } from './leaving.ts'
 import { answersByMs, awaiting, openInterruption } from './signals.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -47,7 +48,7 @@ export async function worker(app: App, given: WorkerArguments, terminal: Termina
       overByMs: () => answersByMs(app),
     }),
   )
-  const inTime = leaveInTime(app, interruption.signal, terminal)
+  const inTime = leaveInTime(app, ledger, interruption.signal, terminal)
   try {
     await assertPolicyAgreed(app, ledger)
     const lock = await takeLockToSend(app, ledger, 'worker')
@@ -61,24 +62,6 @@ export async function worker(app: App, given: WorkerArguments, terminal: Termina
     await ledger.close()
     inTime.ended()
   }
-}
-
-/** Beyond the last moment at which an answer can come; less than a service manager is told to add. */
-const LEAVE_MARGIN_MS = 10_000
-
-/** A server that is away may stay so. Answers that it does not have are in a file by then, and whoever starts next hands them in. */
-function leaveInTime(app: App, signal: AbortSignal, terminal: Terminal): { ended(): void } {
-  const over = new AbortController()
-  async function leave(): Promise<void> {
-    await app.clock.sleep(answersByMs(app) - app.clock.nowMs() + LEAVE_MARGIN_MS, over.signal)
-    if (over.signal.aborted) return
-    terminal.say(
-      'Left without the PostgreSQL server, which does not answer. Answers that it does not have are kept in the data directory; the next worker here hands them in.',
-    )
-    terminal.io.exit(EXIT.unavailable)
-  }
-  if (app.config.ledgerServer !== null) signal.addEventListener('abort', () => void leave(), { once: true })
-  return { ended: () => over.abort() }
 }
 
 function untilOf({ untilIdle, giveUpAfter }: WorkerArguments, terminal: Terminal): GiveUpAfter | null {

@@ -15,7 +15,7 @@ import {
   toLooksLike,
   whyNotAgain,
 } from '../domain/message.ts'
-import { statusOf } from '../domain/states.ts'
+import { type State, statusOf } from '../domain/states.ts'
 import type { Log } from '../ports/log.ts'
 import { answered, nameOf, openClient, type RedisAddress, type RedisClient, workerConnection } from './connection.ts'
 import { whyUnread } from './job-text.ts'
@@ -28,6 +28,8 @@ export interface IntakeOptions {
   readonly ledgerId: string
   readonly owners: QueueOwners
   readonly take: (handed: ReceivedMessage) => Promise<MessageResult>
+  /** Of a row that a job waits for, without writing anything. null: it is not in the ledger. */
+  readonly stateOf: (batch: string, row: number) => Promise<State | null>
   readonly log: Log
 }
 
@@ -281,7 +283,7 @@ async function takeJob(
   job: Job,
   token: string | undefined,
   { ownership, giveUp, rest, worker, elsewhere }: Taking,
-  { take, log }: IntakeOptions,
+  { take, stateOf, log }: IntakeOptions,
 ): Promise<object> {
   const putBack = async (why: string, laterMs: number, error?: unknown): Promise<never> => {
     log.debug({ err: error, job: job.id }, why)
@@ -299,6 +301,7 @@ async function takeJob(
       )
       return await putBack('the queue is not ours', AFTER_TROUBLE_MS)
     }
+    if (await hasNoOutcome(job, stateOf)) return await putBack(AWAITED, laterOf(Date.now() - queuedAtMs(job)))
     taken = await take({
       jobName: String(job.name),
       payload: job.data,
@@ -346,7 +349,17 @@ async function takeJob(
     throw new UnrecoverableError(`not approved as asked: ${taken.moneyWarning}; ${JSON.stringify(answer)}`)
   if (completion === 'now') return answer
   if (!isAwaited(job)) await job.updateProgress(answer).catch(() => {}) // it is taken again
-  return putBack('its outcome is awaited', laterOf(Date.now() - queuedAtMs(job)))
+  return putBack(AWAITED, laterOf(Date.now() - queuedAtMs(job)))
+}
+
+const AWAITED = 'its outcome is awaited'
+
+/** A doubt may last for days: its job is looked at all the while, and is taken again only when there is something to say. */
+async function hasNoOutcome(job: Job, stateOf: IntakeOptions['stateOf']): Promise<boolean> {
+  const { batch, row } = Object(job.progress) as { readonly batch?: unknown; readonly row?: unknown }
+  if (typeof batch !== 'string' || typeof row !== 'number') return false
+  const state = await stateOf(batch, row)
+  return state !== null && completionOf(state) === 'later'
 }
 
 /** It is put back until there is one: neither a worker nor a lock of BullMQ waits, and whichever worker takes it finds its row. */

@@ -41,6 +41,7 @@ test.each([ACCEPTED, REFUSED])(
       const intake = await openIntakeQueue({
         ...{ address: { path: redis.path }, prefix: 'bull', ledgerId: 'L' },
         owners: { last: async () => null, keep: async () => {} },
+        stateOf: async () => null,
         log: { debug: silent, info: silent, warn: silent, error: silent },
         async take({ payload }) {
           references.push((payload as { reference: string }).reference)

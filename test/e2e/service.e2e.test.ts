@@ -58,6 +58,7 @@ test('the service names its queue for outcomes, and reacts to each once', async 
   const intake = await openIntakeQueue({
     ...{ address: connection, prefix: 'bull', ledgerId: 'L', log },
     owners: { last: async () => null, keep: async () => {} },
+    stateOf: async () => null,
     async take({ payload }) {
       const { reply_to, reference } = payload as { reply_to: string; reference: string }
       replies.push(reply_to)

@@ -125,7 +125,7 @@ function openWork(): Promise<Work> {
     },
     openIntake: () =>
       openIntakeQueue({
-        ...{ ...names, log, owners: { last: async () => null, keep: async () => {} } },
+        ...{ ...names, log, owners: { last: async () => null, keep: async () => {} }, stateOf: async () => null },
         async take({ jobName }) {
           messages.push(jobName)
           return { kind: 'refused', reasons: ['of no matter'], withheld: null }

@@ -58,7 +58,7 @@ async function useEverything(address: RedisAddress, meanwhile: () => Promise<voi
   const dispatch = await openSlices({ ...names, concurrency: 2, alone: true, work })
   const owners = { last: async () => null, keep: async () => {} }
   const refused = { kind: 'refused', reasons: ['of no matter'], withheld: null } as const
-  const intake = await openIntakeQueue({ ...names, owners, take: async () => refused })
+  const intake = await openIntakeQueue({ ...names, owners, stateOf: async () => null, take: async () => refused })
   const held = producerConnection(address)
   const producer = new Queue('tranche-intake', { prefix: PREFIX, connection: held.connection })
   producer.on('error', silent)
