@@ -35,19 +35,22 @@ export function guardAccess(server: Server, door: Door): void {
     if (scope !== null) {
       const shown = digestOf(request.headers.authorization ?? '')
       if (accepted.look(shown) === 0) assertMayAsk(refusedOf.look(request.ip))
-      const refuse = (error: unknown) => {
+      const count = (error: unknown) => {
         if (error instanceof ProblemError && error.status === 401) refusedOf.take(request.ip, 1)
-        throw error
       }
-      const found = await keyShown(request, reply, door).catch(refuse)
+      const found = await keyShown(request, reply, door).catch((error: unknown) => {
+        count(error)
+        throw error
+      })
       try {
         request.caller = callerBy(found, request, reply, door)
         accepted.take(shown, 1)
         if (!request.caller.key.scopes.includes(scope))
           throw new ProblemError('scope_missing', `This key lacks the scope ${scope}. Nothing was changed.`)
       } catch (error) {
+        count(error)
         if (error instanceof ProblemError) await noteRefusal({ found, problem: error, address: request.ip, scope })
-        refuse(error)
+        throw error
       }
     }
     if (body === 'json' && !JSON_TYPE.test(request.headers['content-type'] ?? '')) throw unsupportedMedia()
