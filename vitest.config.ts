@@ -25,6 +25,7 @@ const ALONE = [
   'test/{gateway,sandbox}/*tls*.integration.test.ts',
   'test/queues/connection.integration.test.ts',
 ]
+const STORIES = 'test/**/*.e2e.test.ts'
 const WITH_PROCESSES = 'test/**/*.{e2e,ci,search}.test.ts'
 
 /** Processes, not threads: tests start children that die with their parent, send signals and hold kernel locks. */
@@ -62,7 +63,15 @@ export default defineConfig({
         extends: true,
         test: { name: 'parts', include: [IN_PROCESS], exclude: ALONE, isolate: false, ...PARTS },
       },
-      { extends: true, test: { name: 'processes', include: [WITH_PROCESSES, ...ALONE], ...PARTS } },
+      {
+        extends: true,
+        // Most commands of a story run in the process of the test, where the first costs ten times what the next one does.
+        test: { name: 'stories', include: [STORIES], isolate: false, ...PARTS },
+      },
+      {
+        extends: true,
+        test: { name: 'processes', include: [WITH_PROCESSES, ...ALONE], exclude: [STORIES], ...PARTS },
+      },
     ],
   },
 })
