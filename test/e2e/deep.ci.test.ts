@@ -10,7 +10,7 @@ let office: Office
 afterEach(() => office.close())
 
 async function ran(): Promise<string> {
-  office = await openOffice({ apart: true })
+  office = await openOffice()
   const rows = refunds(4)
   office.sandbox.prepare(preparationFor(rows))
   const said = await office.tranche(
@@ -219,7 +219,7 @@ test('a ledger with a trigger or a view in it is not opened: they would run with
 })
 
 test('the log of the worker holds where the record stood at the end of a batch', async () => {
-  office = await openOffice({ apart: true })
+  office = await openOffice()
   const rows = refunds(3)
   office.sandbox.prepare(preparationFor(rows))
   const { batch } = (await office.tranche('submit', await office.put('in.csv', toCsv(rows)), '--json')).last
