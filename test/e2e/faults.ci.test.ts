@@ -15,7 +15,7 @@ async function prepared(count: number): Promise<{ input: string; out: string }> 
 }
 
 test('an approval of another amount pauses the batch each time, and it ends with 3', async () => {
-  office = await openOffice({ apart: true, env: { TRANCHE_IN_FLIGHT: '1' } })
+  office = await openOffice({ env: { TRANCHE_IN_FLIGHT: '1' } })
   const { input, out } = await prepared(20)
   office.sandbox.addFault({ kind: 'other-amount', match: { orderId: orderOf(5) } })
   office.sandbox.addFault({ kind: 'other-amount', match: { orderId: orderOf(9) } })
@@ -46,7 +46,7 @@ test('an approval of another amount pauses the batch each time, and it ends with
 })
 
 test('ten doubts pause the account until a person has looked; then the rest goes on', async () => {
-  office = await openOffice({ apart: true, env: { TRANCHE_IN_FLIGHT: '4' } })
+  office = await openOffice({ env: { TRANCHE_IN_FLIGHT: '4' } })
   const { input, out } = await prepared(50)
   office.sandbox.addFault({ kind: 'reset-after', match: { any: true }, every: 2, times: 12 })
   const paused = await office.tranche('run', input, '--out', out, '--json')
@@ -64,7 +64,7 @@ test('ten doubts pause the account until a person has looked; then the rest goes
   expect(untouched()).toBe(50 - office.sandbox.received())
   const held = await office.tranche('run', later, '--out', office.path('later-out.csv'), '--json')
   expect([held.code, held.last.reason], held.stderr).toEqual([6, paused.last.reason])
-  expect((await office.tranche('worker', '--until-idle')).code).toBe(6)
+  expect((await office.spawned('worker', '--until-idle')).code).toBe(6)
   expect((await office.tranche('status', held.last.batch, '--json')).last).toMatchObject({ state: 'paused' })
   expect((await office.tranche('doctor')).stdout).toContain('merchant default is paused (at least 10 rows')
   expect([office.sandbox.log().length, untouched()]).toEqual([executed, 53 - office.sandbox.received()])

@@ -19,7 +19,7 @@ const ROWS = 3
 let office: Office
 let dir: string
 beforeEach(async () => {
-  office = await openOffice({ apart: true })
+  office = await openOffice()
   dir = office.path('in')
   await mkdir(dir)
 })
@@ -28,7 +28,7 @@ afterEach(() => office.close())
 const dieAt = (step: number) => ({ NODE_OPTIONS: `--import ${DYING}`, DIE_AT: String(step), DIE_IN: dir })
 const inbox = () => office.tranche('inbox', dir, '--once', '--stable-for', '0', '--json')
 const inboxDyingAt = (step: number) =>
-  office.trancheWith(dieAt(step), 'inbox', dir, '--once', '--stable-for', '0', '--json')
+  office.spawnedWith(dieAt(step), 'inbox', dir, '--once', '--stable-for', '0', '--json')
 
 /** Every second file names no references, so that they are derived from its bytes; every third is marked as complete. */
 async function putFiles(n: number): Promise<void> {

@@ -19,7 +19,6 @@ test.concurrent.for(HOSTILE_SEEDS.split(',').map(Number))(
     await using gateway = await openRawGateway()
     gateway.play(sayingTwice(seed))
     const office = await openOffice({
-      apart: true,
       env: {
         TRANCHE_GATEWAY_URL: gateway.url,
         TRANCHE_CONNECTIONS: 'warm',
