@@ -71,6 +71,7 @@ export const APPROVE_HELP = prose(
   [
     'Which batches need approvals, and how many, says the policy: tranche policy show. You cannot approve what you submitted, nor approve ' +
       'twice. Who you are is what the operating system says; --as does not count here.',
+    'On a terminal the total is typed before anything is shown: take it from your own list, written as there (10.879,77).',
     'The digest is over everything that is shown. If anything of the batch is another when you approve it, nothing is approved.',
   ],
   example(

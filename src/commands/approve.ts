@@ -1,4 +1,5 @@
-// tranche approve and reject: a person decides on a batch that waits for approval. Without a digest, approve shows what it would be of.
+// tranche approve and reject: a person decides on a batch that waits for approval. Without a digest, approve shows what it would be of;
+// on a terminal the total is typed first.
 
 import { openLedger } from '../app/ledger.ts'
 import { workersNow } from '../app/locks.ts'
@@ -10,12 +11,21 @@ import type { BatchView } from '../domain/batch.ts'
 import { countIn, type Standing } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
-import { approvalsText, approveCommand, meaningText, sheetLines, toJsonSheet } from '../present/approval.ts'
+import {
+  approvalsText,
+  approveCommand,
+  faultOfTyped,
+  meaningText,
+  sheetLines,
+  toJsonSheet,
+  totalsToType,
+} from '../present/approval.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import { interpretationText } from '../present/interpretation.ts'
 import { leftOutLines, leftOutObject } from '../present/left-out.ts'
 import { whyText } from '../present/standing.ts'
 import { plural } from '../present/text.ts'
+import { askFor, mayAsk } from './confirm.ts'
 import { findBatch } from './status.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -34,7 +44,8 @@ export async function approve(app: App, id: string, given: ApproveArguments, ter
     await assertNoAlarm(app, ledger)
     const batch = await findBatch(ledger, id)
     const sheet = await sheetOf(ledger, batch)
-    if (given.digest === undefined) return show(sheet, standingNow(app, batch, await workersNow(app, ledger)), terminal)
+    if (given.digest === undefined)
+      return await show(sheet, standingNow(app, batch, await workersNow(app, ledger)), terminal)
     const decision = { digest: parseDigest(given.digest), reason: parseReason(given.reason) }
     await ledger.approve({ batchId: batch.batchId, ...decision, actor: app.actor, nowMs: app.clock.nowMs() })
     const after = await findBatch(ledger, batch.batchId)
@@ -57,9 +68,10 @@ async function sheetOf(ledger: Ledger, { batchId }: BatchView): Promise<Approval
   return sheet
 }
 
-function show(sheet: ApprovalSheet, { state, why }: Standing, terminal: Terminal): number {
+async function show(sheet: ApprovalSheet, { state, why }: Standing, terminal: Terminal): Promise<number> {
   // Of what was cancelled, or has no row left, there is nothing to approve, however many approvals are missing.
   const waits = isAwaiting(sheet) && sheet.totals.some((total) => total.state === 'READY') && state !== 'running'
+  if (waits && mayAsk(terminal)) await typeTotals(sheet, terminal)
   const reason = whyText(why)
   const ended = `${state.replaceAll('_', ' ')}${reason === null ? '' : ` (${reason})`}`
   terminal.object({ ...toJsonSheet(sheet), awaiting: waits })
@@ -75,6 +87,19 @@ function show(sheet: ApprovalSheet, { state, why }: Standing, terminal: Terminal
     `Or: tranche reject ${sheet.batchId} --reason TEXT`,
   )
   return EXIT.awaitingApproval
+}
+
+/** As at the page of the console: a total that is read off the sheet would show nothing. */
+async function typeTotals(sheet: ApprovalSheet, terminal: Terminal): Promise<void> {
+  terminal.say(
+    `Batch ${sheet.batchId} waits for ${approvalsText(sheet)}. It is shown to whoever knows its total: take that from your own list, which is how a wrong batch is noticed.`,
+  )
+  for (const asked of totalsToType(sheet)) {
+    const typed = await askFor(terminal, `Type ${asked.label}: `, 'Nothing was approved.')
+    const fault = faultOfTyped(typed, asked)
+    if (fault !== null)
+      throw new Fault('usage', `${fault} Nothing was approved. If your list says so, it is a list of another batch.`)
+  }
 }
 
 function parseDigest(text: string): string {

@@ -30,6 +30,13 @@ export async function confirm(terminal: Terminal, { question, otherwise, yes, si
   throw new Fault('interrupted', otherwise)
 }
 
+/** What a person types at a terminal; faults if they do not. */
+export async function askFor(terminal: Terminal, question: string, otherwise: string): Promise<string> {
+  const answer = await ask(terminal.io, question, undefined)
+  if (answer !== null) return answer
+  throw new Fault('interrupted', otherwise)
+}
+
 /** Whether a person is at both ends. */
 export function mayAsk({ isAttended, json, io }: Pick<Terminal, 'json' | 'isAttended' | 'io'>): boolean {
   return isAttended && !json && io.stdin.isTTY === true

@@ -101,6 +101,15 @@ test('the page of an instruction tells its fate, what was asked and answered, an
   expect(body).not.toMatch(/<script>alert|\u202e/)
 })
 
+test('the ids of an answer stand each under its name', async () => {
+  await work(served.ledger, batch, 'R-1', 'APPROVED', { facts: factsWith('7001', { recordId: '88123' }) })
+  const { body } = await vic.get(pageOf('R-1', 1))
+  const answered = (name: string) => body.split(/<tr[ >]/).find((row) => row.includes(`>${name}<`)) ?? ''
+  expect(answered('Record id')).toContain('88123')
+  expect(answered('Transaction id')).toContain('7001')
+  expect(answered('Record id')).not.toContain('7001')
+})
+
 test.each([
   ['DECLINED', 'Not executed: it was declined.'],
   ['FAILED', 'Not executed.'],
