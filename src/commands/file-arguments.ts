@@ -14,7 +14,7 @@ import { DEFAULT_MERCHANT, type Merchant, merchantOf } from '../domain/merchant.
 import { type Money, parseCurrency } from '../domain/money.ts'
 import { PASSING, parsePassing, type ReattemptAsked } from '../domain/reattempt.ts'
 import type { SubmitRequest } from '../domain/submission.ts'
-import { parseExpectedTotal } from '../domain/written-amount.ts'
+import { parseNamedTotal } from '../domain/written-amount.ts'
 import { parseDurationMs } from './durations.ts'
 
 /** As the command line has them. */
@@ -243,8 +243,7 @@ function parseTotals(texts: readonly string[]): readonly Money[] {
 }
 
 function parseExpected(text: string): Money {
-  const [code = '', amount = ''] = text.split('=')
-  const money = parseExpectedTotal(code, amount)
+  const money = text.includes('=') ? parseNamedTotal(text) : null
   if (money !== null) return money
   throw new Fault(
     'usage',

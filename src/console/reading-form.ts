@@ -1,7 +1,8 @@
 // What a person says of a file: how it is read, what it must hold and how it is sent. The fields of a form, and what they say.
 
 import { isTimeZone } from '../domain/instant.ts'
-import { parseCurrency, parseTotal } from '../domain/money.ts'
+import { formatAmount, parseCurrency } from '../domain/money.ts'
+import { parseNamedTotal } from '../domain/written-amount.ts'
 import { type Html, html } from '../present/html.ts'
 import type { Fields } from './forms.ts'
 
@@ -30,7 +31,6 @@ const ANYTHING = () => null
 const whole = (least: number, most: number, what: string) => (text: string) =>
   /^\d{1,9}$/.test(text) && Number(text) >= least && Number(text) <= most ? null : what
 const RETRIES = ['cancelled', 'failed', 'cancelled,failed']
-const TOTAL = /^([A-Za-z]{3})[ =]+(\d+(?:\.\d+)?)$/
 
 const READ: readonly Setting[] = [
   {
@@ -149,9 +149,8 @@ const LONGEST = 200
 const MOST_LINES = 50
 
 function totalOf(text: string): string | null {
-  const [, code = '', amount = ''] = TOTAL.exec(text) ?? []
-  const currency = parseCurrency(code)
-  return currency !== undefined && typeof parseTotal(amount, currency) === 'object' ? `${currency}=${amount}` : null
+  const money = parseNamedTotal(text)
+  return money === null ? null : `${money.currency}=${formatAmount(money)}`
 }
 
 export interface SaidOfFile {

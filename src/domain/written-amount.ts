@@ -44,12 +44,13 @@ export function parseWrittenTotal(text: string, expected: Currency): Money | 'un
   return other === undefined || other.amountMinor === one.amountMinor ? one : 'ambiguous'
 }
 
-/** What a file must add up to in one currency; exactly as the program writes a total, it is read so: `12.345` of KWD. null: it is none. */
-export function parseExpectedTotal(code: string, amount: string): Money | null {
-  const currency = parseCurrency(code)
+/** A total with its currency in front or behind, or `EUR=…`; `KWD=12.345` is read exactly as this program writes it. null: it is none, or two. */
+export function parseNamedTotal(text: string): Money | null {
+  const [, before, behind] = /^([a-z]{3})[\s=]|([a-z]{3})$/i.exec(text.trim()) ?? []
+  const currency = parseCurrency(before ?? behind ?? '')
   if (currency === undefined) return null
+  const amount = text.trim().replace(/^[a-z]{3}[\s=]+/i, '')
   const plain = parseTotal(amount, currency)
-  const money =
-    typeof plain === 'object' && formatAmount(plain) === amount ? plain : parseWrittenTotal(amount, currency)
-  return typeof money === 'object' && money.currency === currency ? money : null
+  const read = typeof plain === 'object' && formatAmount(plain) === amount ? plain : parseWrittenTotal(amount, currency)
+  return typeof read === 'object' && read.currency === currency ? read : null
 }

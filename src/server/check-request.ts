@@ -3,7 +3,7 @@
 import * as z from 'zod'
 import { parseCurrency } from '../domain/money.ts'
 import type { Setting } from '../domain/words.ts'
-import { parseExpectedTotal } from '../domain/written-amount.ts'
+import { parseNamedTotal } from '../domain/written-amount.ts'
 
 const text = (most = 200) => z.string().min(1).max(most)
 const ID = z.string().regex(/^[0-9a-f]{32}$/)
@@ -16,7 +16,7 @@ export const EXPECTED = z
       .record(z.string().regex(/^[A-Z]{3}$/), z.string().max(30))
       .superRefine((totals, { addIssue }) => {
         for (const [code, amount] of Object.entries(totals))
-          if (parseExpectedTotal(code, amount) === null)
+          if (parseNamedTotal(`${code}=${amount}`) === null)
             addIssue({ code: 'custom', path: [code], message: 'is not an amount of a currency of ISO 4217' })
       })
       .describe('By currency: {"EUR": "41280.55"}.'),

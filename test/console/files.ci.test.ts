@@ -213,7 +213,7 @@ describe('a form with a file', () => {
     ['no merchant was chosen', [['operation', ''], FILE], 'Select a merchant'],
     ['the merchant is none', [['merchant', 'nobody'], ['operation', ''], FILE], 'Select a merchant'],
     ['the operation is none', [['merchant', 'shop'], ['operation', 'PAYOUT'], FILE], 'Select what the rows ask for'],
-    ['a total is no amount', [...CHOSEN, ['totals', 'EUR 1,50'], FILE], 'Totals must be a currency and an amount'],
+    ['a total is no amount', [...CHOSEN, ['totals', '1,50'], FILE], 'Totals must be a currency and an amount'],
     ['a count is no number', [...CHOSEN, ['rows', '4 000'], FILE], 'Rows must be a number'],
     ['the time zone is none', [...CHOSEN, ['timezone', 'Mars'], FILE], 'Time zone must be one of the IANA list'],
     ['the canary is none', [...CHOSEN, ['canary', '0'], FILE], 'Stop after the first rows must be a number'],
@@ -249,7 +249,7 @@ describe('a form with a file', () => {
     const more: readonly Part[] = [
       ...([
         ['rows', '2'],
-        ['totals', 'eur 20.00\r\nUSD 1.50'],
+        ['totals', 'eur 20,00\r\n1.50 USD'],
         ['run_key', '2026-11'],
       ] as const),
       ...([

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest'
 import { type Currency, formatAmount } from '../../src/domain/money.ts'
-import { parseWrittenTotal } from '../../src/domain/written-amount.ts'
+import { parseNamedTotal, parseWrittenTotal } from '../../src/domain/written-amount.ts'
 
 function readAs(typed: string, currency: string): string {
   const read = parseWrittenTotal(typed, currency as Currency)
@@ -43,4 +43,25 @@ test.each([
   '٩',
 ])('“%s” cannot be read in EUR', (typed) => {
   expect(readAs(typed, 'EUR')).toBe('unread')
+})
+
+test.each([
+  ...(['EUR 10.879,77', '10 879,77 EUR', 'eur=10879.77', 'EUR=10,879.77'] as const).map(
+    (text) => [text, 'EUR 10879.77'] as const,
+  ),
+  ...([
+    ['KWD 12.345', 'KWD 12.345'],
+    ['KWD=1.234,000', 'KWD 1234.000'],
+    ['KWD 1,234', null],
+  ] as const),
+  ...([
+    ['10879.77', null],
+    ['EUR', null],
+    ['EUR=9.00 USD', null],
+    ['XYZ 9.00', null],
+    ['EUR=-9', null],
+  ] as const),
+])('%s names the total %s', (text, total) => {
+  const read = parseNamedTotal(text)
+  expect(read && `${read.currency} ${formatAmount(read)}`).toBe(total)
 })
