@@ -17,6 +17,7 @@ import {
   personAt,
   refund,
   rowIn,
+  sale,
   submit,
   work,
 } from '../../fixtures/ledgers.ts'
@@ -238,6 +239,28 @@ export function describeEvents(): void {
       expect(settled.map(({ replyTo, row }) => [row?.reference, replyTo])).toEqual([
         ['A', both],
         ['B', both],
+      ])
+    })
+
+    test('know the queues of a row that a person has sent once more', async () => {
+      const [a, b] = [sale('A', '7001'), sale('B', '7002')]
+      const replyTo = 'tranche-outcome-shop'
+      for (const row of [a, b]) await ledger.recordMessage(messageOf(accountId, row, { replyTo }))
+      const { batchId } = (await ledger.batches())[0]!
+      await work(ledger, batchId, 'A', 'DECLINED', { reason: 'Insufficient funds' })
+      await work(ledger, batchId, 'B', 'FAILED')
+      const reattempt = {
+        categories: ['funds' as const],
+        reasonRules: [],
+        xtlOrderIdOf: (reference: string) => `X${reference.length}`,
+      }
+      const again = await submit(ledger, accountId, [a, b], { reattempt, retry: ['FAILED'] })
+      await work(ledger, again, 'A~2', 'APPROVED')
+      await work(ledger, again, 'B', 'APPROVED')
+      const settled = (await eventsIn()).filter(({ row }) => row?.state === 'APPROVED')
+      expect(settled.map(({ row, replyTo: queues }) => [row?.reference, queues])).toEqual([
+        ['A~2', [replyTo]],
+        ['B', [replyTo]],
       ])
     })
 

@@ -22,7 +22,7 @@ import { holdsStill, type SeenUpTo } from '../review/since-review.ts'
 import { all, allExact, change, count, exists, one, type Script } from '../script.ts'
 import { canaryOfDraft } from './canary.ts'
 import { doubtRecorded, whyMaybeExecuted } from './queued-before.ts'
-import { keepReplyTo } from './reply-to.ts'
+import { keepReplyTo, keepReplyToOfFormer } from './reply-to.ts'
 import { keepSpelling } from './run-keys.ts'
 
 const ROWS_PER_COPY = 500
@@ -253,6 +253,7 @@ function* makeVisible(header: DraftHeader, { actor, recorded, seen, figures }: B
   yield* keepDigest(recorded)
   yield* keepSpelling(header)
   yield* keepReplyTo(batchId, queued?.replyTo)
+  yield* keepReplyToOfFormer(batchId)
   yield* noteAccepted()
   return true
 }
