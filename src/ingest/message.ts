@@ -110,7 +110,9 @@ const SCHEMA = z
       .array(z.enum(ACCEPTABLE))
       .max(ACCEPTABLE.length)
       .default([])
-      .describe('Codes of questions that it was refused with: what they ask about is meant.'),
+      .describe(
+        'Codes of questions that it was refused with: what they ask about is meant. A code that asks nothing here is refused.',
+      ),
     complete_with: z
       .enum(['record', 'outcome'])
       .default('record')

@@ -167,6 +167,10 @@ test('an execute_at that is asked about is taken once its producer says that it 
   expect(asked.said.errors).toMatchObject([{ code: 'execute_at', field: 'execute_at' }])
   const unread = await post(refund('A', { execute_at: 'soon' }), 'two')
   expect(unread.said.errors).toEqual([expect.not.objectContaining({ code: 'execute_at' })])
+  const both = await post(refund('A', { ...far, accept: ['execute_at', 'above_limit'] }), 'constant')
+  expect(both.said.errors).toMatchObject([
+    { field: 'accept', detail: expect.stringContaining('above_limit is not asked') },
+  ])
   expect((await post(refund('A', { ...far, accept: ['execute_at'] }), 'three')).statusCode).toBe(201)
 })
 

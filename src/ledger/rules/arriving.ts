@@ -42,6 +42,14 @@ export function questionText(code: Acceptable, problem: string): string {
   return `${code}: ${problem}. If it is meant, hand it in again with ${answerTo(code)}`
 }
 
+/** A program that answers every question beforehand answers those that it never saw. null: each answer has its question. */
+export function unaskedText(accept: readonly Acceptable[], asked: readonly Acceptable[]): string | null {
+  const unasked = accept.find((code) => !asked.includes(code))
+  return unasked === undefined
+    ? null
+    : `accept: ${unasked} is not asked about this instruction. Leave it out, and write it only in answer to a refusal that begins with it`
+}
+
 /** Why an instruction cannot be counted with the others of its batch; null: it can. */
 export function beyondCounting(batchId: BatchId, sumMinor: number, amountMinor: number | null): string | null {
   if (sumMinor + (amountMinor ?? 0) <= MOST_MINOR) return null

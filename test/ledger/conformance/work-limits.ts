@@ -352,6 +352,10 @@ export function describeLimits(): void {
         reason:
           'above_limit: 100.01 EUR is above the limit of 100.00 EUR a day for refunds. If it is meant, hand it in again with accept: ["above_limit"]',
       })
+      expect(await above({ accept: ['execute_at', 'above_limit'] })).toMatchObject({
+        kind: 'refused',
+        reason: expect.stringContaining('accept: execute_at is not asked about this instruction'),
+      })
       const answer = await above({ accept: ['above_limit'] })
       expect(answer).toMatchObject({ kind: 'accepted' })
       const batchId = (answer as { batchId: BatchId }).batchId

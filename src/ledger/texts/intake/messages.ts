@@ -19,6 +19,7 @@ import {
   questionText,
   type RecordedRow,
   sourceOf,
+  unaskedText,
 } from '../../rules/arriving.ts'
 import { aboveLimitText } from '../../rules/daily-limit.ts'
 import { judgeDates } from '../../rules/dates.ts'
@@ -238,7 +239,7 @@ interface Verdicts {
   readonly target: TargetVerdict
 }
 
-/** What in the record speaks against the message; null: nothing. */
+/** What in the record speaks against the message; null: nothing. Its dates are judged by when its producer made it: what only waited in the queue is in time. */
 function* objectionTo(
   message: IntakeMessage,
   row: InstructionColumns,
@@ -246,22 +247,22 @@ function* objectionTo(
 ): Script<string | null> {
   for (const verdict of [order, target])
     if (verdict !== 'fits' && verdict.kind === 'wrong') return `${verdict.code}: ${verdict.problem}; ${verdict.remedy}`
-  const dates = objectionToDates(message)
-  if (dates !== null) return dates
-  const above = message.accept.includes('above_limit') ? null : aboveLimit(message.dailyLimits, message.instruction)
-  if (above !== null) return questionText('above_limit', aboveLimitText(above))
+  const { accept, instruction, queuedAtMs, nowMs } = message
+  const dates = judgeDates(instruction, queuedAtMs ?? nowMs, false)
+  if (dates !== 'fits' && dates.kind === 'wrong') return `${dates.column}: ${dates.problem}; ${dates.remedy}`
+  const above = aboveLimit(message.dailyLimits, instruction)
+  const questions = [
+    ...(dates === 'fits' ? [] : [{ code: dates.code, problem: dates.problem }]),
+    ...(above === null ? [] : [{ code: 'above_limit', problem: aboveLimitText(above) } as const]),
+  ]
+  const open = questions.find(({ code }) => !accept.includes(code))
+  if (open !== undefined) return questionText(open.code, open.problem)
+  const codes = questions.map(({ code }) => code)
+  const unasked = unaskedText(accept, codes)
+  if (unasked !== null) return unasked
   const spelling = yield* knownSpelling(message)
   if (spelling !== null) return otherSpellingText(spelling)
   return yield* xtlTaken(arrivingOf(message, row), row.xtl_order_id, row.operation)
-}
-
-/** By when its producer made it: what only waited in the queue is in time. */
-function objectionToDates({ instruction, accept, queuedAtMs, nowMs }: IntakeMessage): string | null {
-  const verdict = judgeDates(instruction, queuedAtMs ?? nowMs, accept.includes('execute_at'))
-  if (verdict === 'fits') return null
-  return verdict.kind === 'wrong'
-    ? `${verdict.column}: ${verdict.problem}; ${verdict.remedy}`
-    : questionText(verdict.code, verdict.problem)
 }
 
 /** Which instruction that is already here the message looks like; null: none. */
