@@ -65,7 +65,7 @@ export function againLines({ again }: Pick<DraftReview, 'again'>): string[] {
     again.changed === 0
       ? []
       : [
-          `  of these, ${plural(again.changed, 'row has', 'rows have')} other content now: look at the results, and correct what is wrong there by hand`,
+          `  of these, ${plural(again.changed, 'row has', 'rows have')} other content now: look at the results, and correct what is wrong there by hand; where the recorded one is still pending, cancel or reject its batch first`,
         ]
   const lines = [...retried, ...repeated, ...changed, ...otherCellsLines(again.otherCells)]
   return lines.length === 0 ? [] : ['Recorded before:', ...lines]

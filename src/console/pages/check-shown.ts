@@ -92,6 +92,9 @@ function totalsOf(found: CheckFound): Html {
   return table('What can be sent', columns, rows)
 }
 
+const CHANGED_TEXT =
+  'left out as they stand in this file. Correct what was sent by hand; where the recorded row is still pending, cancel or reject its batch first, and submit this one under a new reference.'
+
 function countsOf({ given, again, held_by_doubt: held, cancelled_before: cancelled, ...found }: CheckFound): Html {
   const repeated = Object.entries(again.repeated).map(([status, count]) => `${count} ${status.replaceAll('_', ' ')}`)
   const text = (value: string | null) => (value === null ? null : html`${value}`)
@@ -103,7 +106,7 @@ function countsOf({ given, again, held_by_doubt: held, cancelled_before: cancell
     ['Stops after the first', shown(given.canary)],
     ['Pauses when more are declined', given.maxDeclined === undefined ? null : html`${String(given.maxDeclined)} %`],
     ['Recorded already, not sent again', text(repeated.length === 0 ? null : repeated.join(', '))],
-    ['Of these with other content now', again.changed === 0 ? null : html`${again.changed}`],
+    ['Of these with other content now', again.changed === 0 ? null : html`${again.changed}: ${CHANGED_TEXT}`],
     [
       'Cancelled in an earlier batch, new here',
       cancelled.length === 0

@@ -165,6 +165,9 @@ export function describeDrafts(): void {
       const { review: reviewed, faults } = await check([refund('A', change)])
       expect(reviewed).toMatchObject({ accepted: 0, duplicate: 0, invalid: 1 })
       expect(faults[0]?.problem).toContain('recorded with other content')
+      expect(faults[0]?.remedy).toContain(
+        'is not sent yet: to have this one in its place, cancel or reject that batch first',
+      )
     })
 
     test('belongs to one account: the same one of another account is free', async () => {

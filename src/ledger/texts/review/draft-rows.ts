@@ -32,6 +32,7 @@ export const OTHER_CONTENT = {
     `'the reference is recorded with other content: ' || ${differences} || ' not the same (row ' || i.row_no || ' of batch ' || i.batch_id || ', ' || CASE i.state WHEN 'READY' THEN 'PENDING' ELSE i.state END || ')'`,
   remedy: `CASE WHEN i.operation IN ('VAULT_CREATE', 'VAULT_UPDATE') AND i.operation IS DISTINCT FROM coalesce(d.operation, d.said_operation)
       THEN 'that row stored a card and charged nothing: take its result_vault_id as customer_vault_id in a list of your own, without the columns result_…'
+      WHEN i.state = 'READY' THEN 'the recorded one is not sent yet: to have this one in its place, cancel or reject that batch first, or cancel the row by its reference, and then use a new reference'
       ELSE 'use a new reference only for a new instruction: it is sent beside the recorded one, not in its place' END`,
 }
 
