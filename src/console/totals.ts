@@ -1,7 +1,7 @@
 // The totals that a person types before money moves, from a list of their own.
 
 import type { ApprovalSheet } from '../domain/approval.ts'
-import { faultOfTyped, TOTAL_HINT, totalsToType } from '../present/approval.ts'
+import { faultOfTyped, totalHint, totalsToType } from '../present/approval.ts'
 import { type Html, html } from '../present/html.ts'
 import { PageError } from './door.ts'
 import type { Fields } from './forms.ts'
@@ -11,7 +11,7 @@ type OfTotals = Pick<ApprovalSheet, 'totals'>
 export function totalFields(sheet: OfTotals): Html {
   const fields = totalsToType(sheet).map(
     ({ field, label }) =>
-      html`<div class="field"><label>Type ${label}<span class="hint"> ${TOTAL_HINT} </span><input name="${field}" required autocomplete="off" maxlength="200"></label></div>`,
+      html`<div class="field"><label>Type ${label}<span class="hint"> ${totalHint(sheet)} </span><input name="${field}" required autocomplete="off" maxlength="200"></label></div>`,
   )
   return html`${fields}`
 }

@@ -151,7 +151,11 @@ export function totalsToType({ totals }: Pick<ApprovalSheet, 'totals'>): readonl
   })
 }
 
-export const TOTAL_HINT = 'Take it from your own list, not from this page: that is how a wrong batch is noticed.'
+export function totalHint({ totals }: Pick<ApprovalSheet, 'totals'>): string {
+  const isShort = totals.some(({ state }) => state === 'DUPLICATE')
+  const less = isShort ? ' Rows that are recorded already are not sent: subtract what the page says of DUPLICATE.' : ''
+  return `Take it from your own list, not from this page: that is how a wrong batch is noticed.${less}`
+}
 
 /** Why not, in sentences that do not tell the total; null: it is the one that would be sent. */
 export function faultOfTyped(typed: string, { label, total }: TotalToType): string | null {
@@ -174,13 +178,16 @@ function example(currency: Currency): string {
   return decimals === '' ? '1.234 or 1,234' : `1.234,${decimals} or 1,234.${decimals}`
 }
 
-/** For whoever types the totals: nothing that they could be copied from. */
+/** For whoever types the totals: nothing that they could be copied from. What is left out of their list is to be subtracted. */
 export function withoutTotals(sheet: ApprovalSheet): ApprovalSheet {
-  const isTotal = ({ currency, amountMinor }: Money) =>
-    sheet.totals.some((total) => total.currency === currency && total.amountMinor === amountMinor)
+  const sent = sheet.totals.filter(({ state }) => state === 'READY')
+  const isTotal = ({ currency, amountMinor }: Omit<Money, 'currency'> & Pick<Total, 'currency'>) =>
+    sent.some((total) => total.currency === currency && total.amountMinor === amountMinor)
   return {
     ...sheet,
-    totals: sheet.totals.map((total) => ({ ...total, currency: '' })),
+    totals: sheet.totals.map((total) =>
+      total.state === 'DUPLICATE' && !isTotal(total) ? total : { ...total, currency: '' },
+    ),
     largest: sheet.largest.filter((one) => !isTotal(one)),
   }
 }

@@ -4,7 +4,14 @@ import { describe, expect, test } from 'vitest'
 import type { ApprovalSheet } from '../../src/domain/approval.ts'
 import type { BatchId } from '../../src/domain/ids.ts'
 import { type Currency, parseCurrency } from '../../src/domain/money.ts'
-import { faultOfTyped, meaningText, sheetLines, totalsToType } from '../../src/present/approval.ts'
+import {
+  faultOfTyped,
+  meaningText,
+  sheetLines,
+  totalHint,
+  totalsToType,
+  withoutTotals,
+} from '../../src/present/approval.ts'
 import { interpretationText } from '../../src/present/interpretation.ts'
 
 const EUR = parseCurrency('EUR') as Currency
@@ -49,6 +56,18 @@ describe('the totals that are typed', () => {
         `You typed “${typed}”. That is another total in EUR than the one that would be sent.`,
       ])
     expect(faultsOf('1.234', [ofCurrency('KWD')])).toEqual([expect.stringContaining('can be read in two ways')])
+  })
+
+  test('what is left out of the list stands beside, unless it would tell the total', () => {
+    const shown = (leftOut: bigint) => {
+      const left = { ...eur, state: 'DUPLICATE' as const, amountMinor: leftOut }
+      const sheet = { ...SHEET, totals: [...SHEET.totals, left] }
+      return [sheetLines(withoutTotals(sheet), interpretationText).join('\n'), totalHint(sheet)]
+    }
+    expect(shown(500n)).toEqual([expect.stringMatching(/DUPLICATE +2 +5\.00/), expect.stringContaining('subtract')])
+    expect(shown(900n)[0]).not.toContain('9.00')
+    expect(shown(500n)[0]).not.toContain('9.00')
+    expect(totalHint(SHEET)).not.toContain('subtract')
   })
 
   test('each currency is asked for, and each operation of one; rows without an amount are counted', () => {
