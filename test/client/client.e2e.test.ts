@@ -108,6 +108,10 @@ test('a batch is taken whole, or refused with a reason for each instruction', as
   expect(accepted).toMatchObject({ status: 'accepted', rows: 2 })
   expect(await batch(1, 2)).toMatchObject({ ...accepted, status: 'duplicate' })
   expect(await why(batch(3))).toBeInstanceOf(RefusedError)
+  const like = { batch: 'like', instructions: [refund(1, { reference: 'again' }) as Instruction] as const }
+  expect(await why(client.submitBatch(like))).toMatchObject({
+    questions: [{ code: 'lookalike', instruction: 0, looks_like: { reference: refund(1).reference, row: 1 } }],
+  })
   expect(recordedIn(office)).toHaveLength(2)
   const { first_at } = await batch(1, 2)
   const later = await client.submitBatch({ batch: 'later', instructions: [refund(1), refund(2)] })
