@@ -26,7 +26,7 @@ const ALONE = [
   'test/queues/connection.integration.test.ts',
 ]
 const STORIES = 'test/**/*.e2e.test.ts'
-const WITH_PROCESSES = 'test/**/*.{e2e,ci,search}.test.ts'
+const WITH_PROCESSES = 'test/**/*.{ci,search}.test.ts'
 
 /** Processes, not threads: tests start children that die with their parent, send signals and hold kernel locks. */
 const PARTS = { pool: 'forks', globalSetup: ['test/fixtures/program.ts', 'test/fixtures/postgres.ts'] } as const
@@ -54,7 +54,7 @@ export default defineConfig({
         test: {
           name: 'pure',
           include: ['test/**/*.test.ts'],
-          exclude: [IN_PROCESS, WITH_PROCESSES],
+          exclude: [IN_PROCESS, STORIES, WITH_PROCESSES],
           pool: 'threads',
           isolate: false,
         },
@@ -70,7 +70,8 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'processes', include: [WITH_PROCESSES, ...ALONE], exclude: [STORIES], ...PARTS },
+        // No `exclude` of its own: it would take the place of the one of `npm test`.
+        test: { name: 'processes', include: [WITH_PROCESSES, ...ALONE], ...PARTS },
       },
     ],
   },
