@@ -22,7 +22,7 @@ const IN_PROCESS = 'test/**/*.integration.test.ts'
  */
 const ALONE = [
   'test/ledger/{sqlite,postgres}/ledger/*.integration.test.ts',
-  'test/{gateway,sandbox}/*tls*.integration.test.ts',
+  'test/{gateway,sandbox,server}/*tls*.integration.test.ts',
   'test/queues/connection.integration.test.ts',
 ]
 const STORIES = 'test/**/*.e2e.test.ts'
