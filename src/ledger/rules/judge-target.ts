@@ -256,14 +256,14 @@ function vaultText({ vaultId }: TargetRow): string {
   return `vault id ${plainId(vaultId ?? '')}`
 }
 
-/** A sale of more than so many times the largest one is asked about. */
+/** A sale of so many times the largest one, as by one zero too many, is asked about. */
 export const LARGE_TIMES = 10
 
 function muchLarger(row: TargetRow, largest: Fact<'largest'>): TargetQuestion | null {
   const most = largest.amountMinor * BigInt(LARGE_TIMES)
-  if (row.currency !== largest.currency || (row.amountMinor ?? 0n) <= most) return null
+  if (row.currency !== largest.currency || (row.amountMinor ?? 0n) < most) return null
   const before = `the largest sale that ${vaultText(row)} was approved for, ${sumText(largest)}`
-  return asked('large', largest.at, `charges more than ${LARGE_TIMES} times ${before}`)
+  return asked('large', largest.at, `charges ${LARGE_TIMES} times or more of ${before}`)
 }
 
 /** A record that changes hands keeps its vault id, and the next charge follows it. */

@@ -240,7 +240,7 @@ const OF_LARGEST: Kind<FoundRow & FoundAt & { readonly largestMinor: number }> =
     SELECT ${ROW}, ${AT}, i.amount_minor AS "largestMinor"
     FROM @rows d JOIN instruction i ON i.id = (CASE
         WHEN EXISTS (SELECT 1 FROM instruction l WHERE l.account_id = :account AND l.lookalike = d.lookalike AND l.lookalike IS NOT NULL) THEN NULL
-        WHEN EXISTS (SELECT 1 FROM instruction r WHERE ${WAS_APPROVED('r')} AND r.amount_minor * ${LARGE_TIMES} >= d.amount_minor) THEN NULL
+        WHEN EXISTS (SELECT 1 FROM instruction r WHERE ${WAS_APPROVED('r')} AND r.amount_minor * ${LARGE_TIMES} > d.amount_minor) THEN NULL
         ELSE (SELECT c.id FROM instruction c WHERE ${WAS_APPROVED('c')} ORDER BY c.amount_minor DESC, c.id LIMIT 1) END)`,
   toFact: ([found]) => ({
     ...{ of: 'largest', amountMinor: BigInt(found.largestMinor), currency: found.currency ?? '', at: atOf(found) },
