@@ -5,10 +5,10 @@
 // - a batch has a `rowid`, which tells the order in which batches were made;
 // - several processes work at once, on several machines: the tables `worker` to `claim` belong to them.
 
-import { IS_CARD_EVENT } from '../texts/review/reattempts.ts'
+import { IS_CARD_EVENT, keepsCard, STORED_UNDER } from '../texts/review/reattempts.ts'
 
 /** Any change of the tables takes another number. Those below 15 belong to ledgers that this program never opens. */
-export const SCHEMA_VERSION = 16
+export const SCHEMA_VERSION = 17
 
 /** A partition is taken away as a whole, and its indexes stay in memory while rows are added to it. */
 export const ROWS_PER_PARTITION = 16_000_000
@@ -211,9 +211,10 @@ const TABLES = `
   CREATE INDEX instruction_sale ON instruction (account_id, ltrim(answered_order_id, '0'))
     WHERE answered_order_id IS NOT NULL AND operation IN ('CAPTURE', 'CAUTH') AND state = 'APPROVED';
   CREATE INDEX instruction_authorization ON instruction (account_id, ltrim(answered_order_id, '0'))
-    WHERE answered_order_id IS NOT NULL AND operation = 'AUTH';
-  CREATE INDEX instruction_stored ON instruction (account_id, ltrim(answered_vault_id, '0'))
-    WHERE operation = 'VAULT_CREATE' AND answered_vault_id IS NOT NULL;
+    WHERE operation = 'AUTH';
+  CREATE INDEX instruction_stored ON instruction (account_id, ${STORED_UNDER})
+    WHERE ${keepsCard('')};
+  CREATE INDEX instruction_stored_card ON instruction (account_id, card) WHERE ${keepsCard('')};
   CREATE INDEX instruction_card_event ON instruction (account_id, ltrim(vault_id, '0')) WHERE ${IS_CARD_EVENT};
   CREATE INDEX instruction_duplicate ON instruction (batch_id) WHERE state = 'DUPLICATE';
   CREATE INDEX instruction_duplicate_of ON instruction (duplicate_of) WHERE duplicate_of IS NOT NULL;

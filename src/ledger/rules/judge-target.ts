@@ -36,7 +36,7 @@ export interface KnownSale {
   readonly currency: string
 }
 
-/** An approved authorization with the card and currency of a sale and its amount or more, or with its xtl_order_id. */
+/** An authorization with the card and currency of a sale and its amount or more, or with its xtl_order_id. It was approved, or may be. */
 export interface KnownAuthorization {
   readonly at: At
   /** The amount too, or the xtl_order_id, is that of the sale. */
@@ -44,7 +44,8 @@ export interface KnownAuthorization {
   readonly amountMinor: bigint
   readonly currency: string
   readonly orderId: string | null
-  readonly sentAtMs: number
+  /** null: it has still to be answered. */
+  readonly sentAtMs: number | null
   readonly isVoided: boolean
   readonly isCaptured: boolean
   /** It and the sale have different run keys. */
@@ -60,6 +61,8 @@ export type TargetFact =
   /** The authorization of another order that has the xtl_order_id of a capture. */
   | { readonly of: 'other-order'; readonly orderId: string; readonly xtlOrderId: string; readonly at: At }
   | { readonly of: 'authorizations'; readonly authorizations: readonly KnownAuthorization[] }
+  /** A sale or authorization of the same amount and card: of the other kind, or with the card under its other name. null: by its number. */
+  | { readonly of: 'like'; readonly at: At; readonly operation: Operation; readonly vaultId: string | null }
   /** In the run before: whose vault id this was, and which one the reference had. */
   | { readonly of: 'last-run'; readonly at: At; readonly ownVaultId: string }
   /** In the run before, where no row of the file was executed: what failed under the reference. */
@@ -92,6 +95,8 @@ export interface TargetFault
 /** `series` and `subtotal` are told of neighbours in one file. */
 export type TargetWhy =
   | 'authorized'
+  | 'charged'
+  | 'same-card'
   | 'part-void'
   | 'other-reference'
   | 'failed-run'
@@ -125,6 +130,7 @@ const RULES: { readonly [Of in TargetFact['of']]: Rule<Fact<Of>> } = {
   'other-order': ofOtherOrder,
   transaction: isTransaction,
   authorizations: isAuthorized,
+  like: isLike,
   'last-run': underOtherReference,
   'failed-run': ofRunBefore,
   largest: muchLarger,
@@ -225,11 +231,11 @@ function sumIn(currency: string | null, sales: readonly KnownSale[]): bigint | n
 function isAuthorized(_: TargetRow, { authorizations }: Fact<'authorizations'>, rules: TargetRules) {
   const found = authorizations.find((authorization) => stillCounts(authorization, rules))
   if (found === undefined) return null
-  const { at, orderId, isCaptured, isEqual } = found
+  const { at, orderId, isCaptured, isEqual, sentAtMs } = found
   const order = orderId === null ? 'an order' : `order ${plainId(orderId)}`
   const problem = isCaptured
     ? `is a sale, and ${order} was authorized and captured for the same`
-    : `is a sale of its own, and ${order} is authorized for ${isEqual ? 'the same' : sumText(found)}: is its capture meant (CAUTH)?`
+    : `is a sale of its own, and ${order} ${sentAtMs === null ? 'waits to be' : 'is'} authorized for ${isEqual ? 'the same' : sumText(found)}: is its capture meant (CAUTH)?`
   return asked('authorized', at, problem)
 }
 
@@ -237,7 +243,17 @@ function stillCounts(authorization: KnownAuthorization, rules: TargetRules): boo
   const { isVoided, isCaptured, isEqual, isOfOtherRun, sentAtMs } = authorization
   if (isVoided || (isCaptured && !isEqual)) return false
   const days = isOfOtherRun ? rules.lookalikeDays : isCaptured ? rules.saleDays : rules.authorizationDays
-  return sentAtMs >= rules.nowMs - days * DAY_MS
+  return sentAtMs === null || sentAtMs >= rules.nowMs - days * DAY_MS
+}
+
+/** A card has a number, and a vault id once it is stored. */
+function isLike(row: TargetRow, { at, operation, vaultId }: Fact<'like'>): TargetQuestion {
+  if (row.operation !== operation)
+    return row.operation === 'AUTH'
+      ? asked('charged', at, 'authorizes the amount that the same card is charged by a sale')
+      : asked('authorized', at, 'is a sale of what the same card is authorized for: is a capture meant (CAUTH)?')
+  const name = vaultId === null ? 'by its number' : `by vault id ${plainId(vaultId)}`
+  return asked('same-card', at, `asks for the same as that row, which names the same card ${name}`)
 }
 
 /** Every customer stays under their reference from one run of a roster to the next: ids that have moved have slipped. */

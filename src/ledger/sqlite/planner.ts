@@ -19,6 +19,7 @@ const SIZES: readonly (readonly [table: string, index: string, sizes: string])[]
   ['instruction', 'instruction_given', '10000000 10000000 1'],
   ['instruction', 'instruction_reattempt', '10000000 10000000 1'],
   ['instruction', 'instruction_stored', '10000000 10000000 1'],
+  ['instruction', 'instruction_stored_card', '10000000 10000000 2'],
   ['instruction', 'instruction_card_event', '10000000 10000000 5'],
   ['instruction', 'instruction_due', '100000 100 50 1 1'],
   ['instruction', 'instruction_open_order', '100000 100000 2 1 1'],

@@ -2,11 +2,11 @@
 //
 // Amounts are in minor units, times in epoch milliseconds, and flags are 0 or 1, unless a comment says otherwise. JSON is kept as text.
 
-import { IS_CARD_EVENT } from '../texts/review/reattempts.ts'
+import { IS_CARD_EVENT, keepsCard, STORED_UNDER } from '../texts/review/reattempts.ts'
 import { PLANNER } from './planner.ts'
 
 /** Any change of the tables takes another number. Those below 38 belong to ledgers that this program never opens. */
-export const SCHEMA_VERSION = 39
+export const SCHEMA_VERSION = 40
 
 export const SCHEMA = `
   -- What the ledger knows of itself: its id, the identity of its file, the approval policy.
@@ -211,9 +211,10 @@ export const SCHEMA = `
   CREATE INDEX instruction_sale ON instruction (account_id, ltrim(answered_order_id, '0'))
     WHERE answered_order_id IS NOT NULL AND operation IN ('CAPTURE', 'CAUTH') AND state = 'APPROVED';
   CREATE INDEX instruction_authorization ON instruction (account_id, ltrim(answered_order_id, '0'))
-    WHERE answered_order_id IS NOT NULL AND operation = 'AUTH';
-  CREATE INDEX instruction_stored ON instruction (account_id, ltrim(answered_vault_id, '0'))
-    WHERE operation = 'VAULT_CREATE' AND answered_vault_id IS NOT NULL;
+    WHERE operation = 'AUTH';
+  CREATE INDEX instruction_stored ON instruction (account_id, ${STORED_UNDER})
+    WHERE ${keepsCard('')};
+  CREATE INDEX instruction_stored_card ON instruction (account_id, card) WHERE ${keepsCard('')};
   CREATE INDEX instruction_card_event ON instruction (account_id, ltrim(vault_id, '0')) WHERE ${IS_CARD_EVENT};
   CREATE INDEX instruction_duplicate ON instruction (batch_id) WHERE state = 'DUPLICATE';
   CREATE INDEX instruction_duplicate_of ON instruction (duplicate_of) WHERE duplicate_of IS NOT NULL;

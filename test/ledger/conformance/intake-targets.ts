@@ -199,15 +199,33 @@ export function describeTargets(): void {
       expect(await recordMeant(ledger, messageOf(accountId, charge()))).toMatchObject({ kind: 'accepted' })
     })
 
-    test.each([1_000n, 999n])(
-      'that was approved after the review of a sale of %s is not recorded',
-      async (amountMinor) => {
-        const batchId = await submit(ledger, accountId, [sale('A', '5', { operation: 'AUTH' })])
-        const { draft } = await review(ledger, headerOf(accountId), [charge({ money: euros(amountMinor) })])
-        await work(ledger, batchId, 'A', 'APPROVED', { facts: factsWith('41', { orderId: '777' }) })
-        await expect(draft.record(CLERK)).rejects.toMatchObject({ code: 'refused' })
-      },
-    )
+    test.each([1_000n, 999n])('that arrived after the review of a sale of %s is not recorded', async (amountMinor) => {
+      const { draft } = await review(ledger, headerOf(accountId), [charge({ money: euros(amountMinor) })])
+      await place.open().recordMessage(messageOf(accountId, sale('A', '5', { operation: 'AUTH' })))
+      await expect(draft.record(CLERK)).rejects.toMatchObject({ code: 'refused' })
+    })
+
+    test.each([1_000n, 999n])('that waits is asked about by a sale of %s', async (amountMinor) => {
+      await submit(ledger, accountId, [sale('A', '5', { operation: 'AUTH' })])
+      const { questions, refused } = await judged(charge({ money: euros(amountMinor) }))
+      expect(questions).toEqual(['authorized'])
+      expect(refused).toContain('an order waits to be authorized for ')
+    })
+
+    test('in one file is asked about, in whichever order', async () => {
+      const [auth, own] = [sale('A', '5', { operation: 'AUTH' }), charge()]
+      const askedOf = async (...rows: readonly Instruction[]) =>
+        (await check(rows)).lookalikes.map(({ rowNo, question, besideVoid }) => [rowNo, question?.code, besideVoid])
+      expect(await askedOf(auth, own)).toEqual([[2, 'authorized', false]])
+      expect(await askedOf(own, auth)).toEqual([[2, 'charged', false]])
+      expect(await askedOf(auth, charge({ vaultId: '6' }))).toEqual([])
+    })
+
+    test('that comes after the sale is asked about', async () => {
+      await approved(charge())
+      expect((await judged(sale('A', '5', { operation: 'AUTH' }))).questions).toEqual(['charged'])
+      expect(await judged(sale('B', '5', { operation: 'AUTH', money: euros(999n) }))).toEqual(FITS)
+    })
   })
 
   describe('a void', () => {
@@ -403,6 +421,48 @@ export function describeTargets(): void {
       expect((await check(roster('12', ['7001', '8000', '7003', '8001']), december)).lookalikes).toEqual([])
       const renamed = [sale('12/inv-9', '7002', { xtlOrderId: 'I9', money: euros(1_012n) })]
       expect((await check(renamed, december)).lookalikes).toEqual([])
+    })
+  })
+
+  describe('a card that was stored', () => {
+    const card = { bin: '411111', lastFour: '1111', expiry: { month: '12', year: '2030' } }
+    const byNumber = (over: Partial<Instruction> = {}) => sale('N', '', { vaultId: null, card, ...over })
+    const byVaultId = (over: Partial<Instruction> = {}) => sale('V', '61', over)
+    const stored = { facts: factsWith('41', { orderId: '700', vaultId: '0061' }) }
+    const first = {
+      'by a sale': byNumber({ reference: 'S', xtlOrderId: 'S', saveCardOnFile: true, money: euros(5n) }),
+      'in the vault': refund('S', { operation: 'VAULT_CREATE', money: null, orderId: null, card }),
+      'by an update': refund('S', { operation: 'VAULT_UPDATE', money: null, orderId: null, card, vaultId: '0061' }),
+    }
+    const storeBy = async (how: keyof typeof first) =>
+      work(ledger, await submit(ledger, accountId, [first[how]]), 'S', 'APPROVED', stored)
+
+    test.each(Object.keys(first) as (keyof typeof first)[])(
+      '%s, is one card by its vault id and by its number',
+      async (how) => {
+        await storeBy(how)
+        expect(await judged(byVaultId({ reference: 'F', xtlOrderId: 'F', money: euros(7n) }))).toEqual(FITS)
+        await approved(byVaultId())
+        const { questions, refused } = await judged(byNumber())
+        expect(questions).toEqual(['same-card'])
+        expect(refused).toContain(
+          'it asks for the same as that row, which names the same card by vault id 61 (V, row 1',
+        )
+        await approved(byNumber({ money: euros(900n) }), '778')
+        expect((await judged(byVaultId({ reference: 'W', xtlOrderId: 'W', money: euros(900n) }))).questions).toEqual([
+          'same-card',
+        ])
+        const later = { nowMs: NOW + 31 * DAY_MS }
+        expect((await check([byNumber({ reference: 'O', xtlOrderId: 'O' })], later)).lookalikes).toEqual([])
+        const other = { ...card, lastFour: '1112' }
+        expect(await judged(byNumber({ reference: 'P', xtlOrderId: 'P', card: other }))).toEqual(FITS)
+      },
+    )
+
+    test('is authorized by the one and sold by the other', async () => {
+      await storeBy('in the vault')
+      await approved(byVaultId({ operation: 'AUTH' }))
+      expect((await judged(byNumber())).questions).toEqual(['authorized'])
     })
   })
 

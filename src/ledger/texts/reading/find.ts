@@ -1,6 +1,7 @@
 // Finding instructions by any id that a person or the gateway has for them: each kind has an index.
 
 import { FOUND_MOST, type FoundInstruction, type IdKind } from '../../../domain/found.ts'
+import { keepsCard, STORED_UNDER } from '../review/reattempts.ts'
 import { allExact, type Script } from '../script.ts'
 
 const ANY_ACCOUNT = 'i.account_id IN (SELECT id FROM account)'
@@ -22,7 +23,10 @@ const CONDITIONS: readonly (readonly [IdKind, string])[] = [
     `${ANY_ACCOUNT} AND coalesce(ltrim(i.order_id, '0'), '') || ' ' || coalesce(ltrim(i.vault_id, '0'), '') || ' ' || coalesce(substr(i.card, 1, 11), '')
       = ' ' || ltrim(:id, '0') || ' ' AND i.order_key IS NULL AND i.lookalike IS NOT NULL`,
   ],
-  ['vault', `${SAME('answered_vault_id')} AND i.operation = 'VAULT_CREATE' AND i.answered_vault_id IS NOT NULL`],
+  [
+    'vault',
+    `${ANY_ACCOUNT} AND ${STORED_UNDER} = ltrim(:id, '0') AND ${keepsCard('i.')} AND i.operation = 'VAULT_CREATE'`,
+  ],
 ]
 
 /** Of what a vault id is compared with, an empty one would be every row without one. */

@@ -15,7 +15,7 @@ const LOOKALIKES = `
       CASE WHEN o.row_no IS NULL THEN i.currency ELSE o.currency END AS "likeCurrency",
       CASE WHEN o.row_no IS NULL THEN coalesce(i.order_id, i.vault_id) ELSE coalesce(o.order_id, o.vault_id) END AS "likeOrderId",
       (SELECT b.created_at FROM batch b WHERE b.id = i.batch_id) AS "likeAtMs", CASE WHEN o.row_no IS NULL THEN i.state END AS "likeState",
-      CASE WHEN d.lost_row IS NULL THEN 0 ELSE 1 END AS lost, CASE WHEN o.operation <> d.operation OR q.why = 'beside-void' THEN 1 ELSE 0 END AS "besideVoid",
+      CASE WHEN d.lost_row IS NULL THEN 0 ELSE 1 END AS lost, CASE WHEN (t.why IS NULL AND o.operation <> d.operation) OR q.why = 'beside-void' THEN 1 ELSE 0 END AS "besideVoid",
       CASE WHEN coalesce(d.lost_row, d.changed_row) IS NULL AND coalesce(o.lookalike, i.lookalike) <> d.lookalike THEN CAST(q.before_minor AS TEXT) END AS "refundedMinor",
       CASE WHEN coalesce(d.lost_row, d.changed_row) IS NOT NULL AND i.lookalike IS DISTINCT FROM d.lookalike THEN CAST(i.amount_minor AS TEXT) END AS "changedMinor",
       CASE WHEN coalesce(d.lost_row, d.changed_row) IS NULL THEN q.before_currency ELSE i.currency END AS currency, CASE i.money_warning WHEN 1 THEN i.warning END AS "moneyWarning",

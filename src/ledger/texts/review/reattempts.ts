@@ -148,6 +148,14 @@ function* whyNot(
 /** What an engine indexes by account and `ltrim(vault_id, '0')`: a change of it is a change of the schema. */
 export const IS_CARD_EVENT = "vault_id IS NOT NULL AND (state = 'DECLINED' OR operation = 'VAULT_UPDATE')"
 
+/** Whether a row stored a card under a vault id: two indexes are of those alone. */
+export function keepsCard(row: '' | 'c.' | 'i.'): string {
+  return `${row}card IS NOT NULL AND (${row}answered_vault_id IS NOT NULL OR ${row}operation = 'VAULT_UPDATE')`
+}
+
+/** Of such a row, without zeros in front. */
+export const STORED_UNDER = "ltrim(coalesce(answered_vault_id, vault_id), '0')"
+
 const LAST_CAUSE = '(SELECT m.cause FROM move m WHERE m.row_id = i.id ORDER BY m.id DESC LIMIT 1)'
 
 /** Of the vault id `:vaultId`, which is without zeros in front. */

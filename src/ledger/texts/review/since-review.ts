@@ -73,7 +73,7 @@ const CAME_TO_COUNT = `
 const NEWCOMERS = `
     WITH newcomer AS MATERIALIZED (
       SELECT i.id, i.reference, i.made, i.holds_reference, i.operation, i.order_id, i.vault_id, i.card, i.xtl_order_id, i.reattempt_of, i.run_key,
-        i.content, i.lookalike, ${targetOf('i')} AS target, b.source
+        i.content, i.lookalike, i.amount_minor, i.currency, ${targetOf('i')} AS target, b.source
       FROM (${CAME_TO_COUNT}) AS c CROSS JOIN instruction i CROSS JOIN batch b
       WHERE i.id = c.id AND b.id = i.batch_id AND i.account_id = :account AND b.stage = 'open' AND (i.state IN (${COUNTING}) OR i.money_warning = 1))`
 
@@ -93,16 +93,13 @@ const CHANGED = `${NEWCOMERS}
       AND i.reference <> d.reference AND d.state = 'READY' AND NOT ${isInFile('i')}
       AND d.changed_row IS NULL LIMIT 1`
 
-/** An authorization that was approved may be the one of which a sale of the draft is a second, or takes a part. */
-const AUTHORIZED = `
-    WITH authorized AS MATERIALIZED (
-      SELECT ${AUTHORIZES_SAME('i')} AS sale, ${targetOf('i')} AS target, i.currency, i.amount_minor FROM move m CROSS JOIN instruction i
-      WHERE m.id > :move AND m.to_state = 'APPROVED' AND i.id = m.row_id AND i.account_id = :account AND i.operation = 'AUTH')
-    SELECT 1 FROM authorized a CROSS JOIN draft_row d WHERE d.lookalike = a.sale AND d.state = 'READY'
+/** An authorization that arrived may be the one of which a sale of the draft is a second, or takes a part. */
+const AUTHORIZED = `${NEWCOMERS}
+    SELECT 1 FROM newcomer i CROSS JOIN draft_row d WHERE i.operation = 'AUTH' AND d.lookalike = ${AUTHORIZES_SAME('i')} AND d.state = 'READY'
     UNION ALL
-    SELECT 1 FROM draft_row d CROSS JOIN authorized a
-    WHERE EXISTS (SELECT 1 FROM authorized) AND a.target = ${targetOf('d')} AND d.operation = 'CAPTURE' AND d.vault_id IS NOT NULL
-      AND a.currency = d.currency AND a.amount_minor > d.amount_minor AND d.state = 'READY' LIMIT 1`
+    SELECT 1 FROM draft_row d CROSS JOIN newcomer i
+    WHERE EXISTS (SELECT 1 FROM newcomer) AND i.target = ${targetOf('d')} AND i.operation = 'AUTH' AND d.operation = 'CAPTURE' AND d.vault_id IS NOT NULL
+      AND i.currency = d.currency AND i.amount_minor > d.amount_minor AND d.state = 'READY' LIMIT 1`
 
 const IS_OF_ORDERS = `(i.order_key IN (SELECT order_key FROM draft_order)
         OR ltrim(i.answered_order_id, '0') IN (SELECT order_key FROM draft_order))`

@@ -28,8 +28,8 @@ import { all, change, count, exists, one, type Script, type Values } from '../sc
 import { targetOf } from './corrections.ts'
 import { DRAFT_FAULT, IS_LIKE, RUNS_AGAIN } from './draft-rows.ts'
 import { besideText, holderText } from './draft-values.ts'
-import { COUNTING, OTHER_RUN_KEY } from './lookalikes.ts'
-import { IS_CARD_EVENT } from './reattempts.ts'
+import { COUNTING, lookalikeSince, OTHER_RUN_KEY, STILL_COUNTS } from './lookalikes.ts'
+import { keepsCard, STORED_UNDER } from './reattempts.ts'
 
 interface FoundRow {
   readonly rowNo: number
@@ -143,7 +143,7 @@ const OF_TRANSACTION: Kind<FoundRow & FoundAt & { readonly otherOrder: string }>
   toFact: ([found]) => ({ of: 'transaction', orderId: found.otherOrder, at: atOf(found) }),
 }
 
-const ANY_AUTHORIZED = `SELECT 1 FROM instruction WHERE account_id = :account AND operation = 'AUTH' AND answered_order_id IS NOT NULL LIMIT 1`
+const ANY_AUTHORIZED = `SELECT 1 FROM instruction WHERE account_id = :account AND operation = 'AUTH' LIMIT 1`
 
 const SAME_XTL = (row: string) =>
   `${row}.account_id = :account AND ltrim(${row}.xtl_order_id, '0') = (ltrim(d.xtl_order_id, '0') || '') AND ${row}.xtl_order_id IS NOT NULL`
@@ -167,7 +167,7 @@ const DONE_TO = (operation: 'CAUTH' | 'CANCEL') => `CASE WHEN EXISTS (
 
 interface FoundAuthorization extends FoundRow, FoundAt {
   readonly orderId: string | null
-  readonly sentAtMs: number
+  readonly sentAtMs: number | null
   readonly isEqual: number
   readonly heldMinor: number
   readonly heldCurrency: string
@@ -178,7 +178,45 @@ interface FoundAuthorization extends FoundRow, FoundAt {
 
 /** An authorization looks like a sale of the same, but for the word in front. */
 export const AUTHORIZES_SAME = (authorization: string) => `('CAPTURE' || substr(${authorization}.lookalike, 5))`
-const AUTHORIZED_LIKE = "('AUTH' || substr(d.lookalike, 8))"
+
+const KEPT = `instruction c WHERE c.account_id = :account AND ${keepsCard('c.')} AND c.state = 'APPROVED'`
+
+/** As what a row looks that sells what row `d` authorizes, or the other way round; or that names its card as it was stored, or by its number. */
+const LIKES = `
+        SELECT CASE d.operation WHEN 'AUTH' THEN 'CAPTURE' || substr(d.lookalike, 5) ELSE 'AUTH' || substr(d.lookalike, 8) END
+        UNION ALL
+        SELECT p.operation || '|' || d.amount_minor || ' ' || d.currency || '|' || n.name
+        FROM (
+          SELECT c.card AS name FROM ${KEPT} AND ${STORED_UNDER} = (ltrim(d.vault_id, '0') || '') AND d.card IS NULL
+          UNION
+          SELECT ${STORED_UNDER} FROM ${KEPT} AND c.card = (d.card || '') AND d.vault_id IS NULL) AS n
+          CROSS JOIN (SELECT 'CAPTURE' AS operation UNION ALL SELECT 'AUTH') AS p`
+
+interface FoundLike extends FoundRow, FoundAt {
+  readonly otherOperation: Operation
+  readonly otherVaultId: string | null
+}
+
+const like = (at: string, found: string): Kind<FoundLike> => ({
+  operations: ['CAPTURE', 'AUTH'],
+  rows: "d.operation IN ('CAPTURE', 'AUTH') AND d.lookalike IS NOT NULL",
+  text: `SELECT ${ROW}, ${at}, i.operation AS "otherOperation", i.vault_id AS "otherVaultId" FROM @rows d JOIN ${found}`,
+  toFact: ([found]) => ({ of: 'like', at: atOf(found), operation: found.otherOperation, vaultId: found.otherVaultId }),
+})
+
+/** A sale of what is authorized counts by rules of its own. */
+const OF_LIKE = like(
+  AT,
+  `instruction i ON i.id = (
+      SELECT max(i.id) FROM instruction i JOIN batch b ON b.id = i.batch_id
+      WHERE i.account_id = :account AND i.lookalike IN (${LIKES}) AND i.lookalike IS NOT NULL AND (i.operation <> 'AUTH' OR d.operation = 'AUTH')
+        AND ${STILL_COUNTS})`,
+)
+
+const LIKE_ABOVE = like(
+  'CAST(NULL AS BIGINT) AS id, CAST(NULL AS TEXT) AS "batchId", i.row_no AS "atRowNo", i.reference',
+  `draft_row i ON i.lookalike IN (${LIKES}) AND i.row_no < d.row_no AND i.state = 'READY' ORDER BY 1, i.row_no`,
+)
 
 const OF_VAULT_ID = (row: 'c' | 'r') =>
   `${row}.account_id = :account AND ${targetOf(row)} = (' ' || ltrim(d.vault_id, '0') || ' ') AND ${row}.order_key IS NULL AND ${row}.lookalike IS NOT NULL`
@@ -188,17 +226,17 @@ const OF_AUTHORIZATION: Kind<FoundAuthorization> = {
   rows: "d.operation = 'CAPTURE' AND d.lookalike IS NOT NULL",
   gate: ANY_AUTHORIZED,
   text: `
-    SELECT ${ROW}, ${AT}, i.answered_order_id AS "orderId", coalesce(i.sent_at, i.completed_at, 0) AS "sentAtMs",
+    SELECT ${ROW}, ${AT}, i.answered_order_id AS "orderId", CASE i.state WHEN 'APPROVED' THEN coalesce(i.sent_at, i.completed_at, 0) END AS "sentAtMs",
       i.amount_minor AS "heldMinor", i.currency AS "heldCurrency",
-      CASE WHEN i.lookalike = ${AUTHORIZED_LIKE} OR ltrim(i.xtl_order_id, '0') = ltrim(d.xtl_order_id, '0') THEN 1 ELSE 0 END AS "isEqual",
+      CASE WHEN i.amount_minor = d.amount_minor OR ltrim(i.xtl_order_id, '0') = ltrim(d.xtl_order_id, '0') THEN 1 ELSE 0 END AS "isEqual",
       ${DONE_TO('CANCEL')} AS "isVoided", ${DONE_TO('CAUTH')} AS "isCaptured", CASE WHEN ${OTHER_RUN_KEY} THEN 1 ELSE 0 END AS "isOfOtherRun"
     FROM @rows d JOIN instruction i ON i.id IN (
-        SELECT l.id FROM instruction l WHERE l.account_id = :account AND l.lookalike = ${AUTHORIZED_LIKE} AND l.lookalike IS NOT NULL
+        SELECT l.id FROM instruction l WHERE l.account_id = :account AND l.lookalike IN (${LIKES}) AND l.lookalike IS NOT NULL
         UNION ALL
         SELECT x.id FROM instruction x WHERE ${SAME_XTL('x')}
         UNION ALL
         SELECT c.id FROM instruction c WHERE ${OF_VAULT_ID('c')} AND c.operation = 'AUTH' AND c.currency = d.currency AND c.amount_minor > d.amount_minor)
-    WHERE i.operation = 'AUTH' AND i.state = 'APPROVED' ORDER BY 1, "isEqual" DESC, i.id`,
+    WHERE i.operation = 'AUTH' AND i.state IN (${COUNTING}) AND ${IS_VISIBLE} ORDER BY 1, "isEqual" DESC, i.id`,
   toFact: (found) => ({
     of: 'authorizations',
     authorizations: found.map((row) => ({
@@ -252,12 +290,8 @@ const OF_RECORD: Kind<FoundRow & FoundAt & { readonly stored: string }> = {
   rows: `d.operation = 'VAULT_UPDATE' AND d.vault_id IS NOT NULL AND ${IS_NEW}`,
   text: `
     SELECT ${ROW}, ${AT}, i.details AS stored
-    FROM @rows d JOIN instruction i ON i.id = (SELECT max(id) FROM (
-        SELECT c.id FROM instruction c WHERE c.account_id = :account AND ltrim(c.answered_vault_id, '0') = (ltrim(d.vault_id, '0') || '')
-          AND c.answered_vault_id IS NOT NULL AND c.operation = 'VAULT_CREATE' AND c.state = 'APPROVED'
-        UNION ALL
-        SELECT instruction.id FROM instruction WHERE account_id = :account AND ltrim(vault_id, '0') = (ltrim(d.vault_id, '0') || '')
-          AND ${IS_CARD_EVENT} AND operation = 'VAULT_UPDATE' AND state = 'APPROVED') AS record)
+    FROM @rows d JOIN instruction i ON i.id = (
+        SELECT max(c.id) FROM ${KEPT} AND ${STORED_UNDER} = (ltrim(d.vault_id, '0') || '') AND c.operation IN ('VAULT_CREATE', 'VAULT_UPDATE'))
     WHERE i.details IS NOT NULL`,
   toFact: ([found]) => ({ of: 'customer', at: atOf(found), details: JSON.parse(found.stored) }),
 }
@@ -380,7 +414,15 @@ const SAME_FILE: Kind<FoundElsewhere> = {
 }
 
 const OF_ACCOUNTS = [SAME_FILE, REPEATED_ELSEWHERE, OF_OTHER_ACCOUNTS] as readonly Kind[]
-const OWN_KINDS = [...OF_ORDERS, OF_AUTHORIZATION, OF_LAST_RUN, OF_LARGEST, OF_RECORD, OF_HOLDER] as readonly Kind[]
+const OWN_KINDS = [
+  ...OF_ORDERS,
+  OF_AUTHORIZATION,
+  OF_LIKE,
+  OF_LAST_RUN,
+  OF_LARGEST,
+  OF_RECORD,
+  OF_HOLDER,
+] as readonly Kind[]
 
 function atOf({ id, batchId, atRowNo: rowNo, reference }: FoundAt): At {
   return { id, batchId, rowNo, reference }
@@ -437,7 +479,7 @@ function* eachOf(kinds: readonly Kind[], header: DraftHeader, act: Act): Script<
 }
 
 function* eachOfKind(kind: Kind, header: DraftHeader, last: number, act: Act): Script<void> {
-  const told = { account: header.accountId, sha256: header.fileSha256, sandbox: header.sandbox ? 1 : 0 }
+  const told = { ...lookalikeSince(header), sha256: header.fileSha256, sandbox: header.sandbox ? 1 : 0 }
   if (last === 0 || (kind.gate !== undefined && !(yield* exists(kind.gate, told)))) return
   const rules = rulesBy(header)
   const rows = `(SELECT d.* FROM draft_row d WHERE d.row_no > :after AND d.row_no <= :to AND d.state = 'READY' AND ${kind.rows})`
@@ -459,6 +501,7 @@ export function* meetTargets(header: DraftHeader, odd: readonly OddNeighbour[]):
       `DELETE FROM draft_target WHERE row_no IN (SELECT row_no FROM draft_target WHERE ${ALONE}) AND row_no NOT IN (${EXCHANGED})`,
     )
   }
+  yield* eachOf([LIKE_ABOVE] as readonly Kind[], header, note)
   yield* meetOtherAccounts(header)
   yield* meetOtherMonth(header)
   for (const { rowNo, question } of odd) yield* noteTarget(rowNo, question)
@@ -577,7 +620,7 @@ export function* targetVerdictOn(
   const { accountId: account, runKey } = arriving
   const { reference, operation, currency, vault_id: vaultId, card, xtl_order_id: xtl, details, lookalike } = row
   const values = {
-    ...{ account, runKey, reference, operation, currency, vaultId, card, xtl, details, lookalike },
+    ...{ ...lookalikeSince(arriving), runKey, reference, operation, currency, vaultId, card, xtl, details, lookalike },
     ...{ amountMinor: row.amount_minor, orderId: row.order_id, orderKey: row.order_key },
     ...{ beside: besideText(beside), holder: holderText(beside) },
   }

@@ -1,6 +1,7 @@
 // What an answer says that another row has already: one transaction moves money once, and one card is stored under one vault id.
 
 import type { SettledRow } from '../../rules/resolving.ts'
+import { keepsCard, STORED_UNDER } from '../review/reattempts.ts'
 import { exists, one, type Script } from '../script.ts'
 
 const SETTLED_BY = `
@@ -17,8 +18,8 @@ export function* settledBy(
 
 const OTHER_CARD = `
     SELECT 1 FROM instruction i
-    WHERE account_id = :accountId AND ltrim(answered_vault_id, '0') = ltrim(:vaultId, '0') AND operation = 'VAULT_CREATE'
-      AND answered_vault_id IS NOT NULL AND state = 'APPROVED' AND id <> :rowId
+    WHERE account_id = :accountId AND ${STORED_UNDER} = ltrim(:vaultId, '0') AND ${keepsCard('')}
+      AND operation = 'VAULT_CREATE' AND state = 'APPROVED' AND id <> :rowId
       AND card IS DISTINCT FROM (SELECT card FROM instruction WHERE id = :rowId) LIMIT 1`
 
 /** Whether a card of another mask was stored under that vault id. The same card may get the same id again. */
