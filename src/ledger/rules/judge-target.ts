@@ -67,7 +67,7 @@ export type TargetFact =
   | { readonly of: 'last-run'; readonly at: At; readonly ownVaultId: string }
   /** In the run before, where no row of the file was executed: what failed under the reference. */
   | { readonly of: 'failed-run'; readonly at: At }
-  /** The largest sale of the vault id that was ever approved. */
+  /** The largest sale of the vault id that was ever approved, in the currency of the row; or in the only one that it was ever charged in. */
   | { readonly of: 'largest'; readonly amountMinor: bigint; readonly currency: string; readonly at: At }
   /** Of the vault record that an update replaces; of the sale of its order; of the last sale of the vault id. */
   | { readonly of: 'customer'; readonly at: At; readonly details: Customer }
@@ -101,6 +101,7 @@ export type TargetWhy =
   | 'other-reference'
   | 'failed-run'
   | 'large'
+  | 'currency'
   | 'other-customer'
   | 'other-payer'
   | 'other-month'
@@ -277,7 +278,11 @@ export const LARGE_TIMES = 10
 
 function muchLarger(row: TargetRow, largest: Fact<'largest'>): TargetQuestion | null {
   const most = largest.amountMinor * BigInt(LARGE_TIMES)
-  if (row.currency !== largest.currency || (row.amountMinor ?? 0n) < most) return null
+  if (row.currency !== largest.currency) {
+    const problem = `charges ${vaultText(row)} in ${row.currency}, which was only ever charged in ${largest.currency}`
+    return asked('currency', largest.at, problem)
+  }
+  if ((row.amountMinor ?? 0n) < most) return null
   const before = `the largest sale that ${vaultText(row)} was approved for, ${sumText(largest)}`
   return asked('large', largest.at, `charges ${LARGE_TIMES} times or more of ${before}`)
 }

@@ -165,7 +165,7 @@ export function describeTargets(): void {
       expect(await judged(charge({ vaultId: '6' }))).toEqual(FITS)
       expect(await judged(sale('T', '5', { money: euros(1_001n) }))).toEqual(FITS)
       const dollars = { amountMinor: 999n, currency: parseCurrency('USD') as Currency }
-      expect(await judged(sale('U', '5', { money: dollars }))).toEqual(FITS)
+      expect((await judged(sale('U', '5', { money: dollars }))).questions).toEqual(['currency'])
     })
 
     test('of the same vault id and a smaller amount is asked about for as long as nothing is captured or voided', async () => {
@@ -475,6 +475,19 @@ export function describeTargets(): void {
       await approved(sale('T', '5', { money: euros(990n), xtlOrderId: 'T1' }), '778')
       expect((await judged(charge(19_900n))).questions).toEqual(['large'])
       expect((await check([charge(19_899n)])).lookalikes).toEqual([])
+    })
+
+    test('in another currency than the only one that it was charged in is asked about', async () => {
+      const [dollars, francs] = ['USD', 'CHF'].map((currency) => ({
+        money: { amountMinor: 700n, currency: parseCurrency(currency) as Currency },
+      }))
+      await approved(sale('S', '5'))
+      const { questions, refused } = await judged(charge(0n, dollars))
+      expect(questions).toEqual(['currency'])
+      expect(refused).toContain('charges vault id 5 in USD, which was only ever charged in EUR')
+      await approved(sale('T', '5', { xtlOrderId: 'T1', ...dollars }), '778')
+      expect(await judged(charge(0n, dollars))).toMatchObject({ questions: [null] }) // the same once more
+      expect(await judged(charge(0n, francs))).toEqual(FITS)
     })
 
     test('is not, where nothing was approved of it', async () => {

@@ -268,20 +268,21 @@ const OF_LAST_RUN: Kind<FoundRow & FoundAt & { readonly ownVaultId: string }> = 
 }
 
 const WAS_APPROVED = (row: 'c' | 'r') =>
-  `${OF_VAULT_ID(row)} AND ${row}.operation IN ('CAPTURE', 'AUTH') AND ${row}.state = 'APPROVED' AND ${row}.currency = d.currency`
+  `${OF_VAULT_ID(row)} AND ${row}.operation IN ('CAPTURE', 'AUTH') AND ${row}.state = 'APPROVED'`
 
 /** An amount that was asked of the vault id before is told from the others at once. */
-const OF_LARGEST: Kind<FoundRow & FoundAt & { readonly largestMinor: number }> = {
+const OF_LARGEST: Kind<FoundRow & FoundAt & { readonly largestMinor: number; readonly largestCurrency: string }> = {
   operations: ['CAPTURE'],
   rows: `d.operation = 'CAPTURE' AND d.vault_id IS NOT NULL AND ${IS_NEW}`,
   text: `
-    SELECT ${ROW}, ${AT}, i.amount_minor AS "largestMinor"
+    SELECT ${ROW}, ${AT}, i.amount_minor AS "largestMinor", i.currency AS "largestCurrency"
     FROM @rows d JOIN instruction i ON i.id = (CASE
         WHEN EXISTS (SELECT 1 FROM instruction l WHERE l.account_id = :account AND l.lookalike = d.lookalike AND l.lookalike IS NOT NULL) THEN NULL
-        WHEN EXISTS (SELECT 1 FROM instruction r WHERE ${WAS_APPROVED('r')} AND r.amount_minor * ${LARGE_TIMES} > d.amount_minor) THEN NULL
-        ELSE (SELECT c.id FROM instruction c WHERE ${WAS_APPROVED('c')} ORDER BY c.amount_minor DESC, c.id LIMIT 1) END)`,
+        WHEN EXISTS (SELECT 1 FROM instruction r WHERE ${WAS_APPROVED('r')} AND r.currency = d.currency AND r.amount_minor * ${LARGE_TIMES} > d.amount_minor) THEN NULL
+        ELSE (SELECT c.id FROM instruction c WHERE ${WAS_APPROVED('c')} ORDER BY CASE c.currency WHEN d.currency THEN 0 ELSE 1 END, c.amount_minor DESC, c.id LIMIT 1) END)
+    WHERE i.currency = d.currency OR NOT EXISTS (SELECT 1 FROM instruction r WHERE ${WAS_APPROVED('r')} AND r.currency <> i.currency)`,
   toFact: ([found]) => ({
-    ...{ of: 'largest', amountMinor: BigInt(found.largestMinor), currency: found.currency ?? '', at: atOf(found) },
+    ...{ of: 'largest', amountMinor: BigInt(found.largestMinor), currency: found.largestCurrency, at: atOf(found) },
   }),
 }
 
