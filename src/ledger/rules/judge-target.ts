@@ -58,6 +58,10 @@ export type TargetFact =
   | { readonly of: 'sales'; readonly sales: readonly KnownSale[] }
   /** What the order id is known as instead: a transaction id, of the order that it was answered with. */
   | { readonly of: 'transaction'; readonly orderId: string; readonly at: At }
+  /** Or the number of the merchant's own. */
+  | { readonly of: 'own-number'; readonly orderId: string; readonly at: At }
+  /** The only sale or authorization that was answered with it. */
+  | { readonly of: 'declined'; readonly at: At }
   /** The authorization of another order that has the xtl_order_id of a capture. */
   | { readonly of: 'other-order'; readonly orderId: string; readonly xtlOrderId: string; readonly at: At }
   | { readonly of: 'authorizations'; readonly authorizations: readonly KnownAuthorization[] }
@@ -88,7 +92,10 @@ export interface TargetRules {
 }
 
 export interface TargetFault
-  extends Wrong<'other_target' | 'transaction_id', (typeof BESIDE)[number]['column'] | 'request_ref_po_id'> {
+  extends Wrong<
+    'other_target' | 'transaction_id' | 'over_refund',
+    (typeof BESIDE)[number]['column'] | 'request_ref_po_id'
+  > {
   readonly value: string
 }
 
@@ -99,6 +106,7 @@ export type TargetWhy =
   | 'same-card'
   | 'part-void'
   | 'other-reference'
+  | 'own-number'
   | 'failed-run'
   | 'large'
   | 'currency'
@@ -130,6 +138,8 @@ const RULES: { readonly [Of in TargetFact['of']]: Rule<Fact<Of>> } = {
   sales: (row, { sales }) => contradicts(row, sales) ?? voidsMore(row, sales),
   'other-order': ofOtherOrder,
   transaction: isTransaction,
+  'own-number': isOwnNumber,
+  declined: wasDeclined,
   authorizations: isAuthorized,
   like: isLike,
   'last-run': underOtherReference,
@@ -184,6 +194,19 @@ function isTransaction({ orderKey }: TargetRow, { orderId, at }: Fact<'transacti
     ...{ kind: 'wrong', code: 'transaction_id', column: 'request_ref_po_id', value: orderKey ?? '' },
     problem: `is a transaction id here, and no order id (order ${orderId}, by ${placeText(at)})`,
     remedy: `write the order id, ${orderId}`,
+  }
+}
+
+/** The two kinds of numbers have nothing to do with each other, and may be the same by chance. */
+function isOwnNumber({ orderKey }: TargetRow, { orderId, at }: Fact<'own-number'>): TargetQuestion {
+  return asked('own-number', at, `names order ${orderKey}, which is known here as the xtl_order_id of order ${orderId}`)
+}
+
+function wasDeclined({ orderKey }: TargetRow, { at }: Fact<'declined'>): TargetFault {
+  return {
+    ...{ kind: 'wrong', code: 'over_refund', column: 'request_ref_po_id', value: orderKey ?? '' },
+    problem: `nothing was paid for the order (order ${orderKey}: declined, ${placeText(at)})`,
+    remedy: 'take the row out, or correct the order id',
   }
 }
 

@@ -18,6 +18,7 @@ const SIZES: readonly (readonly [table: string, index: string, sizes: string])[]
   ['instruction', 'instruction_duplicate_of', '10000000 30'],
   ['instruction', 'instruction_given', '10000000 10000000 1'],
   ['instruction', 'instruction_reattempt', '10000000 10000000 1'],
+  ['instruction', 'instruction_declined', '1000000 1000000 1'],
   ['instruction', 'instruction_stored', '10000000 10000000 1'],
   ['instruction', 'instruction_stored_card', '10000000 10000000 2'],
   ['instruction', 'instruction_card_event', '10000000 10000000 5'],

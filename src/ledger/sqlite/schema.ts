@@ -212,6 +212,8 @@ export const SCHEMA = `
     WHERE answered_order_id IS NOT NULL AND operation IN ('CAPTURE', 'CAUTH') AND state = 'APPROVED';
   CREATE INDEX instruction_authorization ON instruction (account_id, ltrim(answered_order_id, '0'))
     WHERE operation = 'AUTH';
+  CREATE INDEX instruction_declined ON instruction (account_id, ltrim(answered_order_id, '0'))
+    WHERE answered_order_id IS NOT NULL AND state = 'DECLINED';
   CREATE INDEX instruction_stored ON instruction (account_id, ${STORED_UNDER})
     WHERE ${keepsCard('')};
   CREATE INDEX instruction_stored_card ON instruction (account_id, card) WHERE ${keepsCard('')};

@@ -102,7 +102,8 @@ export function describeTargets(): void {
     test('is not judged by another order, nor by a sale that was declined', async () => {
       const batchId = await submit(ledger, accountId, [sale('S', '9002')])
       await work(ledger, batchId, 'S', 'DECLINED', { facts: factsWith('41', { orderId: '777' }) })
-      expect(await judged(back(saying({ vaultId: '9001' })))).toEqual(FITS)
+      const { faults } = await judged(back(saying({ vaultId: '9001' })))
+      expect(faults).toMatchObject([{ column: 'request_ref_po_id' }])
     })
 
     test('is not recorded where the sale was answered after the review', async () => {
@@ -133,6 +134,36 @@ export function describeTargets(): void {
       await approved(sale('S', '5'))
       await approved(sale('T', '6'), '41777')
       expect(await judged(refund('R', { orderId: '41777' }))).toEqual(FITS)
+    })
+  })
+
+  describe('an order id that is not known here', () => {
+    test('is asked about where it is the xtl_order_id of an approved sale', async () => {
+      await approved(sale('S', '5', { xtlOrderId: '088001234' }))
+      const { questions, refused } = await judged(refund('R', { orderId: '88001234' }))
+      expect(questions).toEqual(['own-number'])
+      expect(refused).toContain('names order 88001234, which is known here as the xtl_order_id of order 777')
+      await approved(sale('T', '6'), '88001234')
+      expect(await judged(refund('Q', { orderId: '88001234' }))).toEqual(FITS)
+    })
+
+    test('is not refunded where its only sale was declined', async () => {
+      const declined = async (reference: string, orderId: string) => {
+        const batchId = await submit(ledger, accountId, [sale(reference, reference)])
+        await work(ledger, batchId, reference, 'DECLINED', { facts: factsWith(`4${reference}`, { orderId }) })
+      }
+      await declined('5', '777')
+      const { faults, refused } = await judged(refund('R', { orderId: '000777' }))
+      expect(faults).toEqual([
+        {
+          column: 'request_ref_po_id',
+          value: '777',
+          problem: expect.stringContaining('nothing was paid for the order'),
+        },
+      ])
+      expect(refused).toMatch(/^over_refund: /)
+      await approved(sale('S', '6'))
+      expect(await judged(refund('Q', { orderId: '777' }))).toEqual(FITS)
     })
   })
 

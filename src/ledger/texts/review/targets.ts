@@ -130,17 +130,40 @@ function toSale(found: FoundSale): KnownSale {
   }
 }
 
-const OF_TRANSACTION: Kind<FoundRow & FoundAt & { readonly otherOrder: string }> = {
-  operations: OF_AN_ORDER,
+type FoundOrder = FoundRow & FoundAt & { readonly otherOrder: string }
+
+/** Rows of an order that is known here only as something else. */
+const known = (as: string): Pick<Kind<FoundOrder>, 'rows' | 'text'> => ({
   rows: OF_ORDER,
   text: `
     SELECT ${ROW}, ${AT}, ltrim(i.answered_order_id, '0') AS "otherOrder"
-    FROM @rows d JOIN instruction i ON i.account_id = :account AND ltrim(i.transaction_id, '0') = (d.order_key || '') AND i.transaction_id IS NOT NULL
-    WHERE i.answered_order_id IS NOT NULL AND ltrim(i.answered_order_id, '0') <> d.order_key AND ltrim(coalesce(i.answered_record_id, ''), '0') <> d.order_key
+    FROM @rows d JOIN instruction i ON i.account_id = :account AND ${as}
+    WHERE i.answered_order_id IS NOT NULL
       AND NOT EXISTS (SELECT 1 FROM instruction s WHERE ${ANSWERED('s', OF_SALES)})
       AND NOT EXISTS (SELECT 1 FROM instruction s WHERE ${ANSWERED('s', "= 'AUTH'")})
       AND NOT EXISTS (SELECT 1 FROM instruction n WHERE n.account_id = :account AND n.order_key = d.order_key AND n.order_key IS NOT NULL AND n.state = 'APPROVED')`,
+})
+
+const OF_TRANSACTION: Kind<FoundOrder> = {
+  operations: OF_AN_ORDER,
+  ...known(`ltrim(i.transaction_id, '0') = (d.order_key || '') AND i.transaction_id IS NOT NULL
+      AND ltrim(i.answered_order_id, '0') <> d.order_key AND ltrim(coalesce(i.answered_record_id, ''), '0') <> d.order_key`),
   toFact: ([found]) => ({ of: 'transaction', orderId: found.otherOrder, at: atOf(found) }),
+}
+
+const OF_OWN_NUMBER: Kind<FoundOrder> = {
+  operations: OF_AN_ORDER,
+  ...known(`ltrim(i.xtl_order_id, '0') = (d.order_key || '') AND i.xtl_order_id IS NOT NULL AND i.state = 'APPROVED'
+      AND i.operation IN ('AUTH', ${listOf(SALES)}) AND ltrim(i.answered_order_id, '0') <> d.order_key`),
+  toFact: ([found]) => ({ of: 'own-number', orderId: found.otherOrder, at: atOf(found) }),
+}
+
+/** What was in doubt may have been sold, whatever was said of it since. */
+const OF_DECLINED: Kind<FoundOrder> = {
+  operations: ['REFUND'],
+  ...known(`ltrim(i.answered_order_id, '0') = (d.order_key || '') AND i.state = 'DECLINED'
+      AND i.operation IN ('AUTH', ${listOf(SALES)}) AND i.ever_in_doubt = 0 AND i.money_warning = 0`),
+  toFact: ([found]) => ({ of: 'declined', at: atOf(found) }),
 }
 
 const ANY_AUTHORIZED = `SELECT 1 FROM instruction WHERE account_id = :account AND operation = 'AUTH' LIMIT 1`
@@ -401,7 +424,7 @@ const REPEATED_ELSEWHERE: Kind<FoundElsewhere> = {
   toFact: elsewhereOf,
 }
 
-const OF_ORDERS = [OF_TRANSACTION, OF_SALE, OF_XTL] as readonly Kind[]
+const OF_ORDERS = [OF_TRANSACTION, OF_OWN_NUMBER, OF_DECLINED, OF_SALE, OF_XTL] as readonly Kind[]
 const IN_SAME_FILE =
   "b.file_sha256 = :sha256 AND b.account_id <> :account AND b.stage = 'open' AND b.source = 'file' AND b.sandbox = :sandbox"
 
