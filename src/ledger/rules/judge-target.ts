@@ -71,6 +71,8 @@ export type TargetFact =
   | { readonly of: 'last-run'; readonly at: At; readonly ownVaultId: string }
   /** In the run before, where no row of the file was executed: what failed under the reference. */
   | { readonly of: 'failed-run'; readonly at: At }
+  /** The vault id. */
+  | { readonly of: 'deleted'; readonly at: At }
   /** The largest sale of the vault id that was ever approved, in the currency of the row; or in the only one that it was ever charged in. */
   | { readonly of: 'largest'; readonly amountMinor: bigint; readonly currency: string; readonly at: At }
   /** Of the vault record that an update replaces; of the sale of its order; of the last sale of the vault id. */
@@ -144,6 +146,7 @@ const RULES: { readonly [Of in TargetFact['of']]: Rule<Fact<Of>> } = {
   like: isLike,
   'last-run': underOtherReference,
   'failed-run': ofRunBefore,
+  deleted: wasDeleted,
   largest: muchLarger,
   customer: ofOtherCustomer,
   elsewhere: inOtherAccount,
@@ -294,6 +297,14 @@ function ofRunBefore(_: TargetRow, { at }: Fact<'failed-run'>): TargetQuestion {
 
 function vaultText({ vaultId }: TargetRow): string {
   return `vault id ${plainId(vaultId ?? '')}`
+}
+
+function wasDeleted({ vaultId }: TargetRow, { at }: Fact<'deleted'>): TargetFault {
+  return {
+    ...{ kind: 'wrong', code: 'other_target', column: 'customer_vault_id', value: vaultId ?? '' },
+    problem: `the vault id was deleted (${placeText(at)})`,
+    remedy: 'write the vault id that the customer has now, or take the row out',
+  }
 }
 
 /** A sale of so many times the largest one, as by one zero too many, is asked about. */

@@ -490,6 +490,18 @@ export function describeTargets(): void {
       },
     )
 
+    test('and deleted is not charged any more, unless it was stored again', async () => {
+      const remove = refund('D', { operation: 'VAULT_DELETE', money: null, orderId: null, vaultId: '0061' })
+      const batchId = await submit(ledger, accountId, [remove])
+      expect((await check([byVaultId()])).faults).toEqual([])
+      await work(ledger, batchId, 'D', 'APPROVED', { facts: factsWith('42', { transactionId: null }) })
+      const { faults, refused } = await judged(byVaultId())
+      expect(faults).toMatchObject([{ column: 'customer_vault_id', value: '61' }])
+      expect(refused).toMatch(/^other_target: the vault id was deleted/)
+      await storeBy('in the vault')
+      expect(await judged(byVaultId())).toEqual(FITS)
+    })
+
     test('is authorized by the one and sold by the other', async () => {
       await storeBy('in the vault')
       await approved(byVaultId({ operation: 'AUTH' }))

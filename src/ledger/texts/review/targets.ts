@@ -309,6 +309,18 @@ const OF_LARGEST: Kind<FoundRow & FoundAt & { readonly largestMinor: number; rea
   }),
 }
 
+/** Not, where the vault id was stored again since, or charged after all. */
+const OF_DELETED: Kind<FoundRow & FoundAt> = {
+  operations: ['CAPTURE', 'AUTH'],
+  rows: "d.operation IN ('CAPTURE', 'AUTH') AND d.vault_id IS NOT NULL",
+  text: `
+    SELECT ${ROW}, ${AT} FROM @rows d JOIN instruction i ON i.account_id = :account AND i.order_key = ('vault ' || ltrim(d.vault_id, '0')) AND i.order_key IS NOT NULL
+    WHERE i.operation = 'VAULT_DELETE' AND i.state = 'APPROVED'
+      AND NOT EXISTS (SELECT 1 FROM ${KEPT} AND ${STORED_UNDER} = (ltrim(d.vault_id, '0') || '') AND c.id > i.id)
+      AND NOT EXISTS (SELECT 1 FROM instruction r WHERE ${WAS_APPROVED('r')} AND r.id > i.id)`,
+  toFact: ([found]) => ({ of: 'deleted', at: atOf(found) }),
+}
+
 const OF_RECORD: Kind<FoundRow & FoundAt & { readonly stored: string }> = {
   operations: ['VAULT_UPDATE'],
   rows: `d.operation = 'VAULT_UPDATE' AND d.vault_id IS NOT NULL AND ${IS_NEW}`,
@@ -443,6 +455,7 @@ const OWN_KINDS = [
   OF_AUTHORIZATION,
   OF_LIKE,
   OF_LAST_RUN,
+  OF_DELETED,
   OF_LARGEST,
   OF_RECORD,
   OF_HOLDER,
