@@ -62,8 +62,30 @@ const LATE_MS = 5 * 86_400_000
 
 /** Whether the key is of a month that was over days ago. */
 export function isMonthOver(key: string, nowMs: number): boolean {
+  const month = monthOf(key, nowMs)
+  return month !== null && nowMs > month.endMs + LATE_MS
+}
+
+function monthOf(key: string, nowMs: number): { readonly startMs: number; readonly endMs: number } | null {
   const [, year, month] = /^(?:.*-)?(\d{4})-(\d{1,2})$/.exec(runKeyForm(key, nowMs)) ?? []
-  return year !== undefined && nowMs > Date.UTC(Number(year), Number(month)) + LATE_MS
+  if (year === undefined) return null
+  return { startMs: Date.UTC(Number(year), Number(month) - 1), endMs: Date.UTC(Number(year), Number(month)) }
+}
+
+/** In January many write last year's number. */
+const FAR_MS = 40 * 86_400_000
+
+/** Whether the key is of a month that nobody would begin to charge for now. */
+export function isMonthFar(key: string, nowMs: number): boolean {
+  const month = monthOf(key, nowMs)
+  return month !== null && (nowMs > month.endMs + FAR_MS || nowMs < month.startMs - FAR_MS)
+}
+
+/** Whether one of two keys is a month, and the other one the same with something behind it: a day, or a word as in `2026-12-final`. */
+export function isSameMonth(one: string, other: string, nowMs: number): boolean {
+  const [short, long] = [runKeyForm(one, nowMs), runKeyForm(other, nowMs)].sort((a, b) => a.length - b.length)
+  if (short === undefined || long === undefined || monthOf(short, nowMs) === null) return false
+  return long.startsWith(short) && /^\D/.test(long.slice(short.length))
 }
 
 /** In the name of a file, of a sheet or of a run. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isMonthOver, runKeyForm } from '../../src/domain/run-key.ts'
+import { isMonthFar, isMonthOver, isSameMonth, runKeyForm } from '../../src/domain/run-key.ts'
 
 const NOW = Date.UTC(2026, 11, 22)
 const form = (key: string) => runKeyForm(key, NOW)
@@ -70,4 +70,28 @@ test.each([
   ['week-2026', '2027-01-07', false],
 ])('%s on %s is of a month that is over: %s', (key, day, isOver) => {
   expect(isMonthOver(key, Date.parse(day))).toBe(isOver)
+})
+
+test.each([
+  ['2026-12', '2027-01-05', false],
+  ['2026-12', '2027-02-09', false],
+  ['2026-12', '2027-02-11', true],
+  ['2026-01', '2027-01-05', true],
+  ['2028-01', '2027-01-05', true],
+  ['members-2027-02', '2027-01-05', false],
+  ['2026', '2028-01-05', false],
+  ['batch-7', '2028-01-05', false],
+])('the month of the key %s is, on %s, far: %s', (key, day, isFar) => {
+  expect(isMonthFar(key, Date.parse(day))).toBe(isFar)
+})
+
+test.each([
+  ['2026-12', '2026-12-final', true],
+  ['Dec 2026 rerun', '2026-12', true],
+  ['2026-1', '2026-12', false],
+  ['2026', '2026-12', false],
+  ['2026-11', '2026-12-final', false],
+  ['batch', 'batch-final', false],
+])('the keys %s and %s are of one month: %s', (one, other, isSame) => {
+  expect(isSameMonth(one, other, Date.UTC(2026, 11, 5))).toBe(isSame)
 })

@@ -200,9 +200,11 @@ test('a run of which most was charged a month ago says so beside what it sends, 
     'UPDATE batch SET created_at = created_at - 2592000000; UPDATE instruction SET sent_at = sent_at - 2592000000',
   )
   ledger.close()
-  // The same bytes under the key of the next month: by its name it is the list of December.
+  // The same bytes under the key of another month: by its name it is the list of December.
   const december = await office.put('roster-december-2026.csv', readFileSync(office.path('roster.csv'), 'utf8'))
-  const next = ['--operation', 'CAPTURE', '--run-key', '2027-01', '--json']
+  const month = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 7)
+  const key = month(0) === '2026-12' ? month(31) : month(0) // one far from today is asked about
+  const next = ['--operation', 'CAPTURE', '--run-key', key, '--json']
   expect((await office.tranche('check', december, ...next)).last.lookalikes).toBe(2)
   expect((await office.tranche('check', office.path('roster.csv'), ...next)).last.lookalikes).toBe(0)
   expect((await charge('new.csv', 3, '--only-new')).code).toBe(0)

@@ -3,6 +3,7 @@
 
 import { type Beside, type Instruction, type Operation, plainId } from '../../domain/instruction.ts'
 import { nameKey } from '../../domain/person-name.ts'
+import { isMonthFar, isSameMonth } from '../../domain/run-key.ts'
 import { type Asked, amountText, type Place, placeText, SALES, sumText, type Wrong } from './order-book.ts'
 
 const DAY_MS = 86_400_000
@@ -69,6 +70,10 @@ export type TargetFact =
   | { readonly of: 'like'; readonly at: At; readonly operation: Operation; readonly vaultId: string | null }
   /** In the run before: whose vault id this was, and which one the reference had. */
   | { readonly of: 'last-run'; readonly at: At; readonly ownVaultId: string }
+  /** In another run: the last charge of the vault id. */
+  | { readonly of: 'far-run'; readonly at: At; readonly ownKey: string }
+  /** The same row of a run with a key that begins the same. */
+  | { readonly of: 'same-month'; readonly at: At; readonly ownKey: string; readonly otherKey: string }
   /** In the run before, where no row of the file was executed: what failed under the reference. */
   | { readonly of: 'failed-run'; readonly at: At }
   /** The vault id. */
@@ -115,6 +120,8 @@ export type TargetWhy =
   | 'other-customer'
   | 'other-payer'
   | 'other-month'
+  | 'same-month'
+  | 'far-run'
   | 'series'
   | 'subtotal'
   | `${Fact<'elsewhere'>['what']}-elsewhere`
@@ -145,6 +152,8 @@ const RULES: { readonly [Of in TargetFact['of']]: Rule<Fact<Of>> } = {
   authorizations: isAuthorized,
   like: isLike,
   'last-run': underOtherReference,
+  'far-run': ofFarRun,
+  'same-month': ofSameMonth,
   'failed-run': ofRunBefore,
   deleted: wasDeleted,
   largest: muchLarger,
@@ -287,6 +296,22 @@ function isLike(row: TargetRow, { at, operation, vaultId }: Fact<'like'>): Targe
 function underOtherReference(row: TargetRow, { at, ownVaultId }: Fact<'last-run'>): TargetQuestion {
   const problem = `charges ${vaultText(row)}, which was that of ${at.reference} in the run before; its own was ${plainId(ownVaultId)}`
   return asked('other-reference', at, problem)
+}
+
+/** A year that is wrong: the right key would charge everybody once more. */
+function ofFarRun(_: TargetRow, { at, ownKey }: Fact<'far-run'>, { nowMs }: TargetRules): TargetQuestion | null {
+  const problem = `is the first of the run ${ownKey}, a month far from today: is the year right?`
+  return isMonthFar(ownKey, nowMs) ? asked('far-run', at, problem) : null
+}
+
+/** Under another run key, what was sent counts for some days only; for its own month it counts for ever. */
+function ofSameMonth(
+  _: TargetRow,
+  { at, ownKey, otherKey }: Fact<'same-month'>,
+  { nowMs }: TargetRules,
+): TargetQuestion | null {
+  const problem = `is recorded in the run ${otherKey}, of the same month, with the same reference, card and amount`
+  return isSameMonth(ownKey, otherKey, nowMs) ? asked('same-month', at, problem) : null
 }
 
 /** Charged under the new key, it takes the place of what the new month asks for under that reference. */

@@ -410,6 +410,31 @@ export function describeTargets(): void {
       expect(await askedOf(moved([], ['7002', '7003', '7003']))).toEqual([2])
     })
 
+    test('under a key that begins with the key of its month is asked about, whatever the age', async () => {
+      const row = (runKey: string) => sale(`${runKey}/a`, '7001', { xtlOrderId: runKey.replaceAll('-', '') })
+      await approved(row('2026-05'), null, { runKey: '2026-05' })
+      const later = { nowMs: NOW + 22 * DAY_MS }
+      const { questions, refused } = await judged(row('2026-05-final'), { ...later, runKey: '2026-05-final' })
+      expect(questions).toEqual(['same-month'])
+      expect(refused).toContain('is recorded in the run 2026-05, of the same month, with the same reference, card and')
+      expect((await check([row('2026-06')], { ...later, runKey: '2026-06' })).lookalikes).toEqual([])
+      const other = sale('2026-05-final/b', '7001', { xtlOrderId: 'B' })
+      expect((await check([other], { ...later, runKey: '2026-05-final' })).lookalikes).toEqual([])
+    })
+
+    test('of a month far from today is asked about, where nothing is recorded of its run', async () => {
+      const row = (runKey: string, name = 'a') =>
+        sale(`${runKey}/${name}`, '7001', { xtlOrderId: `${name}${runKey.replace('-', '')}` })
+      await approved(row('2026-04'), null, { runKey: '2026-04', nowMs: NOW - 25 * DAY_MS })
+      const { questions, refused } = await judged(row('2025-05'), { runKey: '2025-05' })
+      expect(questions).toEqual(['far-run'])
+      expect(refused).toContain('is the first of the run 2025-05, a month far from today: is the year right?')
+      expect((await check([row('2026-05')], { runKey: '2026-05' })).lookalikes).toEqual([])
+      await recordMeant(ledger, messageOf(accountId, row('2025-05'), { runKey: '2025-05' }))
+      const next = sale('2025-05/n', '7002')
+      expect((await check([next], { runKey: '2025-05' })).lookalikes).toEqual([])
+    })
+
     test('that says that it is of the month before, and is the same file, is asked about', async () => {
       const oct = {
         runKey: '2026-10',
@@ -417,7 +442,7 @@ export function describeTargets(): void {
         months: { names: ['roster.xlsx', 'October 2026'], columns: [] },
       }
       await approved(sale('2026-10/a', '7001'), null, oct)
-      const nov = { ...oct, runKey: '2026-11', nowMs: NOW + 31 * DAY_MS }
+      const nov = { ...oct, runKey: '2026-11', nowMs: Date.UTC(2026, 10, 4) }
       const askedOf = async (over: Partial<DraftHeader>) =>
         (await check([sale(`${over.runKey}/a`, '7001')], { ...nov, ...over })).lookalikes.map(
           ({ question }) => question,

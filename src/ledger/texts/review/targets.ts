@@ -5,7 +5,7 @@ import type { DraftHeader } from '../../../domain/draft.ts'
 import type { AccountId } from '../../../domain/ids.ts'
 import { type Beside, type Operation, plainId } from '../../../domain/instruction.ts'
 import { MERCHANT_DEFAULTS } from '../../../domain/merchant.ts'
-import { runSpokenOf } from '../../../domain/run-key.ts'
+import { isMonthFar, runSpokenOf } from '../../../domain/run-key.ts'
 import { LONG_AGO_MS } from '../../../domain/submission.ts'
 import {
   type At,
@@ -275,6 +275,40 @@ const ANY_OTHER_RUN = `SELECT 1 FROM batch WHERE account_id = :account AND stage
 /** The reference of row `d` in the run of row `i`. */
 const AS_BEFORE = '(i.run_key || substr(d.reference, length(d.run_key) + 1))'
 
+const LAST_OF_OTHER_RUN = `i.id = (
+        SELECT c.id FROM instruction c WHERE ${OF_VAULT_ID('c')} AND c.run_key <> d.run_key AND c.holds_reference = 1 AND c.made = 0
+          AND c.operation IN ('CAPTURE', 'AUTH') ORDER BY c.id DESC LIMIT 1)`
+
+type FoundRun = FoundRow & FoundAt & { readonly ownKey: string; readonly otherKey: string }
+const RUN_KEYS = 'd.run_key AS "ownKey", i.run_key AS "otherKey"'
+const IN_A_RUN = `d.operation IN ('CAPTURE', 'AUTH') AND d.run_key IS NOT NULL AND d.vault_id IS NOT NULL AND ${IS_NEW}`
+
+/** Only of a run that has no rows yet. */
+const OF_FAR_RUN: Kind<FoundRun> = {
+  operations: ['CAPTURE', 'AUTH'],
+  rows: IN_A_RUN,
+  gate: `SELECT 1 WHERE CAST(:isFar AS BIGINT) = 1 AND NOT EXISTS (
+      SELECT 1 FROM instruction k WHERE k.account_id = :account AND k.holds_reference = 1 AND k.reference >= (:runKey || '/') AND k.reference < (:runKey || '0'))`,
+  text: `SELECT ${ROW}, ${AT}, ${RUN_KEYS} FROM @rows d JOIN instruction i ON ${LAST_OF_OTHER_RUN} WHERE ${IS_VISIBLE}`,
+  toFact: ([found]) => ({ of: 'far-run', at: atOf(found), ownKey: found.ownKey }),
+}
+
+const BEGINS = (one: string, other: string) => `substr(${one}, 1, length(${other})) = ${other}`
+const RELATED = (one: string, other: string) =>
+  `${one} <> ${other} AND (${BEGINS(one, other)} OR ${BEGINS(other, one)})`
+
+/** The same row of a run whose key begins as this one's does. */
+const OF_SAME_MONTH: Kind<FoundRun> = {
+  operations: ['CAPTURE', 'AUTH'],
+  rows: IN_A_RUN,
+  gate: `SELECT 1 FROM batch b WHERE b.account_id = :account AND b.stage = 'open' AND ${RELATED('b.run_key', '(:runKey)')} LIMIT 1`,
+  text: `
+    SELECT ${ROW}, ${AT}, ${RUN_KEYS}
+    FROM @rows d JOIN instruction i ON i.account_id = :account AND i.lookalike = d.lookalike AND i.lookalike IS NOT NULL AND ${RELATED('i.run_key', 'd.run_key')}
+    WHERE ${AS_BEFORE} = i.reference AND (i.state IN (${COUNTING}) OR i.money_warning = 1) AND ${IS_VISIBLE} ORDER BY 1, i.id DESC`,
+  toFact: ([found]) => ({ of: 'same-month', at: atOf(found), ownKey: found.ownKey, otherKey: found.otherKey }),
+}
+
 /** The last row of another run that has the vault id, and what that run has under the reference of the row. */
 const OF_LAST_RUN: Kind<FoundRow & FoundAt & { readonly ownVaultId: string }> = {
   operations: ['CAPTURE', 'AUTH'],
@@ -282,9 +316,7 @@ const OF_LAST_RUN: Kind<FoundRow & FoundAt & { readonly ownVaultId: string }> = 
   gate: ANY_OTHER_RUN,
   text: `
     SELECT ${ROW}, ${AT}, o.vault_id AS "ownVaultId"
-    FROM @rows d JOIN instruction i ON i.id = (
-        SELECT c.id FROM instruction c WHERE ${OF_VAULT_ID('c')} AND c.run_key <> d.run_key AND c.holds_reference = 1 AND c.made = 0
-          AND c.operation IN ('CAPTURE', 'AUTH') ORDER BY c.id DESC LIMIT 1) AND i.reference <> ${AS_BEFORE}
+    FROM @rows d JOIN instruction i ON ${LAST_OF_OTHER_RUN} AND i.reference <> ${AS_BEFORE}
       JOIN instruction o ON o.account_id = :account AND o.reference = ${AS_BEFORE} AND o.holds_reference = 1
     WHERE ${IS_VISIBLE} AND ltrim(o.vault_id, '0') <> ltrim(d.vault_id, '0')`,
   toFact: ([found]) => ({ of: 'last-run', at: atOf(found), ownVaultId: found.ownVaultId }),
@@ -455,6 +487,8 @@ const OWN_KINDS = [
   OF_AUTHORIZATION,
   OF_LIKE,
   OF_LAST_RUN,
+  OF_SAME_MONTH,
+  OF_FAR_RUN,
   OF_DELETED,
   OF_LARGEST,
   OF_RECORD,
@@ -487,6 +521,10 @@ function rulesBy({ nowMs, lookalikeDays, authorizationDays = null }: Since): Tar
   return { nowMs, lookalikeDays, saleDays, authorizationDays: authorizationDays ?? MERCHANT_DEFAULTS.authorizationDays }
 }
 
+function runBy({ runKey, nowMs }: Pick<DraftHeader, 'runKey' | 'nowMs'>) {
+  return { runKey, isFar: runKey !== null && isMonthFar(runKey, nowMs) ? 1 : 0 }
+}
+
 /** The rows of which something is found, in their order, each with what is found of it. */
 function* factsOf(kind: Kind, rows: string, values: Values): Script<{ row: FoundRow; fact: TargetFact }[]> {
   const found = yield* all<FoundRow>(kind.text.replaceAll('@rows', rows), values)
@@ -516,7 +554,12 @@ function* eachOf(kinds: readonly Kind[], header: DraftHeader, act: Act): Script<
 }
 
 function* eachOfKind(kind: Kind, header: DraftHeader, last: number, act: Act): Script<void> {
-  const told = { ...lookalikeSince(header), sha256: header.fileSha256, sandbox: header.sandbox ? 1 : 0 }
+  const told = {
+    ...lookalikeSince(header),
+    ...runBy(header),
+    sha256: header.fileSha256,
+    sandbox: header.sandbox ? 1 : 0,
+  }
   if (last === 0 || (kind.gate !== undefined && !(yield* exists(kind.gate, told)))) return
   const rules = rulesBy(header)
   const rows = `(SELECT d.* FROM draft_row d WHERE d.row_no > :after AND d.row_no <= :to AND d.state = 'READY' AND ${kind.rows})`
@@ -654,16 +697,26 @@ export function* targetVerdictOn(
   row: InstructionColumns,
   beside: Beside | null,
 ): Script<TargetVerdict> {
-  const { accountId: account, runKey } = arriving
   const { reference, operation, currency, vault_id: vaultId, card, xtl_order_id: xtl, details, lookalike } = row
   const values = {
-    ...{ ...lookalikeSince(arriving), runKey, reference, operation, currency, vaultId, card, xtl, details, lookalike },
+    ...{
+      ...lookalikeSince(arriving),
+      ...runBy(arriving),
+      reference,
+      operation,
+      currency,
+      vaultId,
+      card,
+      xtl,
+      details,
+      lookalike,
+    },
     ...{ amountMinor: row.amount_minor, orderId: row.order_id, orderKey: row.order_key },
     ...{ beside: besideText(beside), holder: holderText(beside) },
   }
   for (const kind of [...OWN_KINDS, REPEATED_ELSEWHERE, OF_OTHER_ACCOUNTS] as readonly Kind[]) {
     if (kind.operations?.includes(operation as Operation) === false) continue
-    if (kind.gate !== undefined && !(yield* exists(kind.gate, { account }))) continue
+    if (kind.gate !== undefined && !(yield* exists(kind.gate, values))) continue
     const [found] = yield* factsOf(kind, `(SELECT d.* FROM ${ONE} d WHERE ${kind.rows})`, values)
     const verdict = found === undefined ? 'fits' : judgeTarget(toRow(found.row), found.fact, rulesBy(arriving))
     if (verdict !== 'fits') return verdict
