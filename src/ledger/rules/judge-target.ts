@@ -4,6 +4,7 @@
 import { type Beside, type Instruction, type Operation, plainId } from '../../domain/instruction.ts'
 import { nameKey } from '../../domain/person-name.ts'
 import { isMonthFar, isSameMonth } from '../../domain/run-key.ts'
+import { CORRECTED } from './lookalikes.ts'
 import { type Asked, amountText, type Place, placeText, SALES, sumText, type Wrong } from './order-book.ts'
 
 const DAY_MS = 86_400_000
@@ -70,6 +71,8 @@ export type TargetFact =
   | { readonly of: 'like'; readonly at: At; readonly operation: Operation; readonly vaultId: string | null }
   /** In the run before: whose vault id this was, and which one the reference had. */
   | { readonly of: 'last-run'; readonly at: At; readonly ownVaultId: string }
+  /** Recorded rows of the same order and operation. */
+  | { readonly of: 'reference'; readonly own: string; readonly others: readonly At[] }
   /** In another run: the last charge of the vault id. */
   | { readonly of: 'far-run'; readonly at: At; readonly ownKey: string }
   /** The same row of a run with a key that begins the same. */
@@ -114,6 +117,7 @@ export type TargetWhy =
   | 'part-void'
   | 'other-reference'
   | 'own-number'
+  | 'correction'
   | 'failed-run'
   | 'large'
   | 'currency'
@@ -152,6 +156,7 @@ const RULES: { readonly [Of in TargetFact['of']]: Rule<Fact<Of>> } = {
   authorizations: isAuthorized,
   like: isLike,
   'last-run': underOtherReference,
+  reference: ofCorrected,
   'far-run': ofFarRun,
   'same-month': ofSameMonth,
   'failed-run': ofRunBefore,
@@ -296,6 +301,18 @@ function isLike(row: TargetRow, { at, operation, vaultId }: Fact<'like'>): Targe
 function underOtherReference(row: TargetRow, { at, ownVaultId }: Fact<'last-run'>): TargetQuestion {
   const problem = `charges ${vaultText(row)}, which was that of ${at.reference} in the run before; its own was ${plainId(ownVaultId)}`
   return asked('other-reference', at, problem)
+}
+
+/** The row that was wrong is recorded, and was sent or will be: what corrects it is sent besides. */
+function ofCorrected({ orderKey }: TargetRow, { own, others }: Fact<'reference'>): TargetQuestion | null {
+  const found = others.find(({ reference }) => isCorrected(own, reference) || isCorrected(reference, own))
+  const problem = `has the reference and the order (${orderKey}) of a recorded row that it seems to correct`
+  return found === undefined ? null : asked('correction', found, problem)
+}
+
+function isCorrected(later: string, earlier: string): boolean {
+  const word = later.slice(earlier.length).replaceAll(/^[ \-_.~/(]+|[ .)]+$/g, '')
+  return later.startsWith(earlier) && CORRECTED.includes(word.toLowerCase())
 }
 
 /** A year that is wrong: the right key would charge everybody once more. */

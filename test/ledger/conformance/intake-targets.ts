@@ -167,6 +167,21 @@ export function describeTargets(): void {
     })
   })
 
+  describe('a refund under the reference of another one of its order', () => {
+    test.each([
+      ['RMA-17', 'RMA-17-corrected', ['correction']],
+      ['RMA-17 (NEU)', 'RMA-17', ['correction']],
+      ['RMA-17', 'RMA-17-2', []],
+      ['RMA-17', 'RMA-171', []],
+    ])('after %s, %s for less is asked about as %j', async (before, reference, questions) => {
+      await submit(ledger, accountId, [refund(before, { orderId: '700', amountMinor: 5_000n })])
+      const next = refund(reference, { orderId: '0700', amountMinor: 4_500n })
+      const found = await judged(next)
+      expect([found.questions, found.refused !== null]).toEqual([questions, questions.length > 0])
+      expect((await check([{ ...next, orderId: '701' }])).lookalikes).toEqual([])
+    })
+  })
+
   describe('a sale beside an authorization', () => {
     const authorized = (over: Partial<Instruction> = {}, header: Partial<DraftHeader> = {}) =>
       approved(sale('A', '5', { operation: 'AUTH', ...over }), '777', header)

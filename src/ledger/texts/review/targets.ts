@@ -297,6 +297,17 @@ const BEGINS = (one: string, other: string) => `substr(${one}, 1, length(${other
 const RELATED = (one: string, other: string) =>
   `${one} <> ${other} AND (${BEGINS(one, other)} OR ${BEGINS(other, one)})`
 
+/** A refund or capture of the same order, under a reference that begins the same. */
+const OF_REFERENCE: Kind<FoundRow & FoundAt & { readonly ownReference: string }> = {
+  operations: ['CAUTH', 'REFUND'],
+  rows: `d.order_key IS NOT NULL AND d.made = 0 AND ${IS_NEW}`,
+  text: `
+    SELECT ${ROW}, ${AT}, d.reference AS "ownReference"
+    FROM @rows d JOIN instruction i ON i.account_id = :account AND i.order_key = d.order_key AND i.order_key IS NOT NULL AND i.operation = d.operation
+    WHERE ${RELATED('i.reference', 'd.reference')} AND (i.state IN (${COUNTING}) OR i.money_warning = 1) AND ${IS_VISIBLE} ORDER BY 1, i.id DESC`,
+  toFact: (found) => ({ of: 'reference', own: found[0].ownReference, others: found.map(atOf) }),
+}
+
 /** The same row of a run whose key begins as this one's does. */
 const OF_SAME_MONTH: Kind<FoundRun> = {
   operations: ['CAPTURE', 'AUTH'],
@@ -487,6 +498,7 @@ const OWN_KINDS = [
   OF_AUTHORIZATION,
   OF_LIKE,
   OF_LAST_RUN,
+  OF_REFERENCE,
   OF_SAME_MONTH,
   OF_FAR_RUN,
   OF_DELETED,
