@@ -75,10 +75,10 @@ function monthOf(key: string, nowMs: number): { readonly startMs: number; readon
 /** In January many write last year's number. */
 const FAR_MS = 40 * 86_400_000
 
-/** Whether the key is of a month that nobody would begin to charge for now. */
+/** Whether the key is of a month of a year that nobody would begin to charge for now. */
 export function isMonthFar(key: string, nowMs: number): boolean {
   const month = monthOf(key, nowMs)
-  return month !== null && (nowMs > month.endMs + FAR_MS || nowMs < month.startMs - FAR_MS)
+  return month !== null && /\d{4}/.test(key) && (nowMs > month.endMs + FAR_MS || nowMs < month.startMs - FAR_MS)
 }
 
 /** Whether one of two keys is a month, and the other one the same with something behind it: a day, or a word as in `2026-12-final`. */

@@ -81,6 +81,7 @@ test.each([
   ['members-2027-02', '2027-01-05', false],
   ['2026', '2028-01-05', false],
   ['batch-7', '2028-01-05', false],
+  ['dec', '2026-05-04', false],
 ])('the month of the key %s is, on %s, far: %s', (key, day, isFar) => {
   expect(isMonthFar(key, Date.parse(day))).toBe(isFar)
 })

@@ -71,6 +71,8 @@ export type TargetFact =
   | { readonly of: 'like'; readonly at: At; readonly operation: Operation; readonly vaultId: string | null }
   /** In the run before: whose vault id this was, and which one the reference had. */
   | { readonly of: 'last-run'; readonly at: At; readonly ownVaultId: string }
+  /** Of a row that runs again: a later sale of the same amount to the same e-mail. */
+  | { readonly of: 'paid'; readonly at: At }
   /** Recorded rows of the same order and operation. */
   | { readonly of: 'reference'; readonly own: string; readonly others: readonly At[] }
   /** In another run: the last charge of the vault id. */
@@ -117,6 +119,7 @@ export type TargetWhy =
   | 'part-void'
   | 'other-reference'
   | 'own-number'
+  | 'paid'
   | 'correction'
   | 'failed-run'
   | 'large'
@@ -156,6 +159,7 @@ const RULES: { readonly [Of in TargetFact['of']]: Rule<Fact<Of>> } = {
   authorizations: isAuthorized,
   like: isLike,
   'last-run': underOtherReference,
+  paid: wasPaid,
   reference: ofCorrected,
   'far-run': ofFarRun,
   'same-month': ofSameMonth,
@@ -301,6 +305,11 @@ function isLike(row: TargetRow, { at, operation, vaultId }: Fact<'like'>): Targe
 function underOtherReference(row: TargetRow, { at, ownVaultId }: Fact<'last-run'>): TargetQuestion {
   const problem = `charges ${vaultText(row)}, which was that of ${at.reference} in the run before; its own was ${plainId(ownVaultId)}`
   return asked('other-reference', at, problem)
+}
+
+/** Whose card is declined may pay with another one. */
+function wasPaid(_: TargetRow, { at }: Fact<'paid'>): TargetQuestion {
+  return asked('paid', at, 'is asked for once more, and the same e-mail was charged the same with another card since')
 }
 
 /** The row that was wrong is recorded, and was sent or will be: what corrects it is sent besides. */

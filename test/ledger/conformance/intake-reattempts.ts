@@ -101,6 +101,19 @@ export function describeReattempts(): void {
       expect(await references(second)).toEqual([named('s~3')])
     })
 
+    test('is asked about where the same e-mail was charged the same since, by another file', async () => {
+      const who = (cust_email: string) => ({ details: { cust_email } })
+      const [ann, bob] = [charge('bob', '502', who('Ann@x.example')), charge('cy', '503', who('bob@x.example'))]
+      const first = await submit(ledger, accountId, [ann, bob, charge('ann-2', '504', who('bob@x.example'))], ROSTER)
+      for (const name of ['bob', 'cy']) await work(ledger, first, named(name), 'DECLINED', NO_FUNDS)
+      const codes = async () =>
+        (await check([ann, bob], again())).lookalikes.map(({ rowNo, question }) => [rowNo, question?.code])
+      await submit(ledger, accountId, [sale('2026-12/bob', '9', who('ann@x.example'))], { runKey: '2026-12' })
+      expect(await codes()).toEqual([])
+      await submit(ledger, accountId, [sale('paid', '8', who('ann@x.example'))])
+      expect(await codes()).toEqual([[1, 'paid']])
+    })
+
     test('is asked for once more as a new instruction; what has paid and what must not be asked is left', async () => {
       const first = await firstRun()
       const second = await submit(ledger, accountId, [ADA, BOB, CY], again())
@@ -239,8 +252,8 @@ export function describeReattempts(): void {
       expect(await references(second)).toEqual([named('bob~2')])
       // Next month's roster is not asked about: the late charge is that of its own month.
       await settleLater(second, named('bob~2'), 'APPROVED')
-      const next = { runKey: '2026-12', nowMs: NOW + 22 * DAY_MS }
-      const { lookalikes } = await check([sale('2026-12/bob', '502')], next)
+      const next = { runKey: '2026-05', nowMs: NOW + 22 * DAY_MS }
+      const { lookalikes } = await check([sale('2026-05/bob', '502')], next)
       expect(lookalikes).toEqual([])
     })
 

@@ -28,7 +28,7 @@ import { all, change, count, exists, one, type Script, type Values } from '../sc
 import { targetOf } from './corrections.ts'
 import { DRAFT_FAULT, IS_LIKE, RUNS_AGAIN } from './draft-rows.ts'
 import { besideText, holderText } from './draft-values.ts'
-import { COUNTING, lookalikeSince, OTHER_RUN_KEY, STILL_COUNTS } from './lookalikes.ts'
+import { COUNTING, EARLIER_ATTEMPT, lookalikeSince, OTHER_RUN_KEY, STILL_COUNTS } from './lookalikes.ts'
 import { keepsCard, STORED_UNDER } from './reattempts.ts'
 
 interface FoundRow {
@@ -404,6 +404,27 @@ const OF_PAYER: Kind<FoundRow & FoundAt & { readonly stored: string }> = {
   toFact: OF_RECORD.toFact,
 }
 
+const E_MAIL = '\'"cust_email":"\''
+const FROM_E_MAIL = (row: 'd' | 'i') => `substr(${row}.details, @position(${row}.details, ${E_MAIL}) + 14)`
+const E_MAIL_OF = (row: 'd' | 'i') => `lower(substr(${FROM_E_MAIL(row)}, 1, @position(${FROM_E_MAIL(row)}, '"') - 1))`
+const HAS_E_MAIL = (row: 'd' | 'i') => `${row}.operation = 'CAPTURE' AND @position(${row}.details, ${E_MAIL}) > 0`
+
+/** What was recorded after a row that is to run again, by another file or a message. */
+const OF_PAID: Kind<FoundRow & FoundAt> = {
+  operations: ['CAPTURE'],
+  rows: `(${RUNS_AGAIN}) AND ${HAS_E_MAIL('d')}`,
+  gate: `SELECT 1 FROM draft_row d WHERE ${RUNS_AGAIN} LIMIT 1`,
+  text: `
+    WITH newcomer AS MATERIALIZED (
+      SELECT i.id, i.batch_id, i.row_no, i.reference, i.amount_minor, i.currency, i.run_key, i.lookalike, ${E_MAIL_OF('i')} AS email FROM instruction i
+      WHERE i.id > (SELECT min(${EARLIER_ATTEMPT}) FROM draft_row d WHERE ${RUNS_AGAIN}) AND i.account_id = :account
+        AND ${HAS_E_MAIL('i')} AND (i.state IN (${COUNTING}) OR i.money_warning = 1) AND ${IS_VISIBLE})
+    SELECT ${ROW}, ${AT}
+    FROM @rows d JOIN instruction f ON f.id = ${EARLIER_ATTEMPT} JOIN newcomer i ON i.email = ${E_MAIL_OF('d')} AND i.currency = d.currency AND i.amount_minor = d.amount_minor
+    WHERE i.id > f.id AND i.batch_id <> f.batch_id AND i.lookalike <> d.lookalike AND NOT (${OTHER_RUN_KEY}) ORDER BY 1, i.id DESC`,
+  toFact: ([found]) => ({ of: 'paid', at: atOf(found) }),
+}
+
 /** What the run before had under the reference of row `d`, if it failed and was not asked for once more. */
 const FAILED_BEFORE = `i.account_id = :account AND i.reference = ((
         SELECT b.run_key FROM batch b WHERE b.account_id = :account AND b.stage = 'open' AND b.run_key <> d.run_key ORDER BY b.created_at DESC LIMIT 1
@@ -587,7 +608,7 @@ function* eachOfKind(kind: Kind, header: DraftHeader, last: number, act: Act): S
 export function* meetTargets(header: DraftHeader, odd: readonly OddNeighbour[]): Script<void> {
   yield* change('DELETE FROM draft_target')
   if (yield* isAnyRecorded(header.accountId)) {
-    yield* eachOf([...OWN_KINDS, OF_PAYER, OF_FAILED_RUN] as readonly Kind[], header, note)
+    yield* eachOf([...OWN_KINDS, OF_PAID, OF_PAYER, OF_FAILED_RUN] as readonly Kind[], header, note)
     yield* change(`DELETE FROM draft_target WHERE ${RENUMBERED}`)
     yield* change(
       `DELETE FROM draft_target WHERE row_no IN (SELECT row_no FROM draft_target WHERE ${ALONE}) AND row_no NOT IN (${EXCHANGED})`,
