@@ -87,8 +87,8 @@ export type TargetFact =
   | { readonly of: 'largest'; readonly amountMinor: bigint; readonly currency: string; readonly at: At }
   /** Of the vault record that an update replaces; of the sale of its order; of the last sale of the vault id. */
   | { readonly of: 'customer'; readonly at: At; readonly details: Customer }
-  /** In another account: the order; the same reference, target and amount; the row of a file of the same bytes. */
-  | { readonly of: 'elsewhere'; readonly at: At; readonly what: 'order' | 'row' | 'file' }
+  /** In another account: the order; the same reference, target and amount; the same order and amount, to be sent; the row of a file of the same bytes. */
+  | { readonly of: 'elsewhere'; readonly at: At; readonly what: 'order' | 'row' | 'waiting' | 'file' }
 
 type Fact<Of extends TargetFact['of']> = TargetFact & { readonly of: Of }
 
@@ -406,6 +406,7 @@ function inOtherAccount({ orderKey }: TargetRow, { at, what }: Fact<'elsewhere'>
   const problem = {
     order: `names order ${orderKey}, which another account of this ledger knows and this one does not`,
     row: 'is recorded for another account of this ledger, with the same reference, target and amount',
+    waiting: 'waits to be sent for another account of this ledger, with the same order and amount',
     file: 'is in a file of the same bytes, which was recorded for another account of this ledger',
   }[what]
   return asked(`${what}-elsewhere`, at, problem)

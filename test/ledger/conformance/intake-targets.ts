@@ -23,7 +23,7 @@ import {
   work,
 } from '../../fixtures/ledgers.ts'
 import { accountId, ledger, place } from '../../fixtures/use-ledger.ts'
-import { check, made } from './given.ts'
+import { check, FIRST, made } from './given.ts'
 
 export function describeTargets(): void {
   const euros = (amountMinor: bigint) => ({ amountMinor, currency: EUR })
@@ -601,6 +601,20 @@ export function describeTargets(): void {
       await submit(ledger, other, [sale('S', '5')])
       expect((await judged(sale('S', '5'), { fileSha256: 'bb' })).questions).toEqual(['row-elsewhere'])
       expect(await judged(sale('S', '6'), { fileSha256: 'bb' })).toEqual(FITS)
+    })
+
+    test('for which a row without a reference waits is named', async () => {
+      const other = await openAccount(ledger, 'hotel')
+      const batchId = await submit(ledger, other, [refund('S', { orderId: '700' })])
+      const found = async (amountMinor: bigint) => {
+        const row = refund(made(FIRST, 1), { orderId: '0700', amountMinor })
+        const { lookalikes } = await check([row, refund('Q'), refund('P')], { fileSha256: 'bb' })
+        return lookalikes.map(({ question }) => question?.code)
+      }
+      expect(await found(1_000n)).toEqual(['waiting-elsewhere'])
+      expect(await found(900n)).toEqual([])
+      await work(ledger, batchId, 'S', 'DECLINED')
+      expect(await found(1_000n)).toEqual([])
     })
 
     test('for which a file of the same bytes was recorded is named', async () => {

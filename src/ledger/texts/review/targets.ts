@@ -464,7 +464,7 @@ const EXCHANGED = `
 
 const ANY_OTHER_ACCOUNT = 'SELECT 1 FROM account WHERE id <> :account LIMIT 1'
 
-type FoundElsewhere = FoundRow & FoundAt & { readonly what: 'order' | 'row' | 'file' }
+type FoundElsewhere = FoundRow & FoundAt & { readonly what: (TargetFact & { readonly of: 'elsewhere' })['what'] }
 
 const ELSEWHERE = (what: FoundElsewhere['what']) => `
     SELECT ${ROW}, ${AT}, '${what}' AS what FROM @rows d CROSS JOIN account a`
@@ -513,7 +513,17 @@ const SAME_FILE: Kind<FoundElsewhere> = {
   toFact: elsewhereOf,
 }
 
-const OF_ACCOUNTS = [SAME_FILE, REPEATED_ELSEWHERE, OF_OTHER_ACCOUNTS] as readonly Kind[]
+/** Without a reference of its own: with one it is told by that. */
+const WAITS_ELSEWHERE: Kind<FoundElsewhere> = {
+  operations: OF_AN_ORDER,
+  rows: `d.made = 1 AND d.order_key IS NOT NULL AND ${IS_NEW}`,
+  gate: ANY_OTHER_ACCOUNT,
+  text: `${ELSEWHERE('waiting')} CROSS JOIN instruction i
+    WHERE i.account_id = a.id AND i.lookalike = d.lookalike AND i.lookalike IS NOT NULL AND a.id <> :account AND i.state = 'READY' AND ${IS_VISIBLE} AND ${SAME_WORLD}`,
+  toFact: elsewhereOf,
+}
+
+const OF_ACCOUNTS = [SAME_FILE, REPEATED_ELSEWHERE, WAITS_ELSEWHERE, OF_OTHER_ACCOUNTS] as readonly Kind[]
 const OWN_KINDS = [
   ...OF_ORDERS,
   OF_AUTHORIZATION,
