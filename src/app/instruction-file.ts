@@ -110,6 +110,7 @@ export async function openInstructionFile(path: string, merchant: Merchant, opti
     cards: options.cards,
     nowMs: options.nowMs,
     merchants: options.merchants,
+    environment: merchant.environment,
     currency: options.currency ?? merchant.currency ?? undefined,
     decimal: options.decimal ?? merchant.decimal ?? undefined,
     sign: options.sign,

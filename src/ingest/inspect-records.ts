@@ -1,6 +1,7 @@
 // What the records of a file say, wherever they come from: the header, the rows below it, the decimal sign, what is odd.
 
 import type { Operation } from '../domain/instruction.ts'
+import type { Environment } from '../domain/merchant.ts'
 import type { Currency } from '../domain/money.ts'
 import { type Problem, refuse, type StructuralFault } from '../domain/problem.ts'
 import { type Spelling, spell, type Text, words } from '../domain/words.ts'
@@ -52,6 +53,8 @@ export interface ReadingOptions {
   readonly timeZone?: string | undefined
   /** The names of all merchants that are configured, the one that is meant first. */
   readonly merchants?: readonly string[] | undefined
+  /** Of the account. */
+  readonly environment?: Environment | null | undefined
   /** Identity of the account, which never changes: xtl_order_ids are derived from it. */
   readonly accountKey: string
   /** Of the door that asks: what leaves here is in its words. */

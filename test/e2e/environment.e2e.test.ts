@@ -35,6 +35,14 @@ test('a run says once which label the account has now, and shows it on the scree
 })
 
 test('an account that was used as live is refused as test by every command that leads to sending', async () => {
+  const ofTests = toCsv(ROWS)
+    .replaceAll(/\r?\n(?=.)/g, ',test\n')
+    .replace(',test\n', ',environment\n')
+  const labelled = await office.put('labelled.csv', `${ofTests.trimEnd()},test\n`)
+  expect((await office.tranche('check', labelled)).code).toBe(0)
+  expect(await as('live', 'check', labelled)).toMatchObject({
+    ...{ code: 7, stderr: expect.stringContaining('rows are for tests, and the account is live') },
+  })
   expect((await as('live', 'submit', input)).code).toBe(0)
   for (const args of [
     ['check', input],

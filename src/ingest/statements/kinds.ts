@@ -31,7 +31,7 @@ type Rule = (column: Named, said: Said, header: Header) => Telling | readonly Te
 
 /** By what a column is read as, in their order: the first that tells something is told of it. */
 const RULES: Readonly<Record<'unread' | 'reference' | 'transaction_type' | 'text', readonly Rule[]>> = {
-  unread: [ofMerchants, ofFares, ofPairs, ofDecisions, ofMethods, ofCredits, ofDays, ofMonths],
+  unread: [ofMerchants, ofAccounts, ofFares, ofPairs, ofDecisions, ofMethods, ofCredits, ofDays, ofMonths],
   reference: [ofMonths],
   transaction_type: [ofPairs, ofCredits],
   text: [ofPairs],
@@ -70,6 +70,20 @@ function ofMerchants(_: Named, { merchants = [] }: Said): Telling | null {
     what: 'names other merchants than the one that the file is for',
     sideOf: (cell) => (cell.toLowerCase() === ours ? 'ours' : others.includes(cell.toLowerCase()) ? 'other' : null),
     told: (sides) => [sides.get('other')],
+  }
+}
+
+/** Where money is real, rows that are called tests. One that differs from others in other words is a decision. */
+function ofAccounts({ words: name }: Named, { environment }: Said): Telling | null {
+  const named = LISTS.ACCOUNT_NAMES.exec(name.join(' '))?.groups
+  if (named === undefined || environment !== 'live') return null
+  const [live, test] = LISTS.ANSWERS
+  const ofTests = named.live === undefined ? (named.test === undefined ? LISTS.TESTS : live) : test
+  return {
+    effect: 'refused',
+    what: 'says that rows are for tests, and the account is live',
+    sideOf: (_, value) => (ofTests.has(value) ? 'test' : ''),
+    told: (sides) => [sides.get('test')],
   }
 }
 

@@ -18,7 +18,17 @@ import { Moments } from './when.ts'
 /** What a person says of it. */
 export type Said = Pick<
   ReadingOptions,
-  'operation' | 'scale' | 'map' | 'nowMs' | 'timeZone' | 'runKey' | 'merchants' | 'currency' | 'decimal' | 'sign'
+  | 'operation'
+  | 'scale'
+  | 'map'
+  | 'nowMs'
+  | 'timeZone'
+  | 'runKey'
+  | 'merchants'
+  | 'environment'
+  | 'currency'
+  | 'decimal'
+  | 'sign'
 >
 
 /** Of a file; more are nothing that is named. */

@@ -244,6 +244,13 @@ export const REFUNDABLE_NAMES =
 
 export type Pair = readonly [ReadonlySet<string>, ReadonlySet<string>]
 
+export const TESTS = setOf('test sandbox testing staging demo')
+/** For which account a row is: `live` and `test` are answered with yes and no. */
+export const ACCOUNT_NAMES = nameOf(
+  '(?:is )?(?<live>live|prod|production)(?: ?mode)?|(?:is )?(?<test>test|sandbox|demo)(?: ?mode)?|env|mode',
+  '(?:\\w+ )?(?:environment|umgebung|environnement|entorno|ambiente|omgeving)',
+)
+
 /** Whatever the column is called. What is still open is not decided for. */
 export const DECISIONS: readonly Pair[] = [
   [
@@ -264,7 +271,7 @@ export const DECISIONS: readonly Pair[] = [
       'inactive disabled suspended inaktiv deaktiviert inactif inactive inactivo inactiva inattivo inattiva inactief nieaktywny 無効',
     ),
   ],
-  [setOf('live production prod'), setOf('test sandbox testing staging demo')],
+  [setOf('live production prod'), TESTS],
   [
     setOf('refund torefund fullrefund partialrefund upheld erstatten erstattung rembourser reembolsar rimborsare'),
     setOf(

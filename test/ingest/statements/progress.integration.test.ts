@@ -266,6 +266,28 @@ describe('a column that decides row by row', () => {
     expect((await readWhole(fileOf(name, ...cells), options)).rows).toHaveLength(cells.length)
   })
 
+  test.each([
+    ['environment', 'test', 'live'],
+    ['livemode', 'false', 'true'],
+    ['Is test', 'TRUE', 'FALSE'],
+    ['gateway environment', 'Sandbox', 'production'],
+    ['Testmode', 'yes', ''],
+  ])('%s with %s in every row refuses a file for an account that is live, and for no other', async (name, cell, ok) => {
+    const live = { ...REFUND, environment: 'live' } as const
+    const fault = await refusalOf(fileOf(name, cell, cell), live)
+    expect(fault.problem).toContain(
+      `the column "${name}" says that rows are for tests, and the account is live ("${cell}"`,
+    )
+    expect(fault.remedy).toContain(`--map "${name}=ignore"`)
+    for (const [cells, options] of [
+      [[cell], { ...live, ...said(name, null) }],
+      [[cell], { ...live, environment: 'test' }],
+      [[cell], REFUND],
+      [[ok, ok], live],
+    ] as const)
+      expect((await readWhole(fileOf(name, ...cells), options)).rows).toHaveLength(cells.length)
+  })
+
   test('whether a sale may be refunded is asked about refunds alone', async () => {
     for (const operation of ['CAPTURE', 'CAUTH'] as const) {
       const file = operation === 'CAUTH' ? fileOf('Refundable', 'yes', 'no') : salesOf('Refundable', 'yes', 'no')
