@@ -2,6 +2,7 @@
 
 import type { FileHandle } from 'node:fs/promises'
 import type { DraftRow, RowFault } from '../domain/draft.ts'
+import type { Instruction } from '../domain/instruction.ts'
 import { isProblem, type Problem, shown, spelled } from '../domain/problem.ts'
 import type { Spelling } from '../domain/words.ts'
 import { keptOfCard } from './cards/kept.ts'
@@ -18,6 +19,7 @@ import { instruct, type Reading } from './instruction.ts'
 import { changed, readAgain } from './read-again.ts'
 import { cardColumnsOf, fieldsIn } from './row-cells.ts'
 import type { CellOf, FieldFault, StoredOf } from './row-reading.ts'
+import { type Against, besideRows } from './statements/beside.ts'
 import { totalsFault } from './totals-line.ts'
 import { kindProblem } from './workbook/cell.ts'
 
@@ -69,6 +71,7 @@ function rowReader(survey: Survey, options: ReadingOptions): (record: CsvRecord,
     timeZone: options.timeZone ?? null,
     card: cardColumnsOf(header, options),
   }
+  const against = besideRows(header, decimal, options.scale)
   const masked = reading.card === null ? header.cards.find(({ kinds }) => kinds.includes('number'))?.place : undefined
   return (record, rowNo) => {
     const { cells, cellOf, storedOf } = fieldsIn(header, record, numericIds)
@@ -81,14 +84,17 @@ function rowReader(survey: Survey, options: ReadingOptions): (record: CsvRecord,
       reading,
       storedOf,
     )
+    const beside = read.kind === 'faults' ? null : against({ ...record, cells }, read.instruction)
     const faults =
       read.kind === 'faults'
         ? read.faults.map((fault) => toRowFault(fault, header, record, rowNo, options.spelling))
-        : []
+        : beside === null
+          ? []
+          : [besideFault(beside, header, record, rowNo, options.spelling)]
     const whole =
-      faults.length === 0
-        ? null
-        : (totalsFault(header, record, rowNo) ?? continuationFault(read, header, record, rowNo))
+      read.kind === 'faults'
+        ? (totalsFault(header, record, rowNo) ?? continuationFault(read, header, record, rowNo))
+        : null
     return {
       rowNo,
       line: record.line,
@@ -100,8 +106,9 @@ function rowReader(survey: Survey, options: ReadingOptions): (record: CsvRecord,
       }),
       reference: isProblem(reference) ? unreadReference(derived) : reference,
       made: given === null || isProblem(given) || wasMade(header, cells, cellOf),
-      instruction: read.kind === 'instruction' ? read.instruction : null,
+      instruction: read.kind === 'instruction' && beside === null ? read.instruction : null,
       ...(read.kind === 'faults' ? { money: read.money, said: read.said } : {}),
+      ...(read.kind === 'instruction' && beside !== null ? saidOf(read.instruction) : {}),
       faults: whole === null ? faults : [whole],
       cameFrom: cameFrom(header, cells),
     }
@@ -205,6 +212,24 @@ function toRowFault(
     value: kept === undefined || kept === '' ? null : shown(kept),
     ...spelled(fault, spelling),
   }
+}
+
+function besideFault(
+  { place, ...fault }: Against,
+  { written, cardParts }: Header,
+  { cells, line }: CsvRecord,
+  rowNo: number,
+  spelling: Spelling,
+): RowFault {
+  const part = cardParts.get(place)
+  const cell = part === undefined ? (cells[place] ?? '') : keptOfCard(part, unquoted(cells[place] ?? ''))
+  const column = (written[place] ?? '').trim() || null
+  return { rowNo, line, column, value: cell === '' ? null : shown(cell), ...spelled(fault, spelling) }
+}
+
+/** Of a row that is bad for what stands beside it. */
+function saidOf({ operation, money, card }: Instruction): Pick<DraftRow, 'money' | 'said'> {
+  return { money, said: { operation, card: card === null ? null : `${card.bin}-${card.lastFour}` } }
 }
 
 /** What a line needs to be a row of its own. */

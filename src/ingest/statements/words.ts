@@ -233,6 +233,14 @@ export const CREDITED = setOf(
   'erstattung ruckerstattung ruckzahlung gutschrift auszahlung remboursement facturedavoir versement reembolso devolucion notadecredito rimborso notadicredito terugbetaling creditnota uitbetaling zwrot wypłata',
 )
 
+/** Without currencies: what the order came to of which a row is a part. The gross and net amounts of a row are something else. */
+export const ORDER_SUM_NAMES = nameOf(
+  '(?:original )?(?:order|sale|sales|invoice|purchase|booking|basket|cart|charge)(?: grand)? (?:total|amount|amt|value|sum)|grand total|order total (?:amount|value|sum)',
+  '(?:amount|total) (?:paid|charged|captured|authori[sz]ed)|(?:paid|charged|captured|authori[sz]ed|original) (?:amount|total|sum)|total (?:order|sale|invoice|purchase|booking)(?: (?:amount|value|sum))?',
+  '(?:bestell|auftrags|rechnungs|kauf|verkaufs|ursprungs)(?:summe|wert|betrag)|ursprunglicher betrag|gesamtbetrag der bestellung',
+  '(?:montant|total|importe|importo|totale) (?:(?:de la|del|de|di|dell) )?(?:commande|facture|vente|pedido|factura|venta|ordine|fattura|vendita)',
+)
+
 // ───────────────────────────────────────────────────────────── Decisions
 
 /** Of a sale. */

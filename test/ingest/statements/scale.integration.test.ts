@@ -122,3 +122,55 @@ describe('amounts in minor units, as a person says', () => {
       expect((await readWhole(file, said)).survey.warnings).toEqual([])
   })
 })
+
+describe('an amount above what the order came to, in the same row', () => {
+  const EUR = { operation: 'REFUND', currency: parseCurrency('EUR') } as const
+  const beside = (name: string, amount: string, sum: string) =>
+    `amount;order_id;${name}\n${amount};7;${sum}\n5.00;8;9.00\n`
+
+  test.each([
+    ['order total', '300.00', '60.00'],
+    ['Order Total (EUR)', '60.01', '€60.00'],
+    ['Bestellsumme', '1300,00', '1.200,00'],
+    ['amount_charged', '300', '60'],
+    ['Montant de la commande', '300', '60.50'],
+  ])('is a bad row: %s', async (name, amount, sum) => {
+    const file = beside(name, amount, sum).replaceAll('.00;', amount.includes(',') ? ',00;' : '.00;')
+    const read = { ...EUR, map: [{ column: 'amount', field: 'amount' as const }] }
+    const { rows } = await readWhole(amount.includes(',') ? file.replaceAll('9.00', '9,00') : file, read)
+    expect(rows.map(({ instruction }) => instruction === null)).toEqual([true, false])
+    expect(rows[0]?.faults).toMatchObject([
+      { line: 2, column: name, value: sum, remedy: expect.stringContaining(`--map "${name}=ignore"`) },
+    ])
+    expect(rows[0]).toMatchObject({ money: { currency: 'EUR' }, said: { operation: 'REFUND', card: null } })
+    const ignored = { ...read, map: [...read.map, { column: name, field: null }] }
+    expect((await readWhole(file, ignored)).rows[0]?.faults).toEqual([])
+  })
+
+  test.each([
+    ['order total', '60.00', '60.00'],
+    ['order total', '60.00', ''],
+    ['order total', '60.00', '0.00'],
+    ['order total (USD)', '60.00', '50.00'],
+    ['order total', '60.00', 'USD 50.00'],
+    ['net', '60.00', '50.00'],
+    ['order total tax', '60.00', '9.00'],
+    ['order number', '60.00', '17'],
+  ])('is none beside %s: %s and %s', async (name, amount, sum) => {
+    const { rows } = await readWhole(beside(name, amount, sum), EUR)
+    expect(rows.map(({ faults }) => faults)).toEqual([[], []])
+  })
+
+  test('is asked about captures of authorizations as well, about sales never, and about numbers of a workbook', async () => {
+    const table = [
+      ['amount', 'order_id', 'order total'],
+      [number('300'), '7', number('60.5')],
+    ]
+    const sheet = zip(partsOf({ A: rowsOf(table) }))
+    expect((await readWhole(sheet, { ...EUR, operation: 'CAUTH' })).rows[0]?.faults).toHaveLength(1)
+    const sale = beside('order total', '300.00', '60.00').replace('order_id', 'vault_id')
+    expect((await readWhole(sale, { ...EUR, operation: 'CAPTURE' })).rows[0]?.faults).toEqual([])
+    const cents = beside('order total', '3000', '60').replace('5.00;', '500;')
+    expect((await readWhole(cents, { ...EUR, scale: 'minor' })).rows[0]?.faults).toEqual([])
+  })
+})

@@ -1,0 +1,65 @@
+// What the cells beside an instruction say against it: such a row is bad, and the others are read.
+
+import type { Instruction } from '../../domain/instruction.ts'
+import { type Currency, formatAmount, type Money } from '../../domain/money.ts'
+import { isProblem, type Problem } from '../../domain/problem.ts'
+import { type Text, words } from '../../domain/words.ts'
+import type { DecimalSign } from '../../domain/written-amount.ts'
+import { unquoted } from '../csv/quotes.ts'
+import type { CsvRecord } from '../csv/records.ts'
+import { parseMoney, parsePlainDecimal } from '../fields/amount.ts'
+import { mayMark, partMark, partName } from '../fields/currency-marks.ts'
+import { signShownBy } from '../fields/decimal-sign.ts'
+import type { Header } from '../header.ts'
+import { plainWord } from './names.ts'
+import type { Scale } from './scale.ts'
+import { mapped } from './statement.ts'
+import { ORDER_SUM_NAMES } from './words.ts'
+
+export interface Against extends Problem<Text> {
+  readonly place: number
+}
+
+type Judge = (record: CsvRecord, instruction: Instruction) => Against | null
+
+/** `scale`: in which unit the sum of an order is beside amounts in cents, nobody has said. */
+export function besideRows(header: Header, decimal: DecimalSign | null, scale: Scale | undefined): Judge {
+  const names = header.written.map(partName)
+  const isSum = (place: number) => ORDER_SUM_NAMES.test(names[place]?.others.map(plainWord).join(' ') ?? '')
+  const sums = scale === undefined ? header.beside.filter(isSum) : []
+  return (record, { operation, money }) => {
+    if (money === null || (operation !== 'REFUND' && operation !== 'CAUTH')) return null
+    for (const place of sums) {
+      const sum = sumIn(record, place, names[place]?.marks ?? [], decimal, money.currency)
+      if (sum !== null && sum.amountMinor < money.amountMinor) return aboveSum(header, place, sum)
+    }
+    return null
+  }
+}
+
+/** What cannot be read so says nothing; nor does zero, which stands for nothing as often as not. */
+function sumIn(
+  { cells, kinds, marks }: CsvRecord,
+  place: number,
+  inName: readonly string[],
+  decimal: DecimalSign | null,
+  currency: Currency,
+): Money | null {
+  const { mark, number } = partMark(unquoted(cells[place] ?? '').trim())
+  const said = [...inName, ...(marks?.[place] ?? []), ...(mark === null ? [] : [mark])]
+  if (said.length > 0 && !said.some((one) => mayMark(one, currency))) return null
+  const kind = kinds?.[place] ?? 'text'
+  const sign = signShownBy(number)
+  const read = kind !== 'text' ? '.' : (decimal ?? (sign === '.' || sign === ',' ? sign : null))
+  const sum = parseMoney(parsePlainDecimal(number, read), currency)
+  return isProblem(sum) ? null : sum
+}
+
+function aboveSum({ written }: Header, place: number, sum: Money): Against {
+  const name = (written[place] ?? '').trim()
+  return {
+    place,
+    problem: `says that the order came to ${formatAmount(sum)} ${sum.currency}, which is less than the amount of the row`,
+    remedy: words`correct the one that is wrong; if the column is of something else, ignore it: ${mapped(name, 'ignore')}`,
+  }
+}
