@@ -80,7 +80,7 @@ export function findDirections(columns: readonly string[]): Problem<Text> | null
 }
 
 /**
- * The gateway's own name and what a person said are meant. A name that was only understood is not enough where others
+ * The gateway's own name is meant, unless the cells of another say otherwise (`otherAmounts`), and so is what a person said. A name that was only understood is not enough where others
  * could be meant: an inbox has no reader for a note, and the whole sale would be refunded instead of a part.
  */
 export function findRivals(
@@ -90,6 +90,11 @@ export function findRivals(
 ): Problem<Text> | null {
   const name = amount === null ? undefined : written[amount.place]
   if (name === undefined || amount?.isSaid === true || plainName(name) === AMOUNT || rivals.length === 0) return null
+  return rivalProblem(name, rivals)
+}
+
+/** `name`: of the column that would be read. */
+export function rivalProblem(name: string, rivals: readonly string[]): Problem<Text> {
   const others = rivals.map((rival) => `"${shown(rival)}"`).join(' or ')
   return {
     problem: `the column "${shown(name)}" would be read as the amount, and ${others} could be the one that is meant`,

@@ -12,7 +12,7 @@ import { isOfOther, progressIn } from './progress.ts'
 import { type Effect, mapped, type Named, rowByRow } from './statement.ts'
 import type { Said } from './statements.ts'
 import type { Kind, Sided, Sides } from './unread.ts'
-import { isOfSale, TO_REFUND } from './way.ts'
+import { isOfSale, otherAmounts, TO_REFUND } from './way.ts'
 import * as LISTS from './words.ts'
 
 /** Of a column that has its name, if it needs one. */
@@ -41,7 +41,10 @@ export function kindsIn(column: Named, said: Said, header: Header): readonly Kin
   const field = column.field ?? 'unread'
   const rules = column.mayBeDone ? [] : RULES[field in RULES ? (field as keyof typeof RULES) : 'text']
   const tellings = rules.flatMap((rule) => rule(column, said, header) ?? [])
-  const kinds = [codesIn(column, header), progressIn(column), ...tellings.map((telling) => kindOf(column, telling))]
+  const kinds = [
+    ...[codesIn(column, header), otherAmounts(column, said, header), progressIn(column)],
+    ...tellings.map((telling) => kindOf(column, telling)),
+  ]
   return kinds.filter((kind) => kind !== null)
 }
 

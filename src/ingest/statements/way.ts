@@ -2,10 +2,16 @@
 
 import { shown } from '../../domain/problem.ts'
 import { words } from '../../domain/words.ts'
+import { plainName } from '../columns.ts'
+import { partMark } from '../fields/currency-marks.ts'
+import { signShownBy } from '../fields/decimal-sign.ts'
+import { rivalProblem } from '../fields/rivals.ts'
 import type { Header } from '../header.ts'
 import { wordsOf } from './names.ts'
-import { mapped, type Statement } from './statement.ts'
-import { NO_REFUNDS, REFUND_STATES, REFUND_STEMS } from './words.ts'
+import { mapped, type Named, type Statement } from './statement.ts'
+import type { Said } from './statements.ts'
+import type { Kind } from './unread.ts'
+import { DUE_AMOUNT_NAMES, FEES, NO_REFUNDS, REFUND_STATES, REFUND_STEMS } from './words.ts'
 
 function speaksOfRefunds(column: string): boolean {
   return wordsOf(column).some((word) => REFUND_STEMS.some((stem) => word.includes(stem)))
@@ -35,6 +41,31 @@ export function wayStatement(header: Header, filled: readonly string[], line: nu
     ...{ effect: 'refused of others than refunds', line, column: null },
     problem: `${names.map((name) => `"${name}"`).join(' and ')} in the names of the columns say that the rows are refunds, and they are to be something else`,
     remedy: words`${TO_REFUND}: ${meant}`,
+  }
+}
+
+/** A lone 1 says yes as often as not. */
+const NO_AMOUNT = /^(?:[01]?|0[.,]0+)$/
+
+/** Beside the gateway's own name for amounts: a column of those that are to be refunded, or are due. A person may say which is meant. */
+export function otherAmounts({ name, field, words: named }: Named, { map = [] }: Said, header: Header): Kind | null {
+  const amount = header.written[header.fields.amount ?? -1] ?? ''
+  const isSaid = map.some(({ field: meant }) => meant === 'amount')
+  if (field !== null || isSaid || plainName(amount) !== 'amount' || !header.rivals.some((one) => one.trim() === name))
+    return null
+  const isOther = named.some((word) => REFUND_STATES.has(word) || NO_REFUNDS.has(word) || FEES.has(word))
+  const isOfRefunds = speaksOfRefunds(name)
+  if (isOther || !(isOfRefunds || DUE_AMOUNT_NAMES.test(named.join(' ')))) return null
+  return {
+    sideOf: (cell) => {
+      if (NO_AMOUNT.test(cell)) return ''
+      return signShownBy(partMark(cell).number) === 'malformed' ? null : 'amount'
+    },
+    statementOf: (sides) => {
+      const found = sides.get('amount')
+      const effect = isOfRefunds ? 'refused of refunds' : 'refused'
+      return found === undefined ? null : { effect, line: found.line, column: name, ...rivalProblem(amount, [name]) }
+    },
   }
 }
 

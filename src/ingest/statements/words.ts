@@ -223,6 +223,10 @@ export const REFUND_STATES = setOf(
 export const NO_REFUNDS = setOf(
   'address currency policy window deadline flag over allowed count adresse wahrung devise',
 )
+/** Of what may be less than the amount. */
+export const DUE_AMOUNT_NAMES = nameOf(
+  '(?:amount|amt|sum|total|value) (?:(?:still )?(?:due|open|outstanding)|to(?: be)? \\w+)',
+)
 /** Of a column, with the number of the note or without. */
 export const CREDIT_NOTE_NAMES = nameOf(
   '(?:credit (?:note|memo|invoice)|creditnote|gutschrift|gutschriften|gutschriftsnummer|avoir|nota (?:di|de) credito|creditnota|korekta)s?(?: (?:id|no|nr|num|number|nummer|numero|ref|reference))?',
@@ -236,7 +240,7 @@ export const CREDITED = setOf(
 /** Without currencies: what the order came to of which a row is a part. The gross and net amounts of a row are something else. */
 export const ORDER_SUM_NAMES = nameOf(
   '(?:original )?(?:order|sale|sales|invoice|purchase|booking|basket|cart|charge)(?: grand)? (?:total|amount|amt|value|sum)|grand total|order total (?:amount|value|sum)',
-  '(?:amount|total) (?:paid|charged|captured|authori[sz]ed)|(?:paid|charged|captured|authori[sz]ed|original) (?:amount|total|sum)|total (?:order|sale|invoice|purchase|booking)(?: (?:amount|value|sum))?',
+  '(?:amount|total) (?:paid|charged|captured|authori[sz]ed)|(?:paid|charged|captured|authori[sz]ed|original) (?:amount|total|sum)|(?:remaining )?refundable(?: (?:amount|balance))?|total (?:order|sale|invoice|purchase|booking)(?: (?:amount|value|sum))?',
   '(?:bestell|auftrags|rechnungs|kauf|verkaufs|ursprungs)(?:summe|wert|betrag)|ursprunglicher betrag|gesamtbetrag der bestellung',
   '(?:montant|total|importe|importo|totale) (?:(?:de la|del|de|di|dell) )?(?:commande|facture|vente|pedido|factura|venta|ordine|fattura|vendita)',
 )

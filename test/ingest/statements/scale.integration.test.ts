@@ -174,3 +174,49 @@ describe('an amount above what the order came to, in the same row', () => {
     expect((await readWhole(cents, { ...EUR, scale: 'minor' })).rows[0]?.faults).toEqual([])
   })
 })
+
+describe('beside a column that is called amount', () => {
+  const EUR = { currency: parseCurrency('EUR') } as const
+  const fileOf = (amount: string, name: string, cell: string) => `${amount},order_id,${name}\n50.00,7,${cell}\n`
+
+  test.each([
+    ['amount', 'amount to refund', 'REFUND'],
+    ['Amount', 'Amount to refund', 'REFUND'],
+    ['amount', 'refund', 'REFUND'],
+    ['amount', 'Rückerstattung', 'REFUND'],
+    ['amount', 'amount to capture', 'CAUTH'],
+    ['amount', 'Amount due', 'CAUTH'],
+  ] as const)('%s: other amounts under %s are asked about: %s', async (amount, name, operation) => {
+    const fault = await refusalOf(fileOf(amount, name, '20.00'), { ...EUR, operation })
+    expect(fault.problem).toBe(
+      `the column "${amount}" would be read as the amount, and "${name}" could be the one that is meant`,
+    )
+    expect(fault.remedy).toContain(`--map "${name}=ignore"`)
+    for (const [map, read] of [
+      [[{ column: name, field: null }], 'amount: 50.00'],
+      [[{ column: amount, field: 'amount' as const }], 'amount: 50.00'],
+      [
+        [
+          { column: amount, field: null },
+          { column: name, field: 'amount' as const },
+        ],
+        'amount: 20.00',
+      ],
+    ] as const)
+      expect([`amount: ${await moneyOf(fileOf(amount, name, '20.00'), { ...EUR, operation, map })}`]).toEqual([read])
+  })
+
+  test.each([
+    ['refund', 'yes', 'REFUND'],
+    ['refund', '', 'REFUND'],
+    ['refund', '1', 'REFUND'],
+    ['refund', '0.00', 'REFUND'],
+    ['amount refunded', '20.00', 'REFUND'],
+    ['refund fee', '2.00', 'REFUND'],
+    ['refund reason', '7', 'REFUND'],
+    ['total', '20.00', 'REFUND'],
+    ['refund', '20.00', 'CAUTH'],
+  ] as const)('%s with %s is none: %s', async (name, cell, operation) => {
+    expect(await moneyOf(fileOf('amount', name, cell), { ...EUR, operation })).toEqual(['50.00'])
+  })
+})
