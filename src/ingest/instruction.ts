@@ -24,6 +24,7 @@ import { type CardColumns, readTarget } from './card-of-row.ts'
 import type { Field } from './field-names.ts'
 import { fromMinorUnits, parseMoney, parsePlainDecimal } from './fields/amount.ts'
 import { partMark } from './fields/currency-marks.ts'
+import { oddProblem } from './fields/decimal-sign.ts'
 import { parseGatewayId, parseXtlOrderId } from './fields/identifier.ts'
 import { type Minuses, readMinus } from './fields/minus.ts'
 import { toXtlOrderId } from './fields/xtl-order-id.ts'
@@ -39,6 +40,8 @@ export interface Reading {
   readonly decimal: DecimalSign | null
   /** A few amounts have the other sign: one that could be read either way is a fault. */
   readonly isDecimalMixed: boolean
+  /** A whole number from here on is a fault. */
+  readonly oddFrom: number | null
   readonly minuses: Minuses
   /** Absent: amounts are in units of their currency. */
   readonly scale?: Scale | undefined
@@ -196,13 +199,11 @@ function readMoney(row: RowReading, reading: Reading): Money | null {
   // A number cell is written by this program, with a point; what people wrote follows the sign of their file.
   const { kind, marks } = row.stored('amount')
   const sign = kind === 'number' ? '.' : reading.decimal
-  const plain = row.take('amount', (text) =>
-    parsePlainDecimal(
-      withoutMark(readMinus(text, reading.minuses), reading.currency),
-      sign,
-      kind !== 'number' && reading.isDecimalMixed,
-    ),
-  )
+  const plain = row.take('amount', (text) => {
+    const bare = withoutMark(readMinus(text, reading.minuses), reading.currency)
+    const odd = isProblem(bare) || reading.oddFrom === null ? null : oddProblem(bare, reading.oddFrom, sign)
+    return odd ?? parsePlainDecimal(bare, sign, kind !== 'number' && reading.isDecimalMixed)
+  })
   if (row.text('amount') === '') return null
   if (currency === null && !currencyGiven) {
     row.fault('request_currency', {

@@ -262,7 +262,14 @@ export function readInstruction(
   const reference = isProblem(own) ? own : withRunKey(own, runKey)
   const cellOf = (field: Field) => String(fields[field] ?? '')
   return instruct(cellOf, reference, {
-    ...{ operation: null, currency: NO_CURRENCY_SAID, decimal: '.', isDecimalMixed: false, minuses: NO_MINUSES },
+    ...{
+      operation: null,
+      currency: NO_CURRENCY_SAID,
+      decimal: '.',
+      isDecimalMixed: false,
+      oddFrom: null,
+      minuses: NO_MINUSES,
+    },
     ...{ accountKey, timeZone: null, card: null },
   } as const)
 }

@@ -27,6 +27,8 @@ export interface RowsShown {
   readonly decimal: DecimalSign | null
   /** Nearly all amounts show that sign, and a few the other. */
   readonly isDecimalMixed: boolean
+  /** A whole number from here on lacks its sign as likely as not. */
+  readonly oddFrom: number | null
   readonly minuses: Minuses
   readonly currencySaid: CurrencySaid
   /** The fields whose number cells in a workbook are read as ids. */
@@ -123,6 +125,7 @@ export class RowEvidence {
     return {
       decimal,
       isDecimalMixed: few !== null,
+      oddFrom: currencySaid.inColumn.size > 1 ? null : amounts.oddFrom, // 7990 HUF beside 12.30 EUR is nothing odd
       minuses: { isSaid: this.#said.sign === 'minus', all: this.#directions.minuses },
       currencySaid,
       numericIds: numericIds.fields,

@@ -11,6 +11,7 @@ const READING: Reading = {
   currency: NO_CURRENCY_SAID,
   decimal: '.',
   isDecimalMixed: false,
+  oddFrom: null,
   minuses: NO_MINUSES,
   accountKey: 'account',
   timeZone: null,

@@ -51,6 +51,24 @@ export function isFew(count: number, agreeing: number): boolean {
   return agreeing >= AGREEING_LEAST && count * AGREEING_LEAST <= agreeing
 }
 
+/** A sign that is left out makes a hundred times of an amount, and this is that of half of one like most. */
+const ODD_TIMES = 50
+const OTHERS_LEAST = 3
+
+/** Without any sign. */
+function isDigits(text: string): boolean {
+  return /^\d+$/.test(text)
+}
+
+/** `from`: see `oddFrom`. */
+export function oddProblem(text: string, from: number, sign: DecimalSign | null): Problem | null {
+  if (!isDigits(text) || Number(text) < from) return null
+  return {
+    problem: `has no decimals, and is more than ${ODD_TIMES} times as large as most amounts, which have two`,
+    remedy: `correct it; if ${text} is meant, write ${text}${sign ?? '.'}00`,
+  }
+}
+
 /** Keeps the first line of each kind only, however long the file is. */
 export class DecimalEvidence {
   readonly #firstLine: Record<DecimalSign, number | null> = { '.': null, ',': null }
@@ -63,8 +81,16 @@ export class DecimalEvidence {
     ',': null,
   }
 
+  /** Amounts with two decimals, by size: the logarithm of it, in eighths. */
+  readonly #sizes = new Map<number, number>()
+  #withoutSign = 0
+  /** 12.30 shows that zeros are written, 12.3 that they are not: then 12 is nothing odd. */
+  #hasZeros: boolean = false
+  #lacksZeros: boolean = false
+
   /** Numbers of a workbook, which have no sign that was written. */
   seeNumber(amount: string): void {
+    this.#lacksZeros = true
     if (amount.includes('.')) this.#hasFractions = true
     else if (amount !== '') this.#whole += 1
   }
@@ -78,12 +104,34 @@ export class DecimalEvidence {
 
   see(amount: string, line: number): void {
     const sign = signShownBy(amount.trim())
-    if (sign === 'either') this.#whole += 1
-    else if (sign === '.' || sign === ',') {
+    if (sign === 'either') {
+      this.#whole += 1
+      if (isDigits(amount.trim())) this.#withoutSign += 1
+    } else if (sign === '.' || sign === ',') {
       this.#firstLine[sign] ??= line
       this.#count[sign] += 1
+      this.#weigh(readUnder(amount.trim(), sign) ?? '')
     } else if (sign === 'ambiguous')
       this.#firstAmbiguous[amount.includes('.') ? '.' : ','] ??= { text: amount.trim(), line }
+  }
+
+  #weigh(plain: string): void {
+    if (plain.at(-2) === '.') this.#lacksZeros = true
+    if (plain.at(-3) !== '.' || Number(plain) === 0) return
+    this.#hasZeros ||= plain.endsWith('0')
+    const size = Math.round(Math.log2(Number(plain)) * 8)
+    this.#sizes.set(size, (this.#sizes.get(size) ?? 0) + 1)
+  }
+
+  /** From here on a whole number lacks its sign (`7990` among `12.30` and `45.00`) as likely as not. null: whole numbers are nothing odd here. */
+  get oddFrom(): number | null {
+    const count = [...this.#sizes.values()].reduce((sum, some) => sum + some, 0)
+    const isOdd = this.#withoutSign === 1 || isFew(this.#withoutSign, count)
+    if (!isOdd || this.#lacksZeros || !this.#hasZeros || count < OTHERS_LEAST) return null
+    const sizes = [...this.#sizes].toSorted(([a], [b]) => a - b)
+    const upTo = (size: number) => sizes.reduce((sum, [other, some]) => (other <= size ? sum + some : sum), 0)
+    const [median = 0] = sizes.find(([size]) => upTo(size) * 2 >= count) ?? []
+    return ODD_TIMES * 2 ** (median / 8)
   }
 
   /** The few amounts that are written with the other sign than nearly all: bad rows of a good file. null: there are none. */

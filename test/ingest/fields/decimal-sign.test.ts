@@ -114,3 +114,38 @@ describe('a few amounts with the other sign than nearly all', () => {
     )
   })
 })
+
+describe('a whole number among amounts with two decimals', () => {
+  test.each([
+    [['12.30', '45.00', '7990', '8.50'], '7990.00'],
+    [['12,30', '45,00', '1.200,00', '7990'], '7990,00'],
+    [[...Array.from({ length: 40 }, () => '9.90'), '1990', '990'], '1990.00'],
+  ])('is a bad row where it is far above most of them: %j', async (amounts, written) => {
+    const { rows } = await readWhole(fileOf(...amounts))
+    const bad = rows.filter(({ instruction }) => instruction === null)
+    expect(bad.flatMap(({ faults }) => faults.map(({ value }) => value))).toEqual(
+      amounts.filter((amount) => /^\d+$/.test(amount)),
+    )
+    expect(bad[0]?.faults[0]?.remedy).toContain(`write ${written}`)
+    const whole = written.slice(0, -3)
+    const corrected = await readWhole(fileOf(...amounts.map((amount) => (amount === whole ? written : amount))))
+    expect(corrected.rows.find(({ cells }) => cells[2] === written)?.faults).toEqual([])
+  })
+
+  test.each([
+    ['it is not far above them', ['12.30', '45.00', '450', '8.50']],
+    ['it has the sign of thousands', ['12.30', '45.00', '7,990', '8.50']],
+    ['there are several', ['12.30', '45.00', '7990', '6000', '8.50']],
+    ['zeros are left out', ['12.3', '45.20', '7990', '8.50', '9.10']],
+    ['no zero shows that they are written', ['12.31', '45.22', '7990', '8.53']],
+    ['there are too few others', ['12.30', '7990', '8.50', '0.00']],
+  ])('is read where %s', async (_why, amounts) => {
+    const { rows } = await readWhole(fileOf(...amounts.filter((amount) => amount !== '0.00')))
+    expect(rows.flatMap(({ faults }) => faults)).toEqual([])
+  })
+
+  test('is read beside rows of another currency', async () => {
+    const file = fileOf('12.30', '45.00', '7990', '8.50').replace('7990;EUR', '7990;HUF')
+    expect((await readWhole(file)).rows.flatMap(({ faults }) => faults)).toEqual([])
+  })
+})
