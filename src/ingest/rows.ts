@@ -92,6 +92,7 @@ function rowReader(survey: Survey, options: ReadingOptions): (record: CsvRecord,
         : beside === null
           ? []
           : [besideFault(beside, header, record, rowNo, options.spelling)]
+    const lost = beside?.isOfSheet === true && read.kind === 'instruction' ? keyPlace(header, read.instruction) : -1
     const whole =
       read.kind === 'faults'
         ? (totalsFault(header, record, rowNo) ?? continuationFault(read, header, record, rowNo))
@@ -103,7 +104,7 @@ function rowReader(survey: Survey, options: ReadingOptions): (record: CsvRecord,
         const part = header.cardParts.get(i)
         if (part !== undefined) return keptOfCard(part, unquoted(cells[i] ?? ''))
         const cell = i === header.fields.amount ? amountCell(cells, record, i, decimal) : (cells[i] ?? '')
-        return read.kind === 'faults' && isDamaged(i, storedOf, read.faults) ? marked(cell) : cell
+        return i === lost || (read.kind === 'faults' && isDamaged(i, storedOf, read.faults)) ? marked(cell) : cell
       }),
       reference: isProblem(reference) ? unreadReference(derived) : reference,
       made: given === null || isProblem(given) || wasMade(header, cells, cellOf),
@@ -226,6 +227,11 @@ function besideFault(
   const cell = part === undefined ? (cells[place] ?? '') : keptOfCard(part, unquoted(cells[place] ?? ''))
   const column = (written[place] ?? '').trim() || null
   return { rowNo, line, column, value: cell === '' ? null : shown(cell), ...spelled(fault, spelling) }
+}
+
+/** Where a mark keeps the row bad. */
+function keyPlace({ fields }: Header, { money }: Instruction): number | undefined {
+  return money === null ? (fields.request_ref_po_id ?? fields.customer_vault_id) : fields.amount
 }
 
 /** Of a row that is bad for what stands beside it. */

@@ -114,7 +114,7 @@ describe('hidden columns', () => {
     zip(withSheet(sheetOf(rowsOf([HEADER, row(1)])).replace('<sheetData>', `<cols>${cols}</cols><sheetData>`)))
   test('is refused as the amount where another is seen, until one of them is chosen', async () => {
     const table = [
-      [...HEADER.slice(0, 5), 'To refund (€)'],
+      [...HEADER.slice(0, 5), 'Total (€)'],
       [...row(1).slice(0, 5), '9.00'],
     ]
     const sheet = sheetOf(rowsOf(table))
@@ -126,17 +126,17 @@ describe('hidden columns', () => {
       )
     const { problem, remedy } = await refusalOf(hidden(3))
     expect(problem).toBe(
-      'the column "amount" would be read as the amount and is hidden in the sheet, where "To refund (€)" is seen',
+      'the column "amount" would be read as the amount and is hidden in the sheet, where "Total (€)" is seen',
     )
     expect(remedy).toBe(
-      'to read it: --map "amount=amount"; to read the other: --map "amount=ignore" --map "To refund (€)=amount"',
+      'to read it: --map "amount=amount"; to read the other: --map "amount=ignore" --map "Total (€)=amount"',
     )
     const amountBy = async (...map: readonly MappedColumn[]) =>
       (await readWhole(hidden(3), { map })).rows[0]?.instruction?.money
     expect(await amountBy({ column: 'amount', field: 'amount' })).toMatchObject({ amountMinor: 1230n })
     const other = [
       { column: 'amount', field: null },
-      { column: 'To refund (€)', field: 'amount' },
+      { column: 'Total (€)', field: 'amount' },
     ] as const
     expect(await amountBy(...other)).toMatchObject({ amountMinor: 900n })
     expect((await readWhole(hidden(6))).rows[0]?.instruction?.money).toMatchObject({ amountMinor: 1230n })
@@ -244,12 +244,21 @@ describe('struck-through text', () => {
     expect(rows[4]?.cells[2]).toBe("'12.3") // in rejects it stays bad
   })
 
-  test('counts in an id as well, and not in a column that is carried through', async () => {
+  test('counts in an id as well, and in a column that is carried through, if something is in it', async () => {
     const struck = cell('inlineStr', '<is><r><rPr><strike/></rPr><t>101</t></r></is>')
+    const empty = cell('inlineStr', '<is><r><rPr><strike/></rPr><t> </t></r></is>')
     const { rows } = await readWhole(
-      zip(withSheet(sheetOf(rowsOf([HEADER, row(1, { request_ref_po_id: struck }), row(2, { note: struck })])))),
+      zip(
+        withSheet(
+          sheetOf(
+            rowsOf([HEADER, row(1, { request_ref_po_id: struck }), row(2, { note: struck }), row(3, { note: empty })]),
+          ),
+        ),
+      ),
     )
-    expect(rows.map(({ faults }) => faults.map(({ column }) => column))).toEqual([['request_ref_po_id'], []])
+    expect(rows.map(({ faults }) => faults.map(({ column }) => column))).toEqual([['request_ref_po_id'], ['note'], []])
+    expect(rows[1]?.faults[0]).toMatchObject({ line: 3, value: '101', problem: expect.stringContaining('is struck') })
+    expect(rows[1]?.cells[2]).toBe("'12.30") // in rejects it stays bad
   })
 })
 

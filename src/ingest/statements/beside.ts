@@ -11,6 +11,7 @@ import { parseMoney, parsePlainDecimal } from '../fields/amount.ts'
 import { mayMark, partMark, partName } from '../fields/currency-marks.ts'
 import { signShownBy } from '../fields/decimal-sign.ts'
 import type { Header } from '../header.ts'
+import { STRUCK } from '../workbook/cell.ts'
 import { plainWord } from './names.ts'
 import type { Scale } from './scale.ts'
 import { mapped } from './statement.ts'
@@ -18,6 +19,8 @@ import { ORDER_SUM_NAMES } from './words.ts'
 
 export interface Against extends Problem<Text> {
   readonly place: number
+  /** Text does not show it: in rejects the row would be like any other. */
+  readonly isOfSheet: boolean
 }
 
 type Judge = (record: CsvRecord, instruction: Instruction) => Against | null
@@ -28,6 +31,8 @@ export function besideRows(header: Header, decimal: DecimalSign | null, scale: S
   const isSum = (place: number) => ORDER_SUM_NAMES.test(names[place]?.others.map(plainWord).join(' ') ?? '')
   const sums = scale === undefined ? header.beside.filter(isSum) : []
   return (record, { operation, money }) => {
+    const struck = record.kinds?.findIndex((kind, i) => kind === 'struck' && record.cells[i]?.trim() !== '') ?? -1
+    if (struck !== -1) return { place: struck, isOfSheet: true, ...STRUCK }
     if (money === null || (operation !== 'REFUND' && operation !== 'CAUTH')) return null
     for (const place of sums) {
       const sum = sumIn(record, place, names[place]?.marks ?? [], decimal, money.currency)
@@ -58,7 +63,7 @@ function sumIn(
 function aboveSum({ written }: Header, place: number, sum: Money): Against {
   const name = (written[place] ?? '').trim()
   return {
-    place,
+    ...{ place, isOfSheet: false },
     problem: `says that the order came to ${formatAmount(sum)} ${sum.currency}, which is less than the amount of the row`,
     remedy: words`correct the one that is wrong; if the column is of something else, ignore it: ${mapped(name, 'ignore')}`,
   }

@@ -48,6 +48,11 @@ const TURNED_INTO_DATE: Problem = {
   remedy: 'format the column as Text and fill it again from the source',
 }
 
+export const STRUCK: Problem = {
+  problem: 'is struck through in the spreadsheet, as what no longer counts',
+  remedy: 'delete the row, or take the strikethrough off if it is meant',
+}
+
 /** What is wrong with a cell of this kind in the column of this field, whatever its text; null: nothing. */
 export function kindProblem(field: Field, kind: CellKind): Problem | null {
   switch (kind) {
@@ -80,10 +85,7 @@ export function kindProblem(field: Field, kind: CellKind): Problem | null {
         remedy: 'unmerge the cells, check the value that appears, and correct or delete it',
       }
     case 'struck':
-      return {
-        problem: 'is struck through in the spreadsheet, as what no longer counts',
-        remedy: 'delete the row, or take the strikethrough off if it is meant',
-      }
+      return STRUCK
     case 'error':
       return {
         problem: 'is an error of the spreadsheet and no value',
