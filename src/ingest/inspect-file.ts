@@ -16,6 +16,10 @@ import type { Header } from './header.ts'
 import { findCardAbove } from './header-faults.ts'
 import { knownWith, type ReadingOptions, type RecordsFound, surveyRecords } from './inspect-records.ts'
 import { LIMITS } from './limits.ts'
+import { notToSendStatement } from './statements/above.ts'
+import { refusalOf } from './statements/statement.ts'
+import { saysNotToSend } from './statements/words.ts'
+import type { Comment } from './workbook/comments.ts'
 import type { Unseen } from './workbook/sheet.ts'
 import { openWorkbook, startsAsZip, type Workbook } from './workbook/workbook.ts'
 
@@ -37,6 +41,8 @@ interface WorkbookPlace {
 }
 
 interface Surveyed extends RecordsFound {
+  /** By line: a comment of a workbook that says that the row is not to be sent. */
+  readonly noted?: ReadonlyMap<number, { readonly place: number; readonly text: string }>
   readonly kind: 'survey'
   /** Of the bytes of the file, in hex. */
   readonly sha256: string
@@ -101,8 +107,13 @@ async function surveyWorkbook(file: FileHandle, options: ReadingOptions): Promis
   const unseen = hiddenAmountFault(found.header, workbook.unseen, options) ?? hiddenRowsFault(workbook.unseen, options)
   if (unseen !== null) return refuse(unseen)
   const place = { encoding: null, delimiter: null, sheet: workbook.sheet, firstLine: workbook.firstLine }
-  const warnings = [...unseenWarnings(workbook), ...(await commentWarnings(workbook, found.header))]
-  return toSurvey(found, workbook.sha256, place, warnings)
+  const comments = await commentsIn(workbook, found.header)
+  const notToSend = comments.filter(isNotToSend)
+  const [above] = notToSend.filter(({ line }) => line <= workbook.firstLine)
+  if (above !== undefined) return refusalOf(notToSendStatement({ line: above.line, cell: inOneLine(above) }))
+  const warnings = [...unseenWarnings(workbook), ...commentWarnings(comments, found.header)]
+  const noted = new Map(notToSend.map((one) => [one.line, { place: one.column - 1, text: inOneLine(one) }]))
+  return { ...toSurvey(found, workbook.sha256, place, warnings), noted }
 }
 
 /** Who looks at the sheet takes the column that shows for the amount. */
@@ -134,17 +145,30 @@ function hiddenRowsFault({ rows }: Unseen, { allowHidden = 0 }: ReadingOptions):
 const COMMENTED: readonly Field[] = ['amount', 'request_ref_po_id', 'customer_vault_id', 'xtl_order_id', 'reference']
 const COMMENTS_NAMED = 20
 
-/** Somebody may have written there that the row is not to be sent. */
-async function commentWarnings(workbook: Workbook, { fields, written }: Header): Promise<readonly string[]> {
+/** Of amounts, ids, column names and what is above them; elsewhere those that say that a row is not to be sent. */
+function commentsIn({ comments, firstLine }: Workbook, { fields }: Header): Promise<readonly Comment[]> {
   const places = COMMENTED.flatMap((field) => fields[field] ?? [])
-  const comments = await workbook.comments(places, workbook.firstLine)
+  return comments((one) => one.line <= firstLine || places.includes(one.column - 1) || isNotToSend(one))
+}
+
+function inOneLine({ text }: Comment): string {
+  return text.replaceAll(/\s+/g, ' ').trim()
+}
+
+/** Spreadsheets put the name of its author in front. */
+function isNotToSend(comment: Comment): boolean {
+  const text = inOneLine(comment)
+  return saysNotToSend(text) || saysNotToSend(text.replace(/^[^:]{1,60}: /, ''))
+}
+
+function commentWarnings(comments: readonly Comment[], { written }: Header): readonly string[] {
   const more = comments.length - COMMENTS_NAMED
   return [
-    ...comments.slice(0, COMMENTS_NAMED).map(({ line, column, text }) => {
-      const name = shown((written[column - 1] ?? '').trim())
-      return `Line ${line}, column "${name}", has a comment: "${shown(text.replaceAll(/\s+/g, ' ').trim())}".`
+    ...comments.slice(0, COMMENTS_NAMED).map((one) => {
+      const name = shown((written[one.column - 1] ?? '').trim())
+      return `Line ${one.line}, column "${name}", has a comment: "${shown(inOneLine(one))}".`
     }),
-    ...(more > 0 ? [`${more} more amounts or ids have comments.`] : []),
+    ...(more > 0 ? [`${more} more cells have comments.`] : []),
   ]
 }
 

@@ -72,7 +72,7 @@ function rowReader(survey: Survey, options: ReadingOptions): (record: CsvRecord,
     timeZone: options.timeZone ?? null,
     card: cardColumnsOf(header, options),
   }
-  const against = besideRows(header, decimal, options.scale)
+  const against = besideRows(header, survey, options.scale)
   const masked = reading.card === null ? header.cards.find(({ kinds }) => kinds.includes('number'))?.place : undefined
   return (record, rowNo) => {
     const { cells, cellOf, storedOf } = fieldsIn(header, record, numericIds)

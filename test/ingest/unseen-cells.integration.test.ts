@@ -262,7 +262,7 @@ describe('struck-through text', () => {
   })
 })
 
-test('comments on amounts and ids are told, the one of a thread in place of its double', async () => {
+test('comments on amounts, ids and names are told, the one of a thread in place of its double; one that says no makes its row bad', async () => {
   const relation = (kind: string, target: string) =>
     `<Relationship Id="${kind}" Type="http://schemas.microsoft.com/office/2017/10/relationships/${kind}" Target="${target}"/>`
   const comment = (ref: string, text: string) =>
@@ -273,12 +273,29 @@ test('comments on amounts and ids are told, the one of a thread in place of its 
       'xl/worksheets/_rels/sheet1.xml.rels': `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">${relation('comments', '../comments1.xml')}${relation('threadedComment', '../threadedComments/t1.xml')}</Relationships>`,
       'xl/comments1.xml': comments,
       'xl/threadedComments/t1.xml':
-        '<ThreadedComments xmlns="http://schemas.microsoft.com/office/spreadsheetml/2018/threadedcomments"><threadedComment ref="E3"><text>on hold</text></threadedComment></ThreadedComments>',
+        '<ThreadedComments xmlns="http://schemas.microsoft.com/office/spreadsheetml/2018/threadedcomments"><threadedComment ref="E3"><text>on hold</text></threadedComment><threadedComment ref="E3"><text>until when?</text></threadedComment></ThreadedComments>',
     })
   const listed = `<comments xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><commentList>${comment('E3', '[Threaded comment]')}${comment('C2', 'Ann:\npaid by bank, 4111111111111111')}${comment('C1', 'net')}${comment('F2', 'x')}</commentList></comments>`
-  expect((await readWhole(book(listed))).survey.warnings).toEqual([
+  const { survey, rows } = await readWhole(book(listed))
+  expect(survey.warnings).toEqual([
+    'Line 1, column "amount", has a comment: "net".',
     'Line 2, column "amount", has a comment: "Ann: paid by bank, 4111110000001111".',
-    'Line 3, column "request_ref_po_id", has a comment: "on hold".',
+    'Line 3, column "request_ref_po_id", has a comment: "on hold until when?".',
   ])
-  expect((await readWhole(book('<comments'))).survey.warnings).toEqual([])
+  expect(rows.map(({ faults }) => faults.map(({ column }) => column))).toEqual([[], ['request_ref_po_id']])
+  expect(rows[1]?.faults[0]?.problem).toBe(
+    'has a comment that says that the row is not to be sent ("on hold until when?")',
+  )
+  expect(rows[1]?.cells[2]).toBe("'12.30") // in rejects it stays bad
+  const anywhere = listed.replace('>x<', '>Ann:\npaid by bank transfer, DO NOT SEND<')
+  expect((await readWhole(book(anywhere))).rows[0]?.faults).toMatchObject([
+    {
+      ...{ line: 2, column: 'note', value: 'n' },
+      problem: expect.stringContaining('"Ann: paid by bank transfer, DO NOT SEND"'),
+    },
+  ])
+  const onName = await refusalOf(book(listed.replace('>net<', '>Ann:\nhold<')))
+  expect([onName.line, onName.problem]).toEqual([1, expect.stringContaining('"Ann: hold"')])
+  const unreadable = await readWhole(book('<comments'))
+  expect(unreadable.survey.warnings).toEqual([])
 })

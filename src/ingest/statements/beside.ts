@@ -2,7 +2,7 @@
 
 import type { Instruction } from '../../domain/instruction.ts'
 import { type Currency, formatAmount, type Money } from '../../domain/money.ts'
-import { isProblem, type Problem } from '../../domain/problem.ts'
+import { isProblem, type Problem, shown } from '../../domain/problem.ts'
 import { type Text, words } from '../../domain/words.ts'
 import type { DecimalSign } from '../../domain/written-amount.ts'
 import { unquoted } from '../csv/quotes.ts'
@@ -11,6 +11,7 @@ import { parseMoney, parsePlainDecimal } from '../fields/amount.ts'
 import { mayMark, partMark, partName } from '../fields/currency-marks.ts'
 import { signShownBy } from '../fields/decimal-sign.ts'
 import type { Header } from '../header.ts'
+import type { Survey } from '../inspect-file.ts'
 import { STRUCK } from '../workbook/cell.ts'
 import { plainWord } from './names.ts'
 import type { Scale } from './scale.ts'
@@ -25,20 +26,34 @@ export interface Against extends Problem<Text> {
 
 type Judge = (record: CsvRecord, instruction: Instruction) => Against | null
 
-/** `scale`: in which unit the sum of an order is beside amounts in cents, nobody has said. */
-export function besideRows(header: Header, decimal: DecimalSign | null, scale: Scale | undefined): Judge {
+/** `noted`: by line, the comment of a workbook that says that the row is not to be sent. `scale`: in which unit the sum of an order is beside amounts in cents, nobody has said. */
+export function besideRows(
+  header: Header,
+  { decimal, noted }: Pick<Survey, 'decimal' | 'noted'>,
+  scale: Scale | undefined,
+): Judge {
   const names = header.written.map(partName)
   const isSum = (place: number) => ORDER_SUM_NAMES.test(names[place]?.others.map(plainWord).join(' ') ?? '')
   const sums = scale === undefined ? header.beside.filter(isSum) : []
   return (record, { operation, money }) => {
     const struck = record.kinds?.findIndex((kind, i) => kind === 'struck' && record.cells[i]?.trim() !== '') ?? -1
     if (struck !== -1) return { place: struck, isOfSheet: true, ...STRUCK }
+    const comment = noted?.get(record.line)
+    if (comment !== undefined) return notToSend(comment)
     if (money === null || (operation !== 'REFUND' && operation !== 'CAUTH')) return null
     for (const place of sums) {
       const sum = sumIn(record, place, names[place]?.marks ?? [], decimal, money.currency)
       if (sum !== null && sum.amountMinor < money.amountMinor) return aboveSum(header, place, sum)
     }
     return null
+  }
+}
+
+function notToSend({ place, text }: { readonly place: number; readonly text: string }): Against {
+  return {
+    ...{ place, isOfSheet: true },
+    problem: `has a comment that says that the row is not to be sent ("${shown(text)}")`,
+    remedy: 'find out whether it is; delete the row, or the comment if the row is meant',
   }
 }
 

@@ -1,4 +1,4 @@
-// What people wrote beside the cells of a sheet. It is shown and never understood.
+// What people wrote beside the cells of a sheet.
 
 import { posix } from 'node:path'
 import { type Address, parseAddress } from './address.ts'
@@ -13,6 +13,7 @@ export interface Comment extends Address {
 
 /** Of a comment, and of all that are kept. */
 const CHARACTERS_MOST = 1_000
+const THREAD_CHARACTERS_MOST = 10_000
 const COMMENTS_MOST = 1_000
 
 const COMMENTS: Shape = {
@@ -20,12 +21,12 @@ const COMMENTS: Shape = {
   ThreadedComments: { threadedComment: { text: 'text' } },
 }
 
-/** Those that `isOf` tells, in the order of the sheet. Of a part that cannot be read there are none: the rows do not depend on it. */
+/** Those that `keeps` tells, in the order of the sheet. Of a part that cannot be read there are none: the rows do not depend on it. */
 export async function readComments(
   bytes: Buffer,
   parts: PartsByName,
   sheet: Entry,
-  isOf: (address: Address) => boolean,
+  keeps: (comment: Comment) => boolean,
 ): Promise<readonly Comment[]> {
   const name = sheet.name.toLowerCase()
   const folder = posix.dirname(name)
@@ -40,7 +41,7 @@ export async function readComments(
       for (const { kind, path } of listed) {
         const part = kind === wanted ? parts.get(path) : undefined
         if (part === undefined) continue
-        for await (const _ of readXml(bytes, part, budget, COMMENTS, gathering(found, isOf)));
+        for await (const _ of readXml(bytes, part, budget, COMMENTS, gathering(found, keeps)));
       }
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error
@@ -48,9 +49,11 @@ export async function readComments(
   return [...found.values()].toSorted((a, b) => a.line - b.line || a.column - b.column)
 }
 
-function gathering(found: Map<string, Comment>, isOf: (address: Address) => boolean) {
+function gathering(found: Map<string, Comment>, keeps: (comment: Comment) => boolean) {
   let address: Address | null = null
   let text = ''
+  /** Of this part: a thread may have replies. */
+  const thread = new Map<string, string>()
   return {
     open(element: string, attribute: AttributeOf) {
       if (element !== 'comment' && element !== 'threadedComment') return
@@ -61,9 +64,12 @@ function gathering(found: Map<string, Comment>, isOf: (address: Address) => bool
       if (text.length < CHARACTERS_MOST) text += piece
     },
     close(element: string) {
-      if ((element !== 'comment' && element !== 'threadedComment') || address === null || !isOf(address)) return
-      if (found.size < COMMENTS_MOST)
-        found.set(`${address.line}/${address.column}`, { ...address, text: unescapeText(text) })
+      if ((element !== 'comment' && element !== 'threadedComment') || address === null) return
+      const key = `${address.line}/${address.column}`
+      const written = `${thread.get(key) ?? ''}${unescapeText(text)}\n`.slice(0, THREAD_CHARACTERS_MOST)
+      thread.set(key, written)
+      const comment = { ...address, text: written }
+      if (found.has(key) || (found.size < COMMENTS_MOST && keeps(comment))) found.set(key, comment)
     },
   }
 }

@@ -29,8 +29,8 @@ export interface Workbook {
   /** The first row that is read. */
   readonly firstLine: number
   readonly unseen: Readonly<Unseen>
-  /** What is written beside cells of these columns, from 0, below the header. */
-  comments(places: readonly number[], headerLine: number): Promise<readonly Comment[]>
+  /** What is written beside cells, as far as it is to be kept. */
+  comments(keeps: (comment: Comment) => boolean): Promise<readonly Comment[]>
   /** The header first; a fault, where there is one, is the last thing that comes. */
   records(): AsyncGenerator<CsvRecord | StructuralFault>
   /** The row below this one that names columns; null: none does. */
@@ -75,8 +75,7 @@ export async function openWorkbook(
       isHidden,
       firstLine,
       unseen,
-      comments: (places, headerLine) =>
-        readComments(bytes, parts, part, ({ line, column }) => line > headerLine && places.includes(column - 1)),
+      comments: (keeps) => readComments(bytes, parts, part, keeps),
       records: () => faultsAsAnswers(readSheet(book, part, { merges, unseen, firstLine })),
       findHeaderBelow: (firstLine, isKnown) => findHeaderBelow(book, part, firstLine, isKnown),
       findAbove: async (line, fits) => {
