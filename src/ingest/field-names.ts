@@ -54,8 +54,8 @@ export type CardField = (typeof PAYMENT_CARD)[CardPart] | (typeof VAULT_CARD)[Ca
 export type Field = PaymentField | CustomerField | CardField
 
 // An order *number* is often the shop's own and not the gateway's order id, so it is no synonym: a refund would go astray.
-// For the same reason the order id has none in other languages than the gateway's own; a person maps it. Words that mean
-// several things (nom, name, number, date, net or gross amounts) are left out. Accents are optional: see `squeezed`.
+// Bestellnummer, numéro de commande, número de pedido and numero d'ordine are that number. Words that mean several things
+// (nom, name, number, date, net or gross amounts) are left out. Accents are optional: see `squeezed`.
 const PAYMENT_SYNONYMS: Readonly<Record<PaymentField, readonly string[]>> = {
   reference: [
     ...['ref', 'reference_no', 'reference_number', 'payment_reference', 'our_reference', 'client_reference'],
@@ -138,6 +138,12 @@ const PAYMENT_SYNONYMS: Readonly<Record<PaymentField, readonly string[]>> = {
     ...['land', 'ländercode', 'laendercode', 'pays', 'code_pays', 'país', 'código_de_país', 'paese', 'codice_paese'],
   ],
 }
+
+/** The order id in other languages, where the operation needs one and no other column has it: in a list of sales it is the shop's. */
+export const ORDER_ID_ELSEWHERE: readonly string[] = [
+  ...['bestell_id', 'bestellungs_id', 'auftrags_id', 'id_commande', 'id_de_commande', 'id_de_la_commande'],
+  ...['id_pedido', 'id_de_pedido', 'id_del_pedido', 'id_ordine', "id_dell'ordine"],
+]
 
 /** Where the name of a cardholder's field means the customer's. */
 const AS_DETAIL = {

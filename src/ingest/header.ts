@@ -94,7 +94,7 @@ export function parseHeader(names: readonly string[], line: number, needs: Heade
   const guarded = findResults(names) !== null || names.some(isRejectColumn)
   const written = guarded ? names.map(unguardCell) : names
   const vocabulary = vocabularyOf(needs)
-  const meant = meaningsOf(written, needs.map ?? [], vocabulary)
+  const meant = meaningsOf(written, needs)
   const unreadable = findPanInHeader(written) ?? findTooLarge(written)
   if (unreadable !== null) return refuse(unreadable, { line })
   const refuseNames = (fault: Problem<Text>) => refuse(isMostlyNumbers(written) ? NO_NAMES : fault, { line })
@@ -184,7 +184,7 @@ function mappedIn(written: readonly string[], meanings: readonly (Field | null)[
 
 /** Of a file that lacks columns: which of the others look like them is seen in the rows. null: it lacks none. */
 export function candidatesIn(written: readonly string[], needs: HeaderNeeds): Candidates | null {
-  const meanings = meaningsOf(written, needs.map ?? [], vocabularyOf(needs))
+  const meanings = meaningsOf(written, needs)
   if (isProblem(meanings)) return null
   const missing = missingFields(meanings, needs)
   const unread = meanings.flatMap((field, i) => (field === null ? [i] : []))

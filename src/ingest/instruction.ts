@@ -16,7 +16,7 @@ import {
   type VaultOperation,
 } from '../domain/instruction.ts'
 import { toLowerAscii } from '../domain/keyword.ts'
-import { type Currency, type Money, parseCurrency } from '../domain/money.ts'
+import { type Currency, exponentOf, type Money, parseCurrency } from '../domain/money.ts'
 import { isProblem, type Problem } from '../domain/problem.ts'
 import { type Text, words } from '../domain/words.ts'
 import type { DecimalSign } from '../domain/written-amount.ts'
@@ -24,7 +24,7 @@ import { type CardColumns, readTarget } from './card-of-row.ts'
 import type { Field } from './field-names.ts'
 import { fromMinorUnits, parseMoney, parsePlainDecimal } from './fields/amount.ts'
 import { partMark } from './fields/currency-marks.ts'
-import { oddProblem } from './fields/decimal-sign.ts'
+import { oddProblem, signBesideThousands } from './fields/decimal-sign.ts'
 import { parseGatewayId, parseXtlOrderId } from './fields/identifier.ts'
 import { type Minuses, readMinus } from './fields/minus.ts'
 import { toXtlOrderId } from './fields/xtl-order-id.ts'
@@ -202,7 +202,9 @@ function readMoney(row: RowReading, reading: Reading): Money | null {
   const plain = row.take('amount', (text) => {
     const bare = withoutMark(readMinus(text, reading.minuses), reading.currency)
     const odd = isProblem(bare) || reading.oddFrom === null ? null : oddProblem(bare, reading.oddFrom, sign)
-    return odd ?? parsePlainDecimal(bare, sign, kind !== 'number' && reading.isDecimalMixed)
+    const isWhole = !isProblem(bare) && currency !== null && exponentOf(currency) === 0
+    const read = sign ?? (isWhole ? signBesideThousands(bare) : null)
+    return odd ?? parsePlainDecimal(bare, read, kind !== 'number' && reading.isDecimalMixed)
   })
   if (row.text('amount') === '') return null
   if (currency === null && !currencyGiven) {

@@ -1,14 +1,14 @@
 // What a person says of columns by their names, before what the names say themselves.
 
-import type { Operation } from '../domain/instruction.ts'
+import { FIELD_RULES, type Operation } from '../domain/instruction.ts'
 import type { Currency } from '../domain/money.ts'
 import { type Problem, shown } from '../domain/problem.ts'
 import { type SettingName, type Text, words } from '../domain/words.ts'
 import { fieldOf, type MappedColumn, nearestName, plainName, squeezed } from './columns.ts'
-import type { Field } from './field-names.ts'
+import { type Field, ORDER_ID_ELSEWHERE } from './field-names.ts'
 import { isAmountIn } from './fields/currency-marks.ts'
 import { type Scale, withoutMinorUnits } from './statements/scale.ts'
-import { type CardsTaken, cardPartOf, type Vocabulary } from './vocabulary.ts'
+import { type CardsTaken, cardPartOf, type Vocabulary, vocabularyOf } from './vocabulary.ts'
 
 export interface HeaderNeeds {
   readonly operation?: Operation | undefined
@@ -23,11 +23,9 @@ export interface HeaderNeeds {
 }
 
 /** By place: the field that the column is read as; null where it is carried through only. */
-export function meaningsOf(
-  written: readonly string[],
-  map: readonly MappedColumn[],
-  vocabulary: Vocabulary,
-): (Field | null)[] | Problem<Text> {
+export function meaningsOf(written: readonly string[], needs: HeaderNeeds): (Field | null)[] | Problem<Text> {
+  const { map = [], operation } = needs
+  const vocabulary = vocabularyOf(needs)
   const meanings = written.map((name) => fieldOf(name, vocabulary) ?? null)
   const said = new Map<number, Field | null>()
   for (const { column, field } of map) {
@@ -48,19 +46,22 @@ export function meaningsOf(
       if (field !== null && !said.has(i) && meanings[i] === field && plainName(name) !== field) meanings[i] = null
     }
   }
-  return withNumber(withAmount(meanings, written, said), said, vocabulary)
+  // A name with a currency in it means the amount where no other column does: beside one it is a converted amount.
+  const unlessOther = (wanted: Field, isSuch: (name: string) => boolean) => {
+    if (meanings.includes(wanted)) return
+    for (const [i, name] of written.entries())
+      if (meanings[i] === null && !said.has(i) && isSuch(name)) meanings[i] = wanted
+  }
+  unlessOther('amount', isAmountIn)
+  const isOrderNeeded = operation !== undefined && FIELD_RULES[operation].request_ref_po_id === 'required'
+  if (isOrderNeeded) unlessOther('request_ref_po_id', isOrderIdElsewhere)
+  return withNumber(meanings, said, vocabulary)
 }
 
-/** A name with a currency in it means the amount where no other column does: beside one it is a converted amount. */
-function withAmount(
-  meanings: (Field | null)[],
-  written: readonly string[],
-  said: ReadonlyMap<number, Field | null>,
-): (Field | null)[] {
-  if (meanings.includes('amount')) return meanings
-  return meanings.map((field, i) =>
-    field === null && !said.has(i) && isAmountIn(written[i] as string) ? 'amount' : field,
-  )
+const ORDER_IDS: ReadonlySet<string> = new Set(ORDER_ID_ELSEWHERE.map(squeezed))
+
+function isOrderIdElsewhere(name: string): boolean {
+  return ORDER_IDS.has(squeezed(name))
 }
 
 /** Without the number of a card a code may be that of a door, and an expiry that of a voucher. */

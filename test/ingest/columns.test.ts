@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parseOperation } from '../../src/domain/instruction.ts'
+import { type Operation, parseOperation } from '../../src/domain/instruction.ts'
 import { isProblem } from '../../src/domain/problem.ts'
 import { fieldOf, isCardColumn, isResultColumn, parseColumnMap, squeezed } from '../../src/ingest/columns.ts'
 import { understoodColumns } from '../../src/ingest/header.ts'
@@ -38,6 +38,26 @@ describe('names', () => {
   ])('%s means nothing by itself: money could go astray', (name) => {
     expect(fieldOf(name)).toBeUndefined()
   })
+
+  test.each(['Bestell-ID', 'ID de commande', 'ID de pedido', "ID dell'ordine"])(
+    '%s is the order id where the operation needs one and no other column has it',
+    (name) => {
+      const fieldsOf = (line: string, operation: Operation) => {
+        const header = headerOf(line, { operation })
+        return 'kind' in header
+          ? header.problem
+          : understoodColumns(header).map(({ written, field }) => `${written}=${field}`)
+      }
+      const [amount, currency] = ['amount=amount', 'currency=request_currency']
+      expect(fieldsOf(`${name};amount;currency`, 'REFUND')).toEqual([`${name}=request_ref_po_id`, amount, currency])
+      expect(fieldsOf(`${name};amount;currency;order_id`, 'CAUTH')).toEqual([
+        ...[amount, currency, 'order_id=request_ref_po_id'],
+      ])
+      expect(fieldsOf(`${name};amount;currency;vault_id`, 'CAPTURE')).not.toContain(`${name}=request_ref_po_id`)
+      const ignored = headerOf(`${name};amount;currency`, { operation: 'REFUND', map: [{ column: name, field: null }] })
+      expect('kind' in ignored && ignored.problem).toContain('the file has no column request_ref_po_id')
+    },
+  )
 
   test.each(['Kartennummer', 'numéro de carte', 'Número de tarjeta', 'numero carta', 'Prüfziffer', 'CVV2'])(
     '%s is for card data',

@@ -19,6 +19,12 @@ export function signShownBy(text: string): DecimalSign | 'either' | 'ambiguous' 
   return point === comma ? 'either' : 'ambiguous'
 }
 
+/** Of a currency without decimals there is one way to read 1,200 and 1.200. null: the amount shows no thousands alone. */
+export function signBesideThousands(text: string): DecimalSign | null {
+  if (signShownBy(text) !== 'ambiguous') return null
+  return text.includes('.') ? ',' : '.'
+}
+
 /** Letters that look like digits, where with the digits it is an amount: `3O.00`, `l2.50`. null: it has none. */
 export function digitsMeant(text: string): string | null {
   const digits = text.trim().replace(/[Oo]/g, '0').replace(/[Il]/g, '1')

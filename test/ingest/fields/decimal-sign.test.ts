@@ -149,3 +149,13 @@ describe('a whole number among amounts with two decimals', () => {
     expect((await readWhole(file)).rows.flatMap(({ faults }) => faults)).toEqual([])
   })
 })
+
+test('thousands are no decimals in a currency that has none', async () => {
+  const file = fileOf('1,200', '12.500', '7', '1.200').replace('1.200;EUR', '1.200;KWD')
+  const read = await readWhole(file.replaceAll('EUR', 'JPY'))
+  expect(minorIn(read)).toEqual([1200n, 12_500n, 7n, AMBIGUOUS.problem])
+  expect(minorIn(await readWhole(fileOf('1.200', '5.50').replace('1.200;EUR', '1.200;JPY')))).toEqual([
+    expect.stringContaining('JPY has no decimals'),
+    550n,
+  ])
+})
