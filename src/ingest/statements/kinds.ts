@@ -3,13 +3,13 @@
 
 import { shown } from '../../domain/problem.ts'
 import { runKeyForm } from '../../domain/run-key.ts'
-import { type Text, words } from '../../domain/words.ts'
+import { type Text, type Words, words } from '../../domain/words.ts'
 import { DAY_MS, daysIn } from '../fields/day.ts'
 import type { Header } from '../header.ts'
 import { codesIn } from './currency.ts'
 import { squeezedWord, wordsOf } from './names.ts'
 import { isOfOther, progressIn } from './progress.ts'
-import { type Effect, mapped, type Named, rowByRow } from './statement.ts'
+import { type Effect, mapped, type Named, rowByRow, type Statement } from './statement.ts'
 import type { Said } from './statements.ts'
 import type { Kind, Sided, Sides } from './unread.ts'
 import { isOfSale, otherAmounts, TO_REFUND } from './way.ts'
@@ -205,18 +205,37 @@ function isMonth(name: readonly string[]): boolean {
   return LISTS.MONTH_NAMES.test(name.join(' '))
 }
 
+function monthOf(text: string, { nowMs = 0 }: Said): string | null {
+  return MONTH.exec(runKeyForm(text, nowMs))?.groups?.month ?? null
+}
+
+/** In a list with a column of amounts for each month, the one that is read is of another month than the run. */
+export function monthStatement({ written, fields }: Header, said: Said, line: number): Statement | null {
+  const column = written[fields.amount ?? -1] ?? ''
+  const [month, amounts] = [monthOf(said.runKey ?? '', said), monthOf(column, said)]
+  if (month === null || amounts === null || amounts === month) return null
+  const meant = mapped(written.find((name) => monthOf(name, said) === month) ?? 'COLUMN', 'amount')
+  return {
+    ...{ effect: 'refused', line, column },
+    problem: `the column "${shown(column)}", which is read as the amount, names another month than the run key ${shown(said.runKey ?? '')}`,
+    remedy: words`have that of the month read: ${meant}; if these amounts are meant, run them under a key that is no month: ${freely(month)}`,
+  }
+}
+
+function freely(month: string): Words {
+  return words`${{ set: 'run-key', to: `${month}-all` }}`
+}
+
 /** Rows of the month that the run key names, and of another one: in a column of months, or in the references. */
-function ofMonths({ field, words: name }: Named, { runKey = '', nowMs = 0 }: Said): Telling | null {
-  const monthOf = (text: string) => MONTH.exec(runKeyForm(text, nowMs))?.groups?.month ?? null
-  const month = monthOf(runKey)
+function ofMonths({ field, words: name }: Named, said: Said): Telling | null {
+  const month = monthOf(said.runKey ?? '', said)
   const isNamed = field === 'reference' || (field === null && isMonth(name))
   if (month === null || !isNamed) return null
-  const freely = { set: 'run-key', to: `${month}-all` } as const
-  const underKeys = words`run the rows of each month under its own key; if all are meant, under one that is no month: ${freely}`
+  const underKeys = words`run the rows of each month under its own key; if all are meant, under one that is no month: ${freely(month)}`
   return {
     effect: 'refused',
-    what: `names another month than the run key ${shown(runKey)}`,
-    sideOf: monthOf,
+    what: `names another month than the run key ${shown(said.runKey ?? '')}`,
+    sideOf: (cell) => monthOf(cell, said),
     told: (sides) => [[...sides].find(([side]) => side !== '' && side !== month)?.[1], sides.get(month)],
     remedyOf: (remedy) => (field === null ? remedy : underKeys),
   }

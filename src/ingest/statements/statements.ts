@@ -9,6 +9,7 @@ import type { Header } from '../header.ts'
 import type { ReadingOptions } from '../inspect-records.ts'
 import { saidPlaces } from '../said-columns.ts'
 import { notToSendStatement } from './above.ts'
+import { monthStatement } from './kinds.ts'
 import { scaleStatement, wholeStatement } from './scale.ts'
 import { isRefused, noteOf, refusalOf } from './statement.ts'
 import { UnreadColumns } from './unread.ts'
@@ -111,6 +112,7 @@ export class Statements {
       ...ofColumns.map((told) => told.find((one) => isRefused(one, operations) !== null)),
       notToSend === null ? null : notToSendStatement(notToSend),
       wayStatement(this.#header, this.#unread?.filledNames ?? [], this.#line),
+      monthStatement(this.#header, this.#said, this.#line),
       areMomentsMeant ? null : this.#moments?.statement(),
       scale === undefined ? wholeStatement(whole, this.#currencies.all(used)) : null,
     ].filter((statement) => statement !== null && statement !== undefined)

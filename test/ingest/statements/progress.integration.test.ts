@@ -457,6 +457,29 @@ describe('a column that says of which month a row is', () => {
     )
   })
 
+  test('and in the name of the column that is read as the amount, as where a list has one for each month', async () => {
+    const list = 'reference,vault id,currency,Nov 2026,Dec 2026\nsub-1,7,EUR,9.90,12.90\n'
+    const months = (amount: string, other: string) => ({
+      map: [
+        { column: amount, field: 'amount' as const },
+        { column: other, field: null },
+      ],
+    })
+    const november = { ...DECEMBER, ...months('Nov 2026', 'Dec 2026') }
+    const fault = await refusalOf(list, november)
+    expect(fault.problem).toBe(
+      'the column "Nov 2026", which is read as the amount, names another month than the run key 2026-12',
+    )
+    expect(fault.remedy).toContain('--map "Dec 2026=amount"')
+    expect(fault.remedy).toContain('--run-key 2026-12-all')
+    for (const meant of [
+      { ...november, runKey: '2026-11' },
+      { ...november, runKey: '2026-12-all' },
+      { ...DECEMBER, ...months('Dec 2026', 'Nov 2026') },
+    ])
+      expect((await readWhole(list, meant)).rows).toHaveLength(1)
+  })
+
   test.each([
     ['Month', ['2026-11', '2026-10'], '2026-12'],
     ['Month', ['2026-12', '2026-11'], 'spring'],
