@@ -179,7 +179,7 @@ function ofCredits({ field, words: name }: Named): readonly Telling[] {
 function ofDays(column: Named, { nowMs = 0 }: Said, { fields }: Header): readonly Telling[] {
   const named = LISTS.DAY_NAMES.find(({ names }) => names.test(column.words.join(' ')))
   if (named === undefined || nowMs === 0 || fields.execute_at !== undefined) return []
-  const { effect, isEnd } = named
+  const { effect, isEnd, isOfAll = false } = named
   const today = Math.floor(nowMs / DAY_MS)
   const isTold = (day: number) => (isEnd ? day < today : day > today + 1)
   const later = (remedy: Text) => words`${remedy}; or have moments in it read: ${mapped(column.name, 'execute_at')}`
@@ -190,7 +190,7 @@ function ofDays(column: Named, { nowMs = 0 }: Said, { fields }: Header): readonl
       if (days.every(Number.isNaN)) return ''
       return Number.isNaN(days[reading]) ? null : isTold(days[reading]) ? 'told' : 'now'
     },
-    told: (sides) => (isEnd && sides.size < 2 ? [] : [sides.get('told')]),
+    told: (sides) => ((isEnd && sides.size < 2) || (isOfAll && sides.size > 1) ? [] : [sides.get('told')]),
     ...(isEnd ? {} : { remedyOf: later }),
   }))
 }

@@ -1,6 +1,8 @@
 // What people write for currencies, parts of a currency, progress, decisions and days, in the languages that columns are understood
 // in and some others. Words are in small letters and without accents; `_` is a blank.
 
+import type { Effect } from './statement.ts'
+
 function setOf(...lines: readonly string[]): ReadonlySet<string> {
   return new Set(lines.flatMap((line) => line.split(' ').map((word) => word.replaceAll('_', ' '))))
 }
@@ -397,14 +399,26 @@ export const END_NAMES = nameOf(
   '(?:contract |subscription |membership |plan |mandate )?ends?(?: (?:date|on|at))?|ende|enddatum|vertragsende|laufzeitende|(?:date de )?fin|fecha (?:de )?fin|data (?:di )?fine|einddatum|终止日期|終了日',
 )
 
+/** Mostly the day of an order. Days to come in all rows are none of orders. */
+const BARE_NAMES = nameOf(
+  'when|date|day|wann|datum|tag|quand|jour|cuando|fecha|dia|quando|data|giorno|wanneer|kiedy|日付|日期',
+)
+
 /** The first that fits. A due day beside refunds is that of the invoice. */
-export const DAY_NAMES = [
+export const DAY_NAMES: readonly {
+  readonly names: RegExp
+  readonly isEnd: boolean
+  /** It is told only where every row has such a day. */
+  readonly isOfAll?: true
+  readonly effect: Effect
+}[] = [
   { names: DUE_NAMES, isEnd: false, effect: 'refused of sales' },
   { names: LATER_NAMES, isEnd: false, effect: 'refused' },
   { names: BEGIN_NAMES, isEnd: false, effect: 'refused of new sales' },
   { names: ENDED_NAMES, isEnd: true, effect: 'refused of new sales' },
   { names: END_NAMES, isEnd: true, effect: 'refused of new sales' },
-] as const
+  { names: BARE_NAMES, isEnd: false, isOfAll: true, effect: 'refused' },
+]
 
 /** Of a whole name. */
 function nameOf(...alternatives: readonly string[]): RegExp {

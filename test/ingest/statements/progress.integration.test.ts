@@ -541,6 +541,21 @@ describe('a column that says when', () => {
     },
   )
 
+  test('is asked about under a bare name where it is to come in every row, of refunds too', async () => {
+    for (const [name, cells] of [
+      ['when', ['2026-12-24', '24 December 2026']],
+      ['Datum', ['02.01.2027', '1.2.2027']],
+    ] as const) {
+      const fault = await refusalOf(fileOf(name, ...cells), REFUND_NOW)
+      expect(fault.problem).toContain('says that rows are for later')
+      expect(fault.remedy).toContain(`--map "${name}=execute_at"`)
+      expect((await readWhole(fileOf(name, ...cells), { ...REFUND_NOW, ...said(name, null) })).rows).toHaveLength(2)
+      for (const other of ['2026-11-21', '2026-11-29', ''])
+        expect((await readWhole(fileOf(name, ...cells, other), REFUND_NOW)).rows).toHaveLength(3)
+    }
+    expect((await readWhole(fileOf('Event date', '2026-12-24'), REFUND_NOW)).rows).toHaveLength(1)
+  })
+
   test('is no matter of refunds where it is about the sale, of a file with moments of its own, or without a clock', async () => {
     for (const [name, cell] of [
       ['Cancelled on', '2026-11-01'],
