@@ -20,8 +20,8 @@ function reportIn(folder: string): string {
   return readFileSync(office.path(`${folder}/${names[0]}`), 'utf8')
 }
 
-const BANK = 'Bestell-ID;Betrag;Währung;Buchungstext\n1001;12,30;EUR;x\n1002;1.234,50;EUR;y\n'
-const HOW = ['--operation', 'REFUND', '--map', 'Bestell-ID=request_ref_po_id']
+const BANK = 'Buchungs-ID;Betrag;Währung;Buchungstext\n1001;12,30;EUR;x\n1002;1.234,50;EUR;y\n'
+const HOW = ['--operation', 'REFUND', '--map', 'Buchungs-ID=request_ref_po_id']
 
 describe('columns', () => {
   test('that a person maps are read so, and check tells which are not understood', async () => {
@@ -31,13 +31,13 @@ describe('columns', () => {
     expect(unmapped.stderr).toContain('no column request_ref_po_id')
     const checked = await office.tranche('check', file, ...HOW)
     expect(checked.code, checked.stderr).toBe(0)
-    expect(checked.stderr).toContain('Bestell-ID is read as request_ref_po_id')
+    expect(checked.stderr).toContain('Buchungs-ID is read as request_ref_po_id')
     expect(checked.stderr).toContain('Unknown columns, copied to the results: Buchungstext.')
     const ignored = await office.tranche('check', file, ...HOW, '--map', 'Buchungstext=ignore')
     expect(ignored.stderr).not.toContain('Unknown columns')
     expect((await office.tranche('check', file, ...HOW, '--json')).last.columns).toEqual({
       mapped: [
-        { written: 'Bestell-ID', field: 'request_ref_po_id' },
+        { written: 'Buchungs-ID', field: 'request_ref_po_id' },
         { written: 'Betrag', field: 'amount' },
         { written: 'Währung', field: 'request_currency' },
       ],
@@ -183,7 +183,7 @@ describe('the command that check names next', () => {
     const checked = await office.tranche('check', file, ...asked)
     const quoted = `'${file.replace("'", "'\\''")}'`
     expect(checked.stderr).toContain(
-      `Next:\n  $ tranche run ${quoted} --operation REFUND --decimal , --map Bestell-ID=request_ref_po_id --expect-count 2 --expect-total EUR=1246.80 --skip-invalid --out ${quoted.replace('.CSV', '.results.csv')}`,
+      `Next:\n  $ tranche run ${quoted} --operation REFUND --decimal , --map Buchungs-ID=request_ref_po_id --expect-count 2 --expect-total EUR=1246.80 --skip-invalid --out ${quoted.replace('.CSV', '.results.csv')}`,
     )
     const saved = await office.tranche('check', file, ...HOW, '--save-format', 'bank')
     expect(saved.stderr).toContain(`Next:\n  $ tranche run ${quoted} --format bank --out `)
@@ -213,7 +213,7 @@ describe('a format', () => {
     expect(saved.code, saved.stderr).toBe(0)
     const path = `${office.dataDir}/formats/default/bank.yaml`
     expect(saved.stderr).toContain(`The format bank was saved: ${path}`)
-    expect(await readFile(path, 'utf8')).toContain('map:\n  Bestell-ID: request_ref_po_id\n')
+    expect(await readFile(path, 'utf8')).toContain('map:\n  Buchungs-ID: request_ref_po_id\n')
     expect(query(office, 'SELECT id FROM batch')).toEqual([])
     const checked = await office.tranche('check', file, '--format', 'bank', '--json')
     expect(checked.last).toMatchObject({ ok: true, totals: [{ operation: 'REFUND', amount: '1246.80' }] })
