@@ -355,7 +355,8 @@ const NOT_TO_SEND_WORD =
   /^(?:duplicate|hold|skip|doppelt|doublon)\W*$|^zurückgestellt|^(?:返金済|支払済|已退款|不要付款)/i
 
 export function saysNotToSend(cell: string): boolean {
-  return (cell.includes(' ') ? NOT_TO_SEND : NOT_TO_SEND_WORD).test(cell)
+  const text = cell.trim()
+  return (text.includes(' ') ? NOT_TO_SEND : NOT_TO_SEND_WORD).test(text)
 }
 
 /** Why a row is there is no word against it. */

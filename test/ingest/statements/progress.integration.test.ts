@@ -230,6 +230,9 @@ describe('a column that decides row by row', () => {
     ['Notes', ['', 'do not debit']],
     ['Notes', ['already billed in October', '']],
     ['Notes', ['', 'HOLD']],
+    ['Notes', ['', 'Duplicate ']],
+    ['Notes', ['', ' skip']],
+    ['Notes', ['', ' Doppelt! ']],
   ])('%s with %j refuses the file until it is ignored', async (name, cells) => {
     const options = { ...REFUND, merchants: ['shop', 'hotel'] }
     const fault = await refusalOf(fileOf(name, ...cells), options)
