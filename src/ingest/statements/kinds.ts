@@ -173,13 +173,13 @@ function ofCredits({ field, words: name }: Named): readonly Telling[] {
 
 /**
  * Without a clock no day is near, and beside execute_at no other column says when. A day may be read in two ways, and all of a column in
- * one of them. One later than tomorrow is later in every zone. Where all rows have ended, it is what they are
- * charged for, such as a late cancellation.
+ * one of them. One later than tomorrow is later in every zone. Where the contracts of all rows have ended, the end may be what is charged
+ * for. That all customers have cancelled is a question: it may be the wrong list.
  */
 function ofDays(column: Named, { nowMs = 0 }: Said, { fields }: Header): readonly Telling[] {
   const named = LISTS.DAY_NAMES.find(({ names }) => names.test(column.words.join(' ')))
   if (named === undefined || nowMs === 0 || fields.execute_at !== undefined) return []
-  const { effect, isEnd, isOfAll = false } = named
+  const { effect, isEnd, toldWhere } = named
   const today = Math.floor(nowMs / DAY_MS)
   const isTold = (day: number) => (isEnd ? day < today : day > today + 1)
   const later = (remedy: Text) => words`${remedy}; or have moments in it read: ${mapped(column.name, 'execute_at')}`
@@ -190,7 +190,7 @@ function ofDays(column: Named, { nowMs = 0 }: Said, { fields }: Header): readonl
       if (days.every(Number.isNaN)) return ''
       return Number.isNaN(days[reading]) ? null : isTold(days[reading]) ? 'told' : 'now'
     },
-    told: (sides) => ((isEnd && sides.size < 2) || (isOfAll && sides.size > 1) ? [] : [sides.get('told')]),
+    told: (sides) => (toldWhere === undefined || (toldWhere === 'all') === sides.size < 2 ? [sides.get('told')] : []),
     ...(isEnd ? {} : { remedyOf: later }),
   }))
 }

@@ -405,20 +405,19 @@ const BARE_NAMES = nameOf(
   'when|date|day|wann|datum|tag|quand|jour|cuando|fecha|dia|quando|data|giorno|wanneer|kiedy|日付|日期',
 )
 
-/** The first that fits. A due day beside refunds is that of the invoice. */
+/** The first that fits. A due day beside refunds is that of the invoice. `toldWhere`: all rows have such a day, or some differ; absent: in either case. */
 export const DAY_NAMES: readonly {
   readonly names: RegExp
   readonly isEnd: boolean
-  /** It is told only where every row has such a day. */
-  readonly isOfAll?: true
+  readonly toldWhere?: 'all' | 'some'
   readonly effect: Effect
 }[] = [
   { names: DUE_NAMES, isEnd: false, effect: 'refused of sales' },
   { names: LATER_NAMES, isEnd: false, effect: 'refused' },
   { names: BEGIN_NAMES, isEnd: false, effect: 'refused of new sales' },
   { names: ENDED_NAMES, isEnd: true, effect: 'refused of new sales' },
-  { names: END_NAMES, isEnd: true, effect: 'refused of new sales' },
-  { names: BARE_NAMES, isEnd: false, isOfAll: true, effect: 'refused' },
+  { names: END_NAMES, isEnd: true, toldWhere: 'some', effect: 'refused of new sales' },
+  { names: BARE_NAMES, isEnd: false, toldWhere: 'all', effect: 'refused' },
 ]
 
 /** Of a whole name. */

@@ -506,6 +506,9 @@ describe('a column that says when', () => {
     ["Date d'échéance", ['01/02/2027']],
     ['Cancelled on', ['', '2026-11-01']],
     ['gekündigt zum', ['31.10.2026', '']],
+    ['Cancelled at', ['2026-11-01 10:00', '2026-11-02 11:00']],
+    ['churned', ['2026-10-31', '2026-10-31']],
+    ['termination date', ['2026-09-30', '2026-10-31']],
     ['Cancelled', ['yes', 'no']],
     ['End date', ['2027-05-01', '2026-10-31']],
   ])('%s with %j refuses sales until it is ignored', async (name, cells) => {
@@ -523,7 +526,6 @@ describe('a column that says when', () => {
     ['Payment date', ['2026-10-01', '31/10/2026', '12/11/2026']],
     ['Delivery date', ['2027-02-01', '2027-02-02']],
     ['Cancelled on', ['', '2026-12-31']],
-    ['Cancelled at', ['2026-11-01 10:00', '2026-11-02 11:00']],
     ['End date', ['2026-10-31', '2026-09-30']],
     ['End date', ['', '2027-09-30']],
     ['Trial end', ['2026-10-31', '']],
