@@ -118,9 +118,13 @@ export type ActName = SteeringActName | PersonActName
 
 export type ActDetails = Readonly<Record<string, string | number | null>>
 
-/** Of what an attacker can repeat: at the first time, the 5th, the 50th, the 500th and so on. */
-export function isTold(times: number): boolean {
-  return /^(1|50*)$/.test(String(times))
+/** Of what an attacker can repeat: when the count comes to 1, 5, 50, 500 and so on. `before`: what it was. */
+export function isTold(count: number, before: number = count - 1): boolean {
+  return stepOf(count) > stepOf(before)
+}
+
+function stepOf(count: number): number {
+  return count < 5 ? Number(count > 0) : 1 + String(Math.floor(count / 5)).length
 }
 
 /** Whether it is written as the head of the chain is: `LINK:HASH`. */

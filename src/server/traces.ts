@@ -47,13 +47,14 @@ export interface Reading {
   readonly sha256?: string
 }
 
-/** A list that is asked for all the time leaves few acts too. */
+/** A list that is asked for all the time leaves few acts too. Each has the rows that were read since the one before. */
 export function readingsOf(door: Door): (request: FastifyRequest, reading: Reading) => Promise<void> {
   const thin = createThinning(READ_MOST, () => door.app.clock.monotonicMs())
   return async (request, reading) => {
     const { key, actor } = callerOf(request)
-    const told = reading.rows === 0 ? null : thin(JSON.stringify([key.id, reading.file]))
-    if (told !== null) await note(door, { what: 'export', actor, details: { ...reading, ...timesOf(told) } })
+    const told = thin(JSON.stringify([key.id, reading.file]), reading.rows)
+    if (told === null) return
+    await note(door, { what: 'export', actor, details: { ...reading, rows: told.amount, ...timesOf(told) } })
   }
 }
 

@@ -14,7 +14,7 @@ import { assertMayListen, hostsOf } from '../../src/server/hosts.ts'
 import { buildServer, listen } from '../../src/server/server.ts'
 import { CERTIFICATE, KEY } from '../fixtures/certificate.ts'
 import { putCheck } from '../fixtures/checks.ts'
-import { CLERK, claimNamed, listOf, refund, settle, submit } from '../fixtures/ledgers.ts'
+import { CLERK, claimNamed, listOf, refund, settle, submit, work } from '../fixtures/ledgers.ts'
 import { openServed, served, useServed } from '../fixtures/served.ts'
 
 useServed()
@@ -409,9 +409,27 @@ test('names that a service reads leave an act, as in the console, unless it hand
       { kind: 'faults', file: `${check.slice(0, 8)}.faults`, rows: 1, sha256: file.sha256, times: 1 },
       { kind: 'rejects', file: `${check.slice(0, 8)}.rejects`, rows: 1, sha256: file.sha256, times: 1 },
       { kind: 'worklist', file: 'doubts', rows: 1, times: 1 },
-      { kind: 'worklist', file: 'doubts', rows: 1, times: 5 },
+      { kind: 'worklist', file: 'doubts', rows: 4, times: 5 },
     ].map((details) => [expect.stringContaining(`key other (${other.id})`), details]),
   )
+})
+
+test('a key that first reads few names leaves an act of the many that it reads next', async () => {
+  const { ledger, accounts } = served
+  const names = Array.from({ length: 9 }, (_, i) => `D${i}`)
+  const orders = names.map((name, i) => refund(name, { orderId: String(50 + i) }))
+  const batch = await submit(ledger, accounts.shop, orders)
+  for (const name of names) await work(ledger, batch, name, 'IN_DOUBT')
+  const { key } = await served.key()
+  for (const limit of [1, 2, 9, 9]) {
+    const { said } = await served.ask('GET', `/v1/doubts?limit=${limit}`, { key })
+    expect(said.data).toHaveLength(limit)
+  }
+  const acts = (await listOf(ledger.log(null))).filter(({ what }) => what === 'export')
+  expect(acts.map(({ details }) => details)).toMatchObject([
+    { rows: 1, times: 1 },
+    { rows: 11, times: 3 },
+  ])
 })
 
 test('one address cannot take all connections', async () => {
