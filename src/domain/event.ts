@@ -206,6 +206,11 @@ function groupOf(type: EventType): string {
 
 const BY_SUBSCRIPTION: readonly EventType[] = [...ROW_EVENTS, ...ACCESS_EVENTS]
 
+/** Whether people and keys may be named in it. */
+export function isOfAccess(type: EventType): boolean {
+  return ACCESS_EVENTS.some((one) => one === type)
+}
+
 /** `patterns` null: all but those that come by subscription only. */
 export function isAskedFor(type: EventType, patterns: readonly string[] | null): boolean {
   if (patterns === null) return !BY_SUBSCRIPTION.includes(type)

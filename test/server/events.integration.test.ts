@@ -41,6 +41,24 @@ test('events are read from one to the next, whole, and of the types that are ask
   expect((await ask('GET', '/v1/events?types=nonsense')).said).toMatchObject({ code: 'request_invalid' })
 })
 
+test('events of who may come in are for keys that may read the audit', async () => {
+  const { key } = await served.key({ scopes: ['events:read', 'endpoints:write'] })
+  const { data } = (await served.ask('GET', '/v1/events', { key })).said
+  expect(data.map(({ type }: { type: string }) => type).filter((type: string) => !/^(row|batch)/.test(type))).toEqual([
+    'doubt.opened',
+  ])
+  const subscribe = (events: readonly string[]) => {
+    const body = { url: 'https://shop.example/hooks', events }
+    return served.ask('POST', '/v1/endpoints', { key, body, headers: { 'idempotency-key': events.join(' ') } })
+  }
+  for (const types of [['access.*'], ['batch.*', 'access.new_address']]) {
+    for (const answer of [await served.ask('GET', `/v1/events?types=${types}`, { key }), await subscribe(types)])
+      expect([answer.statusCode, answer.said.code]).toEqual([403, 'scope_missing'])
+  }
+  expect(await served.ledger.endpoints()).toEqual([])
+  expect((await subscribe(['batch.*'])).statusCode).toBe(201)
+})
+
 test('a key of another merchant reads none of them', async () => {
   const { key } = await served.key({ merchants: ['club'] })
   expect((await served.ask('GET', '/v1/events', { key })).said).toEqual({ data: [] })

@@ -30,7 +30,7 @@ interface OfKey {
 const NO_KEY = 'No key was made.'
 
 const MEANINGS: Readonly<Record<Scope, string>> = {
-  'audit:read': 'reads the audit',
+  'audit:read': 'reads the audit, and events of who may come in',
   'batches:read': 'sees batches',
   'batches:steer': 'pauses, resumes and cancels batches',
   'batches:write': 'hands batches in',

@@ -14,12 +14,15 @@ import { answerPage, pageOf } from '../pages.ts'
 import { notFound, ProblemError } from '../problems.ts'
 import { addRoute } from '../route.ts'
 import { DELIVERY, ENDPOINT, LENGTH_FIRST } from '../schemas.ts'
+import { assertMayFollow } from './events.ts'
 
 const ID = z.string().regex(/^ep_[0-9a-z]{1,40}$/)
 const TYPES = z.array(z.string().max(64, LENGTH_FIRST).refine(isEventPattern, 'is no type of an event')).min(1).max(50)
 const NEW = z.strictObject({
   url: z.string().max(2_000).describe('https, and not in a private or reserved network.'),
-  events: TYPES.optional().describe('Types or groups, such as `batch.*`; absent: all but `row.*` and `access.*`.'),
+  events: TYPES.optional().describe(
+    'Types or groups, such as `batch.*`; absent: all but `row.*` and `access.*`. Those of `access.*` need the scope `audit:read` too.',
+  ),
   merchant: z.string().min(1).max(100).optional().describe('Only its events; a key of some merchants must name one.'),
 })
 const REPLAY = z.strictObject({
@@ -91,6 +94,7 @@ function addAdding(server: Server, door: Door): void {
     replies: { 201: ENDPOINT.extend({ secret: z.string().optional() }) },
     async answer({ body: { url: written, events: types = null, merchant = null }, request, reply }) {
       const { key, actor } = callerOf(request)
+      assertMayFollow(key, types)
       const isTheirs = merchant === null ? key.merchants === null : seesMerchant(key, merchant)
       const allowsPrivate = door.isSandbox === true && isOwnMachine(written)
       const fault = isTheirs ? await endpointFault(ledger, { url: written, merchant, allowsPrivate }) : null

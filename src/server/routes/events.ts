@@ -3,8 +3,9 @@
 import * as z from 'zod'
 import { eventsAfter } from '../../app/events.ts'
 import { type ApiKey, seesMerchant } from '../../domain/api-key.ts'
-import { EVENT_TYPES, type EventFact, isEventPattern } from '../../domain/event.ts'
+import { EVENT_TYPES, type EventFact, isAskedFor, isEventPattern, isOfAccess } from '../../domain/event.ts'
 import { callerOf, type Door, type Server } from '../door.ts'
+import { ProblemError } from '../problems.ts'
 import { addRoute } from '../route.ts'
 import { EVENT, LENGTH_FIRST } from '../schemas.ts'
 
@@ -23,7 +24,9 @@ const ASKED = z.strictObject({
     .optional()
     .describe('The id of the last event that was dealt with; absent: from the first.'),
   limit: z.coerce.number().int().min(1).max(MOST).default(50),
-  types: TYPES.optional().describe('Types or groups, such as `batch.*`, separated by commas; absent: all.'),
+  types: TYPES.optional().describe(
+    'Types or groups, such as `batch.*`, separated by commas; absent: all. Those of `access.*` need the scope `audit:read` too.',
+  ),
 })
 
 export function addEvents(server: Server, { app, ledger }: Door): void {
@@ -35,12 +38,25 @@ export function addEvents(server: Server, { app, ledger }: Door): void {
     replies: { 200: z.object({ data: z.array(EVENT) }) },
     async answer({ query: { after = null, limit, types = null }, request }) {
       const { key } = callerOf(request)
+      assertMayFollow(key, types)
       return { data: await eventsAfter(app, ledger, { after, types, limit, sees: (fact) => isSeen(fact, key) }) }
     },
   })
 }
 
+/** Who may come in is told in the audit, so that it takes the scope of that. */
+export function assertMayFollow(key: ApiKey, types: readonly string[] | null): void {
+  if (types === null || mayReadAudit(key) || !EVENT_TYPES.some((type) => isOfAccess(type) && isAskedFor(type, types)))
+    return
+  throw new ProblemError('scope_missing', 'This key lacks the scope audit:read for access.*. Nothing was changed.')
+}
+
+function mayReadAudit({ scopes }: ApiKey): boolean {
+  return scopes.includes('audit:read')
+}
+
 /** What concerns no merchant is for keys of all. */
-function isSeen({ merchant }: EventFact, key: ApiKey): boolean {
+function isSeen({ type, merchant }: EventFact, key: ApiKey): boolean {
+  if (isOfAccess(type) && !mayReadAudit(key)) return false
   return key.merchants === null || (merchant !== null && seesMerchant(key, merchant))
 }
