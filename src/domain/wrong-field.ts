@@ -61,10 +61,10 @@ export function reasonOf({ path, detail }: WrongField): string {
   return path.length === 0 ? detail : `${path.join('.')}: ${detail}`
 }
 
-/** So many that an answer stays short, and behind them how many are left out. */
-export function bounded<T>(all: readonly T[], toMore: (text: string) => T): readonly T[] {
+/** So many that an answer stays short, and behind them how many are left out. Those are not looked at: a stranger may send many. */
+export function bounded<T, U>(all: readonly T[], tell: (one: T) => U, toMore: (text: string) => U): readonly U[] {
   const more = all.length - TOLD_MOST
-  return more > 0 ? [...all.slice(0, TOLD_MOST), toMore(`and ${more} more`)] : all
+  return [...all.slice(0, TOLD_MOST).map(tell), ...(more > 0 ? [toMore(`and ${more} more`)] : [])]
 }
 
 interface ReasonParts {

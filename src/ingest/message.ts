@@ -280,7 +280,7 @@ export function instructionMessageJsonSchema(): Record<string, unknown> {
 }
 
 export function refused(reasons: readonly string[], withheld: string | null = null): RefusedMessage {
-  return { kind: 'refused', reasons: bounded(reasons, (more) => more).map(maskCardData), withheld }
+  return { kind: 'refused', reasons: bounded(reasons, maskCardData, (more) => more), withheld }
 }
 
 /** A message has fields and nothing beside them: what could be said beside a file is left out. */

@@ -73,9 +73,15 @@ export function partAt(
   said: Pick<ProblemPart, 'code' | 'detail'>,
   isOfBody = true,
 ): ProblemPart {
-  const names = path.map((name) => maskCardData(name).slice(0, NAME_CHARACTERS))
+  const names = path.map(shownName)
   const pointer = names.map((name) => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
   return { ...(isOfBody && { pointer }), ...(names.length > 0 && { field: names.join('.') }), ...said }
+}
+
+/** To search a long name for card numbers takes long, and a part of one is in none of its digits. */
+function shownName(name: string): string {
+  if (name.length <= NAME_CHARACTERS) return maskCardData(name)
+  return name.slice(0, NAME_CHARACTERS).replace(/\p{Nd}/gu, '0')
 }
 
 export function partOfReason(reason: string): ProblemPart {
@@ -85,8 +91,11 @@ export function partOfReason(reason: string): ProblemPart {
 
 /** A body that is not as the description has it; or parameters. */
 export function invalidRequest(wrong: readonly WrongField[], isOfBody: boolean): ProblemError {
-  const parts = wrong.map(({ path, detail }) => partAt(path, { code: fieldCodeOf(detail), detail }, isOfBody))
-  const errors = bounded<ProblemPart>(parts, (detail) => ({ code: 'more', detail }))
+  const errors = bounded<WrongField, ProblemPart>(
+    wrong,
+    ({ path, detail }) => partAt(path, { code: fieldCodeOf(detail), detail }, isOfBody),
+    (detail) => ({ code: 'more', detail }),
+  )
   return new ProblemError('request_invalid', 'The request is not valid. Nothing was changed.', { errors })
 }
 

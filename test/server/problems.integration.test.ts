@@ -3,7 +3,7 @@
 import { beforeEach, expect, test } from 'vitest'
 import { Fault } from '../../src/domain/fault.ts'
 import type { BatchId } from '../../src/domain/ids.ts'
-import { PROBLEMS, type ProblemCode } from '../../src/server/problems.ts'
+import { invalidRequest, PROBLEMS, type ProblemCode } from '../../src/server/problems.ts'
 import { NotTaken } from '../../src/spool/room.ts'
 import { putCheck } from '../fixtures/checks.ts'
 import { claimNamed, refund, settle, submit } from '../fixtures/ledgers.ts'
@@ -155,6 +155,22 @@ test('however many fields are wrong, an answer names a hundred and how many more
     { pointer: '/currency', field: 'currency', code: 'invalid' },
     { pointer: '/sing', field: 'sing', code: 'unknown' },
   ])
+})
+
+test('neither the fields that are left out nor the end of a long name are looked at', () => {
+  let looks = 0
+  const field = {
+    detail: 'is not a field here',
+    get path() {
+      looks += 1
+      return ['extra']
+    },
+  }
+  expect(invalidRequest(new Array(1_000).fill(field), true).errors).toHaveLength(101)
+  expect(looks).toBe(100)
+  const long = `k4111 1111 1111 11${'1'.repeat(100)}`
+  const [error] = invalidRequest([{ path: [long], detail: 'is not a field here' }], true).errors
+  expect(error?.field).toBe(`k0000 0000 0000 ${'0'.repeat(84)}`)
 })
 
 test.each(Object.keys(PROBLEMS) as ProblemCode[])('%s', async (code) => {
