@@ -10,7 +10,7 @@ import { words } from '../domain/words.ts'
 import type { RowPlace } from '../ports/ledger/control.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 
-/** The row of that reference which is still to be sent. null: there is no such reference. */
+/** The row of that reference which is still to be sent, or the last one that was more than a duplicate. null: there is no such reference. */
 export async function waitingUnder(
   ledger: Pick<Ledger, 'find'>,
   reference: string,
@@ -25,7 +25,7 @@ export async function waitingUnder(
       'usage',
       words`Several merchants have an instruction of that reference: ${waiting.map(({ merchant }) => merchant).join(', ')}. Nothing was changed. Name one: ${{ set: 'merchant', to: waiting[0]?.merchant ?? '' }}.`,
     )
-  return waiting[0] ?? found.at(-1) ?? null
+  return waiting[0] ?? found.findLast(({ state }) => state !== 'DUPLICATE') ?? found.at(-1) ?? null
 }
 
 export async function cancelUnder(

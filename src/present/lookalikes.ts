@@ -124,7 +124,7 @@ function longAgoText({ longAgo, accepted, found, isOnlyNew, hasRunKey }: Lookali
 /** For next time: it saves the question, and not the look at these rows. */
 function changedAdvice({ changed }: LookalikesRefused): string {
   if (changed === 0) return ''
-  return ' A row with a reference of its own is not asked about because an order or card was paid another amount before: give the rows of future files a column "reference".'
+  return ' Where that row and this one have references of their own, another amount is not asked about: give the rows of future files a column "reference".'
 }
 
 /** A batch that was paused or has not run yet is the likelier reason than rows that were entered twice. */

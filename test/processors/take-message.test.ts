@@ -12,7 +12,7 @@ import type { Log } from '../../src/ports/log.ts'
 import { createTurns } from '../../src/processors/take-batch.ts'
 import { type MessageParts, takeMessage } from '../../src/processors/take-message.ts'
 import { ManualClock } from '../fixtures/clock.ts'
-import { CLERK, claimNamed, DAY_MS, listOf, NOW, openAccount } from '../fixtures/ledgers.ts'
+import { CLERK, claimNamed, DAY_MS, listOf, NOW, openAccount, refund, submit } from '../fixtures/ledgers.ts'
 
 const CARD = '4111111111111111'
 const REFUND = {
@@ -257,6 +257,16 @@ describe('a cancellation', () => {
     expect(kept[0]).not.toHaveProperty('reference')
     expect((await ledger.batches())[0]?.counts).toEqual({ SENDING: 1 })
   })
+})
+
+test('a cancellation of what came once more names the row that was sent, not the duplicate', async () => {
+  await take(REFUND)
+  const { batchId } = (await ledger.batches())[0]!
+  await claimNamed(ledger, batchId, 'msg-1')
+  await submit(ledger, await openAccount(ledger), [refund('msg-1', { orderId: '123', amountMinor: 150n })])
+  await expect(
+    cancelUnder(ledger, { reference: 'msg-1', merchant: 'default', reason: 'x' }, CLERK, NOW),
+  ).rejects.toThrow(`Row 1 of batch ${batchId} is SENDING`)
 })
 
 describe('a bug', () => {
