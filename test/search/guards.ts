@@ -879,7 +879,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a row that was left out, and cancelled after the review, is not lost',
     file: 'src/ledger/texts/review/since-review.ts',
-    guard: `  if (yield* exists(CANCELLED_SINCE)) return false
+    guard: `  if (yield* exists(CANCELLED_SINCE, since)) return false
 `,
     without: '',
     tests: ['test/ledger/sqlite/ledger/intake.integration.test.ts'],

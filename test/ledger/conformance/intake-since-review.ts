@@ -181,6 +181,20 @@ export function describeSinceReview(): void {
       expect((await check(rows(MENDED), { onlyNew: true })).review).toMatchObject({ accepted: 2, duplicate: 0 })
     })
 
+    test.each([MENDED, 'own'])(
+      'once a row that was cancelled with its file, and comes again under the references of %s, was cancelled alone as well',
+      async (references) => {
+        const rows = (hash: string) => ['71', '72'].map((orderId, i) => refund(`${hash}-${i + 1}`, { orderId }))
+        const mended = rows(references)
+        const first = await submit(ledger, accountId, rows(FIRST))
+        await meanwhile().cancel(first)
+        const draft = await reviewed(mended, { onlyNew: true }, { accepted: 2, duplicate: 0 })
+        await place.open().cancelRow({ batchId: first, rowNo: 2 }, 'not this one', CLERK, NOW)
+        await expectRefused(draft)
+        expect((await check(mended, { onlyNew: true })).review).toMatchObject({ accepted: 1, duplicate: 1 })
+      },
+    )
+
     describe('of refunds of a sale of 15.00', () => {
       const sold = async () => {
         const sales = await submit(ledger, accountId, [

@@ -49,9 +49,11 @@ function isToldSo({ onlyNew, retry, reattempt = null }: DraftHeader): boolean {
 const UNSENT = `i.state = 'CANCELLED' AND i.ever_in_doubt = 0 AND i.reattempt_of IS NULL AND i.made = 1
   AND NOT EXISTS (SELECT 1 FROM instruction e WHERE ${EXECUTED})`
 
+/** Whether act `s` cancels row `i` alone. */
+export const CANCELS_ROW = `s.batch_id = i.batch_id AND s.what = 'cancel-row' AND s.details = ('{"row":' || i.row_no || '}')`
+
 /** Whether a person cancelled row `i` by its reference: they meant that one instruction, and no later file undoes it. */
-export const CANCELLED_ALONE = `EXISTS (
-  SELECT 1 FROM act s WHERE s.batch_id = i.batch_id AND s.what = 'cancel-row' AND s.details = ('{"row":' || i.row_no || '}'))`
+export const CANCELLED_ALONE = `EXISTS (SELECT 1 FROM act s WHERE ${CANCELS_ROW})`
 
 /** Whether row `i` was cancelled unsent together with its batch: in a corrected file it is sent. */
 export const NEVER_SENT = `${UNSENT} AND NOT ${CANCELLED_ALONE}`

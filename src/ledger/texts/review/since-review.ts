@@ -5,7 +5,7 @@ import type { DraftHeader } from '../../../domain/draft.ts'
 import { OF_AN_ORDER, SALES } from '../../rules/order-book.ts'
 import { EXECUTED, listOf } from '../conditions.ts'
 import { exists, type Script } from '../script.ts'
-import { isInFile, NEVER_SENT, targetOf } from './corrections.ts'
+import { CANCELS_ROW, isInFile, NEVER_SENT, targetOf } from './corrections.ts'
 import { COUNTING, IS_ONE_MADE, OTHER_RUN_KEY } from './lookalikes.ts'
 import { stillFits } from './order-book.ts'
 import { NO_LONGER_DECLINED } from './reattempts.ts'
@@ -31,7 +31,7 @@ export function* holdsStill(header: DraftHeader, { seen, batchId }: Seen): Scrip
   // A late answer may have said that a row was executed which is about to run again.
   if (yield* exists(ANSWERED)) return false
   if (yield* exists(NO_LONGER_DECLINED)) return false
-  if (yield* exists(CANCELLED_SINCE)) return false
+  if (yield* exists(CANCELLED_SINCE, since)) return false
   // A message may look like a row of this file, have its xtl_order_id, or capture, void or refund an order of it. So may a row that counts only now.
   if (yield* exists(NEWCOMER, since)) return false
   if (yield* isFirstXtlTaken(header)) return false
@@ -51,9 +51,15 @@ const ANSWERED = `
     SELECT 1 FROM draft_row d JOIN instruction i ON i.id = d.supersedes
     WHERE i.state NOT IN ('FAILED', 'CANCELLED') OR EXISTS (SELECT 1 FROM instruction e WHERE ${EXECUTED}) LIMIT 1`
 
-/** Left out as the row of an earlier file, which is not sent any more: it would be sent from this one. */
+/**
+ * Left out as the row of an earlier file, which is not sent any more: it would be sent from this one. Or sent in place of a row that a
+ * person has cancelled by its reference since: that one is not brought back.
+ */
 const CANCELLED_SINCE = `
-    SELECT 1 FROM draft_row d JOIN instruction i ON i.id = d.earlier WHERE d.state = 'DUPLICATE' AND ${NEVER_SENT} LIMIT 1`
+    SELECT 1 FROM draft_row d JOIN instruction i ON i.id = d.earlier WHERE d.state = 'DUPLICATE' AND ${NEVER_SENT}
+    UNION ALL
+    SELECT 1 FROM draft_row d JOIN instruction i ON i.id = coalesce(d.supersedes, d.earlier)
+    WHERE d.state = 'READY' AND EXISTS (SELECT 1 FROM act s WHERE s.id > :act AND ${CANCELS_ROW}) LIMIT 1`
 
 /**
  * Rows that may count now and did not when the draft was reviewed: new ones; those that had ended, and were found or answered to have
