@@ -32,7 +32,7 @@ const NOT_ASKED: Readonly<Record<NotAsked, string>> = {
   limit: `too often: ${limitText()}`,
   'not-a-charge': 'and is no charge of a stored card: it takes a new reference, in a new file',
   'not-certain': 'but was in doubt before: it may have been executed',
-  taken: 'and left out: another instruction has its xtl_order_id since, and pays for it',
+  taken: 'and left out: another instruction has its xtl_order_id since, and has paid for it',
 }
 
 /** The rules of the networks, in one sentence. */

@@ -413,23 +413,45 @@ export function describeReattempts(): void {
     const problems = async (...checked: Parameters<typeof check>) =>
       (await check(...checked)).faults.map(({ column, problem }) => [column, problem])
 
-    test.each(['APPROVED', 'IN_DOUBT', 'SENDING', 'PENDING'] as const)(
-      'whose xtl_order_id another instruction took since is not asked for beside it: %s',
-      async (state) => {
-        const first = await declined()
-        const other = await submit(ledger, accountId, [NEW_CARD], ROSTER)
-        if (state === 'SENDING') await claimNamed(ledger, other, NEW_CARD.reference, NOW)
-        else if (state !== 'PENDING') await work(ledger, other, NEW_CARD.reference, state)
-        const line = rowOf(1, OLD_CARD, { cameFrom: { batchId: first, rowNo: 1 } })
-        const fedBack: Partial<DraftHeader> = { fedBack: true, reattempt, nowMs: LATER }
-        const leftOut = { accepted: 1, invalid: 0, duplicate: 1, again: { notAsked: [{ why: 'taken', count: 1 }] } }
-        const DEE = charge('dee', '504')
-        expect((await check([line], fedBack)).review).toMatchObject({ ...leftOut, accepted: 0 })
-        expect((await check([OLD_CARD, DEE], again({ onlyNew: true }))).review).toMatchObject(leftOut)
-        const batchId = await submit(ledger, accountId, [OLD_CARD, DEE], again())
-        expect(await rowIn(ledger, batchId, OLD_CARD.reference)).toMatchObject({ state: 'DUPLICATE' })
-      },
-    )
+    test('whose xtl_order_id another sale of the run took since, and paid, is left out', async () => {
+      const first = await declined()
+      const other = await submit(ledger, accountId, [NEW_CARD], ROSTER)
+      await work(ledger, other, NEW_CARD.reference, 'APPROVED')
+      const line = rowOf(1, OLD_CARD, { cameFrom: { batchId: first, rowNo: 1 } })
+      const fedBack: Partial<DraftHeader> = { fedBack: true, reattempt, nowMs: LATER }
+      const leftOut = { accepted: 1, invalid: 0, duplicate: 1, again: { notAsked: [{ why: 'taken', count: 1 }] } }
+      const DEE = charge('dee', '504')
+      expect((await check([line], fedBack)).review).toMatchObject({ ...leftOut, accepted: 0 })
+      expect((await check([OLD_CARD, DEE], again({ onlyNew: true }))).review).toMatchObject(leftOut)
+      const batchId = await submit(ledger, accountId, [OLD_CARD, DEE], again())
+      expect(await rowIn(ledger, batchId, OLD_CARD.reference)).toMatchObject({ state: 'DUPLICATE' })
+    })
+
+    interface Other {
+      readonly state?: 'IN_DOUBT' | 'SENDING' | 'PENDING'
+      readonly row?: Partial<Instruction>
+      readonly over?: Partial<DraftHeader>
+      readonly isRefunded?: boolean
+    }
+
+    test.each<[what: string, other: Other]>([
+      ...(['IN_DOUBT', 'SENDING', 'PENDING'] as const).map((state): [string, Other] => [state, { state }]),
+      ['of another run', { row: { reference: '2026-12/other' }, over: { runKey: '2026-12' } }],
+      ['a refund', { row: refund(named('other'), { xtlOrderId: 'INV1001' }) }],
+      ['of less', { row: { money: { amountMinor: 100n, currency: EUR } } }],
+      ['that is refunded', { isRefunded: true }],
+    ])('whose xtl_order_id another instruction took since, and did not pay, is a fault: %s', async (_, other) => {
+      const { state = 'APPROVED', row, over, isRefunded = false } = other
+      await declined()
+      const taking = { ...NEW_CARD, ...row }
+      const batchId = await submit(ledger, accountId, [taking], { ...ROSTER, ...over })
+      const answered = { facts: factsWith('777', { orderId: '901' }) }
+      if (state === 'APPROVED') await work(ledger, batchId, taking.reference, state, answered)
+      else if (state === 'IN_DOUBT') await work(ledger, batchId, taking.reference, state)
+      else if (state === 'SENDING') await claimNamed(ledger, batchId, taking.reference, NOW)
+      if (isRefunded) await submit(ledger, accountId, [refund('back', { orderId: '901' })], ROSTER)
+      expect(await problems([OLD_CARD], again())).toEqual(isTaken(batchId, state))
+    })
 
     test.each(['FAILED', 'DECLINED', 'CANCELLED'] as const)(
       'whose xtl_order_id another instruction had that was %s is asked for',

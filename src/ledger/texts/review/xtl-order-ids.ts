@@ -3,6 +3,8 @@
 
 import type { DraftHeader } from '../../../domain/draft.ts'
 import { xtlTakenText } from '../../rules/arriving.ts'
+import { SALES } from '../../rules/order-book.ts'
+import { listOf } from '../conditions.ts'
 import { change, exists, one, type Script } from '../script.ts'
 import { DRAFT_FAULT, RUNS_AGAIN } from './draft-rows.ts'
 import { type Arriving, lookalikeSince, MOVED_NOTHING, OTHER_RUN_KEY, STILL_COUNTS } from './lookalikes.ts'
@@ -46,7 +48,8 @@ const ASKS_AGAIN = `d.state = 'READY' AND d.reattempt_of IS NOT NULL AND (${RUNS
 const IS_FIRST = `f.account_id = :account AND f.reference = d.reattempt_of AND f.state NOT IN (${NEVER_ASKED})`
 
 /** The same for the id of the first attempt. */
-const RECORDED_FIRST_XTL = `SELECT max(i.id) ${recordedXtl('f').replace('FROM', 'FROM instruction f CROSS JOIN')} AND ${IS_FIRST}`
+const OF_FIRST_XTL = `${recordedXtl('f').replace('FROM', 'FROM instruction f CROSS JOIN')} AND ${IS_FIRST}`
+const RECORDED_FIRST_XTL = `SELECT max(i.id) ${OF_FIRST_XTL}`
 
 const REMEDY = 'give every row an xtl_order_id of its own; where the cell is empty, one is made from the reference'
 /** For what comes again every month. */
@@ -91,16 +94,23 @@ export function* refuseXtlTaken(header: DraftHeader): Script<void> {
   yield* refuseTaken(header, RECORDED_FIRST_XTL, ASKS_AGAIN, 'i.xtl_order_id')
 }
 
+/** Whether sale `i` paid what the declined row `p` of its run was to pay, and nothing was to take that back. */
+const PAID = `i.state = 'APPROVED' AND i.operation IN (${listOf(SALES)}) AND i.money_warning = 0 AND i.run_key IS NOT DISTINCT FROM p.run_key
+    AND i.amount_minor = p.amount_minor AND i.currency = p.currency AND NOT EXISTS (
+      SELECT 1 FROM instruction u WHERE u.account_id = i.account_id AND u.order_key = ltrim(i.answered_order_id, '0') AND u.order_key IS NOT NULL
+        AND u.operation IN ('REFUND', 'CANCEL') AND u.state NOT IN (${NEVER_ASKED}))`
+
 /**
- * A declined charge for which another instruction pays since, such as an invoice that was paid with another card, is not asked for once more, and
- * keeps nothing else from being sent. Before references are compared.
+ * A declined charge for which another sale has paid since, such as an invoice that was paid with another card, is not asked for once more, and
+ * keeps nothing else from being sent. What else has the id is a fault: it may be another month's, or never pay. Before references are compared.
  */
 export function* leaveOutTaken(header: DraftHeader): Script<void> {
   if ((header.reattempt ?? null) === null) return
   yield* change(
     `
-    UPDATE draft_row AS d SET reference = i.reference, reattempt_of = NULL, declined_row = NULL, not_asked = 'taken'
-    FROM instruction i WHERE i.id = d.declined_row AND ${ASKS_AGAIN} AND (${RECORDED_FIRST_XTL.replaceAll(/\bi\b/g, 'o')}) IS NOT NULL`,
+    UPDATE draft_row AS d SET reference = p.reference, reattempt_of = NULL, declined_row = NULL, not_asked = 'taken'
+    FROM instruction p WHERE p.id = d.declined_row AND ${ASKS_AGAIN}
+      AND (SELECT min(CASE WHEN ${PAID} THEN 1 ELSE 0 END) ${OF_FIRST_XTL}) = 1`,
     lookalikeSince(header),
   )
 }
