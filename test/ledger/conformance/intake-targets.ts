@@ -450,6 +450,35 @@ export function describeTargets(): void {
       expect((await check([next], { runKey: '2025-05' })).lookalikes).toEqual([])
     })
 
+    test.each<[refs: string[], ids: string[], is: string, customers: boolean, asked: number[]]>([
+      [['K-4711', 'K-0815', 'K-9000'], ['7002', '7003'], 'slipped', false, [1, 2]],
+      [['K-4711', 'K-0815', 'K-9000'], ['7002', '7001'], 'exchanged', false, [1, 2]],
+      [['K-4', 'K-5', 'K-6'], ['7002', '7003'], 'slipped, with numbers of customers', false, [1, 2]],
+      [['K-4711', 'K-0815', 'K-9000'], ['7002', '7003'], 'those of other references, with their customers', true, []],
+      [['K-1', 'K-2', 'K-3'], ['7002', '7003'], 'those of other lines', false, []],
+    ])(
+      'with the references %j whose vault ids %j are %s is asked about in the rows',
+      async (refs, ids, _, hasCustomers, asked) => {
+        const of = (run: string, vaultIds: readonly string[]) =>
+          vaultIds.map((id, i) => {
+            const details = hasCustomers ? { cust_email: `${id}@a.example` } : {}
+            return sale(`${run}/${refs[i]}`, id, { xtlOrderId: `${run}${i}`, details })
+          })
+        const batchId = await submit(ledger, accountId, of('11', ['7001', '7002', '7003']), { runKey: '11' })
+        for (const name of refs) await work(ledger, batchId, `11/${name}`, 'APPROVED')
+        expect((await check(of('12', ids), december)).lookalikes.map(({ rowNo }) => rowNo)).toEqual(asked)
+      },
+    )
+
+    test('whose running numbers have moved is asked about as well where it is what failed in the run before', async () => {
+      const batchId = await november()
+      for (const name of ['sub-1', 'sub-2']) await work(ledger, batchId, `11/${name}`, 'DECLINED')
+      await work(ledger, batchId, '11/sub-3', 'APPROVED')
+      const rows = roster('12', ['7002', '7001']).map((row) => ({ ...row, money: euros(1_011n) }))
+      const { lookalikes } = await check(rows, december)
+      expect(lookalikes.map(({ question }) => question?.code)).toEqual(['failed-run', 'failed-run'])
+    })
+
     test('that says that it is of the month before, and is the same file, is asked about', async () => {
       const oct = {
         runKey: '2026-10',

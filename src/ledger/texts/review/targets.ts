@@ -444,10 +444,17 @@ const OF_FAILED_RUN: Kind<FoundRow & FoundAt> = {
   toFact: ([found]) => ({ of: 'failed-run', at: atOf(found) }),
 }
 
-/** Where running numbers moved, as when a customer left: each vault id is charged what it was, once, for the same customer. */
+/** Whether the references of the file are 1, 2, 3 … behind one word: those name a line, and no customer. */
+const IS_NUMBERED = `(SELECT count(DISTINCT n.word) = 1 AND min(n.number) = 1 AND max(n.number) = count(*) FROM (
+        SELECT w.word, CASE WHEN length(w.reference) - length(w.word) BETWEEN 1 AND 9
+          THEN CAST(substr(w.reference, length(w.word) + 1) AS INTEGER) ELSE 0 END AS number
+        FROM (SELECT t.reference, rtrim(t.reference, '0123456789') AS word FROM draft_row t) AS w) AS n)`
+
+/** Where such numbers moved, as when a customer left, or the customer is named: each vault id is charged what it was, once, for the same one. */
 const RENUMBERED = `why = 'other-reference' AND EXISTS (
       SELECT 1 FROM draft_row d JOIN instruction i ON i.id = draft_target.recorded_row
       WHERE d.row_no = draft_target.row_no AND i.lookalike = d.lookalike AND i.details IS NOT DISTINCT FROM d.details
+        AND (d.details IS NOT NULL OR ${IS_NUMBERED})
         AND ltrim(d.vault_id, '0') NOT IN (
           SELECT ltrim(t.vault_id, '0') FROM draft_row t WHERE t.vault_id IS NOT NULL AND t.state = 'READY' GROUP BY 1 HAVING count(*) > 1))`
 
@@ -528,7 +535,6 @@ const OWN_KINDS = [
   ...OF_ORDERS,
   OF_AUTHORIZATION,
   OF_LIKE,
-  OF_LAST_RUN,
   OF_REFERENCE,
   OF_SAME_MONTH,
   OF_FAR_RUN,
@@ -618,8 +624,9 @@ function* eachOfKind(kind: Kind, header: DraftHeader, last: number, act: Act): S
 export function* meetTargets(header: DraftHeader, odd: readonly OddNeighbour[]): Script<void> {
   yield* change('DELETE FROM draft_target')
   if (yield* isAnyRecorded(header.accountId)) {
+    yield* eachOf([OF_LAST_RUN] as readonly Kind[], header, note)
+    yield* change(`DELETE FROM draft_target WHERE ${RENUMBERED}`) // what is found next would not be noted beside these
     yield* eachOf([...OWN_KINDS, OF_PAID, OF_PAYER, OF_FAILED_RUN] as readonly Kind[], header, note)
-    yield* change(`DELETE FROM draft_target WHERE ${RENUMBERED}`)
     yield* change(
       `DELETE FROM draft_target WHERE row_no IN (SELECT row_no FROM draft_target WHERE ${ALONE}) AND row_no NOT IN (${EXCHANGED})`,
     )
@@ -757,7 +764,7 @@ export function* targetVerdictOn(
     ...{ amountMinor: row.amount_minor, orderId: row.order_id, orderKey: row.order_key },
     ...{ beside: besideText(beside), holder: holderText(beside) },
   }
-  for (const kind of [...OWN_KINDS, REPEATED_ELSEWHERE, OF_OTHER_ACCOUNTS] as readonly Kind[]) {
+  for (const kind of [...OWN_KINDS, OF_LAST_RUN, REPEATED_ELSEWHERE, OF_OTHER_ACCOUNTS] as readonly Kind[]) {
     if (kind.operations?.includes(operation as Operation) === false) continue
     if (kind.gate !== undefined && !(yield* exists(kind.gate, values))) continue
     const [found] = yield* factsOf(kind, `(SELECT d.* FROM ${ONE} d WHERE ${kind.rows})`, values)
