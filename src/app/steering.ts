@@ -10,7 +10,7 @@ import { words } from '../domain/words.ts'
 import type { RowPlace } from '../ports/ledger/control.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 
-/** The row of that reference which is still to be sent, or the last one that was more than a duplicate. null: there is no such reference. */
+/** The row of that reference which is still to be sent, else the last one that was more than a duplicate. null: there is no such reference. */
 export async function waitingUnder(
   ledger: Pick<Ledger, 'find'>,
   reference: string,
@@ -19,13 +19,14 @@ export async function waitingUnder(
   const found = (await ledger.find(toIdentifier(reference))).filter(
     ({ by, merchant }) => by === 'reference' && sees(merchant),
   )
-  const waiting = found.filter(({ state }) => state === 'READY')
-  if (waiting.length > 1)
+  const merchants = [...new Set(found.map(({ merchant }) => merchant))]
+  if (merchants.length > 1)
     throw new Fault(
       'usage',
-      words`Several merchants have an instruction of that reference: ${waiting.map(({ merchant }) => merchant).join(', ')}. Nothing was changed. Name one: ${{ set: 'merchant', to: waiting[0]?.merchant ?? '' }}.`,
+      words`Several merchants have an instruction of that reference: ${merchants.join(', ')}. Nothing was changed. Name one: ${{ set: 'merchant', to: merchants[0] ?? '' }}.`,
     )
-  return waiting[0] ?? found.findLast(({ state }) => state !== 'DUPLICATE') ?? found.at(-1) ?? null
+  const last = (is: (state: string) => boolean) => found.findLast(({ state }) => is(state))
+  return last((state) => state === 'READY') ?? last((state) => state !== 'DUPLICATE') ?? found.at(-1) ?? null
 }
 
 export async function cancelUnder(
