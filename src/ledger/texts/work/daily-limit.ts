@@ -191,15 +191,20 @@ function* release(key: Values, nowMs: number): Script<number> {
 const FORGET_ONE = `UPDATE limited_day SET amount_minor = NULL WHERE ${OF_DAY}`
 const DROP = `DELETE FROM limited_day WHERE ${OF_DAY}`
 
-const WAITING = `SELECT 1 FROM instruction i WHERE i.batch_id = :batchId AND i.state = 'READY' AND ${WAITS_FOR_NEXT_DAY}
+const IS_WAITING = `i.batch_id = :batchId AND i.state = 'READY' AND ${WAITS_FOR_NEXT_DAY}
         AND i.currency = d.currency AND d.direction = ${DIRECTION}`
+const WAITING = `SELECT 1 FROM instruction i WHERE ${IS_WAITING}`
 const NEVER_FITS = '(i.amount_minor > d.limit_minor AND (i.accepted_limit IS NULL OR i.accepted_limit > d.limit_minor))'
 const EXPIRES = 'coalesce(i.expires_at <= d.ends_at, FALSE)'
-const isAny = (condition: string) => `CASE WHEN EXISTS (${WAITING} AND ${condition}) THEN 1 ELSE 0 END`
+/** By the index of what expires: mostly nothing does, and all that waits would be gone through. */
+const EXPIRING = `SELECT 1 FROM instruction e CROSS JOIN instruction i
+        WHERE e.state = 'READY' AND e.expires_at IS NOT NULL AND e.expires_at <= d.ends_at AND i.id = e.id AND ${IS_WAITING}`
+const isAny = (rows: string) => `CASE WHEN EXISTS (${rows}) THEN 1 ELSE 0 END`
 
 const REACHED = `
     SELECT d.direction, d.currency, d.limit_minor AS "limitMinor", d.time_zone AS "timeZone", d.ends_at AS "untilMs",
-      ${isAny(NEVER_FITS)} AS "holdsAbove", ${isAny(EXPIRES)} AS "holdsExpiring", ${isAny(`NOT ${NEVER_FITS} AND NOT ${EXPIRES}`)} AS "isAnyLeft"
+      ${isAny(`${WAITING} AND ${NEVER_FITS}`)} AS "holdsAbove", ${isAny(EXPIRING)} AS "holdsExpiring",
+      ${isAny(`${WAITING} AND NOT ${NEVER_FITS} AND NOT ${EXPIRES}`)} AS "isAnyLeft"
     FROM limited_day d
     WHERE d.account_id = :accountId AND EXISTS (${WAITING})
     ORDER BY d.ends_at DESC, d.direction, d.currency LIMIT 1`
