@@ -34,9 +34,9 @@ async function idsOf(file: Uint8Array): Promise<readonly (string | null)[]> {
 
 describe('order ids that are stored as numbers', () => {
   test('of up to 15 digits are read digit for digit, whatever plain format they have', async () => {
-    // Of 14 digits and more some are card numbers, but none that begins with 9.
+    // Of 13 digits and more some are card numbers, but none that begins with 9.
     const id = fc.oneof(
-      fc.bigInt({ min: 1n, max: 9_999_999_999_999n }),
+      fc.bigInt({ min: 1n, max: 999_999_999_999n }),
       fc.bigInt({ min: 900_000_000_000_000n, max: 999_999_999_999_999n }),
     )
     await fc.assert(
