@@ -25,6 +25,6 @@ export function assertSafeEnvironment(reach: Reach, env: NodeJS.ProcessEnv): voi
   if (loosening.length === 0) return
   throw new Fault(
     'config',
-    `${loosening.join(', ')} ${loosening.length === 1 ? 'makes' : 'make'} the connections of this command unsafe: others could read passwords and payments on their way, or pose as the gateway. Nothing was started, recorded or sent; no money was moved. Remove it from the environment and from NODE_OPTIONS, and run the command again. Where the gateway's certificate is of an authority of its own, name that authority's certificate in TRANCHE_GATEWAY_CA_FILE (ca_file in TRANCHE_CONFIG).`,
+    `${loosening.join(', ')} ${loosening.length === 1 ? 'makes' : 'make'} the connections of this command unsafe: others could read passwords and payments on their way, or pose as the gateway. Nothing was started, recorded or sent; no money was moved. Remove it from the environment and from NODE_OPTIONS, and run the command again. Where the gateway's certificate is of an authority of its own, name that authority's certificate in TRANCHE_GATEWAY_CA_FILE (ca_file in TRANCHE_CONFIG). An authority of your company, for every connection, goes in NODE_EXTRA_CA_CERTS.`,
   )
 }

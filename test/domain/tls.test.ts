@@ -16,6 +16,8 @@ test.each([
   [{}, ['--openssl-legacy-provider'], ['--openssl-legacy-provider']],
   [{}, ['--experimental-config-file=node.config.json'], ['--experimental-config-file']],
   [{ NODE_DEBUG: 'http', SSLKEYLOGFILE: '/tmp/keys' }, [], ['SSLKEYLOGFILE', 'NODE_DEBUG']],
+  [{ NODE_OPTIONS: '--use-openssl-ca', SSL_CERT_FILE: '/ca.pem' }, [], ['--use-openssl-ca']],
+  [{ NODE_USE_SYSTEM_CA: '1' }, ['--use_system_ca'], ['NODE_USE_SYSTEM_CA=1', '--use-system-ca']],
   [{ NODE_DEBUG_NATIVE: 'TLS' }, [], ['NODE_DEBUG_NATIVE']],
 ])('%o and %o weaken TLS', (env, execArgv, told) => {
   expect(looseningIn(env, execArgv)).toEqual(told)
@@ -23,8 +25,8 @@ test.each([
 
 test.each([
   [{}, []],
-  [{ NODE_TLS_REJECT_UNAUTHORIZED: '1', NODE_EXTRA_CA_CERTS: '/ca.pem', NODE_DEBUG: '' }, ['--use-system-ca']],
-  [{ NODE_OPTIONS: '--tls-min-v1.2 --tls-min-v1.3 --tls-max-v1.2 --use-openssl-ca' }, ['--enable-source-maps']],
+  [{ NODE_TLS_REJECT_UNAUTHORIZED: '1', NODE_EXTRA_CA_CERTS: '/ca.pem', NODE_DEBUG: '' }, []],
+  [{ NODE_OPTIONS: '--tls-min-v1.2 --tls-max-v1.2', NODE_USE_SYSTEM_CA: '0' }, ['--use-bundled-ca']],
 ])('%o and %o do not', (env, execArgv) => {
   expect(looseningIn(env, execArgv)).toEqual([])
 })
