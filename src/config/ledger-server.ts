@@ -75,7 +75,12 @@ function addressFrom(settings: Settings, name: AddressSetting): URL | null {
     return null
   }
   if (url.pathname.length < 2) settings.note(name, 'must name the database, as in postgres://host/database')
-  const said = [...url.searchParams.keys()].find((key) => /^ssl/i.test(key))
+  const keys = [...url.searchParams.keys()]
+  // The client takes the last of two hosts, and that one must be the one we judge.
+  if (new Set(keys).size < keys.length) settings.note(name, 'must name each parameter once')
+  // Without a host, the client would ask the one in PGHOST.
+  if (hostOf(url) === '') url.searchParams.set('host', 'localhost')
+  const said = keys.find((key) => /^ssl/i.test(key))
   if (said !== undefined)
     settings.note(
       name,
@@ -84,9 +89,13 @@ function addressFrom(settings: Settings, name: AddressSetting): URL | null {
   return url
 }
 
-/** `host` of the query is the folder of a Unix socket. */
+/** `host` of the query is the folder of a Unix socket, or another host; an empty one does not count. */
+function hostOf(url: URL): string {
+  return url.searchParams.get('host') || url.hostname
+}
+
 function needsTls(url: URL, settings: Settings): boolean {
-  const host = url.searchParams.get('host') ?? url.hostname
-  if (host === '' || host.startsWith('/') || isLoopback(host)) return false
+  const host = hostOf(url)
+  if (host.startsWith('/') || isLoopback(host)) return false
   return settings.choice('TRANCHE_POSTGRES_PLAINTEXT', ['yes', 'no'], defaultOf('TRANCHE_POSTGRES_PLAINTEXT')) === 'no'
 }

@@ -158,6 +158,12 @@ describe('the environment', () => {
       expect((await serverOf({ TRANCHE_LEDGER_URL: address }))?.tls).toBe(null),
     )
 
+    test('with an empty host is the one that the client will take, whatever PGHOST says', async () => {
+      expect(await serverOf({ TRANCHE_LEDGER_URL: 'postgres://db.example/books?host=' })).toMatchObject({ tls: {} })
+      const server = await serverOf({ TRANCHE_LEDGER_URL: 'postgres:///books' })
+      expect([server?.tls, server?.url.reveal()]).toEqual([null, 'postgres:///books?host=localhost'])
+    })
+
     test('is spoken to in the clear only where a person says so', async () => {
       expect((await serverOf({ TRANCHE_POSTGRES_PLAINTEXT: 'yes' }))?.tls).toBe(null)
     })
@@ -166,6 +172,10 @@ describe('the environment', () => {
       [{ TRANCHE_LEDGER_URL: 'mysql://clerk:s3cret@db.example/books' }, 'must be an address such as'],
       [{ TRANCHE_LEDGER_URL: 'postgres://clerk:s3cret@db.example' }, 'must name the database'],
       [{ TRANCHE_LEDGER_URL: `${SERVER.TRANCHE_LEDGER_URL}?sslmode=disable` }, 'must not say sslmode'],
+      [
+        { TRANCHE_LEDGER_URL: 'postgres://clerk:s3cret@localhost/books?host=%2Ftmp&host=db.example' },
+        'must name each parameter once',
+      ],
       [{ TRANCHE_LEDGER_SCHEMA: 'Shop; DROP' }, 'must be of small letters'],
       [{ TRANCHE_POSTGRES_FAILOVER: 'sometimes' }, 'TRANCHE_POSTGRES_FAILOVER'],
       [{ TRANCHE_POSTGRES_CA_FILE: '/nowhere/ca.pem' }, 'TRANCHE_POSTGRES_CA_FILE'],
