@@ -151,7 +151,7 @@ const SETTINGS = [
     fallback: 'none',
     unit: 'CIDRs',
     meaning:
-      'Networks of the proxies in front of the HTTP API, separated by commas: `10.0.0.0/8,::1/128`. Only they are believed about where a request came from',
+      'Networks of the proxies in front of the HTTP API, separated by commas: `10.0.0.0/8,::1/128`. Only they are believed about where a request came from, and without a certificate of its own the server answers only them and this machine',
   },
   {
     name: 'TRANCHE_UPLOAD_MIB',

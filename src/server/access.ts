@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { findKey, type KeyFound, keyActor } from '../app/keys.ts'
 import { type ApiKey, isOfOtherWorld, seesMerchant } from '../domain/api-key.ts'
-import { isWithin, networkList } from '../files/networks.ts'
+import { isLoopback, isWithin, networkList } from '../files/networks.ts'
 import { createAllowance } from './allowance.ts'
 import type { Caller, Door, Server } from './door.ts'
 import { unsupportedMedia } from './faults.ts'
@@ -18,6 +18,23 @@ const REFUSED_A_MINUTE = 600
 const NOTED_EVERY_MS = 60_000
 /** The type, and nothing but one charset behind it: what comes after it may mean another type to another reader. */
 const JSON_TYPE = /^application\/json(?:\s*;\s*charset="?utf-8"?)?$/i
+
+/**
+ * For a listener that speaks no TLS: another address than this machine's own was let in for the sake of named proxies, and a
+ * request that came past them crossed the network as plain text, with its key.
+ */
+export function refuseBesideProxies(server: Server, { trustedProxies }: Door): void {
+  if (trustedProxies.length === 0) return // it listens on this machine's own address
+  const proxies = networkList(trustedProxies)
+  server.addHook('onRequest', async ({ raw }) => {
+    const { remoteAddress = '' } = raw.socket
+    if (isLoopback(remoteAddress) || isWithin(proxies, remoteAddress)) return
+    throw new ProblemError(
+      'host_refused',
+      'This server answers only its proxy, because it speaks no TLS itself. Ask at its public address; a key that was sent here crossed the network as plain text and should be revoked. Nothing was changed.',
+    )
+  })
+}
 
 export function guardAccess(server: Server, door: Door): void {
   const nowMs = () => door.app.clock.monotonicMs()

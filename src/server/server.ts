@@ -13,7 +13,7 @@ import { isNestedDeeper, membersIn, membersWritten } from '../domain/json-member
 import { TLS } from '../domain/tls.ts'
 import { wrongFieldsIn } from '../domain/wrong-field.ts'
 import { isWithin, networkList } from '../files/networks.ts'
-import { guardAccess } from './access.ts'
+import { guardAccess, refuseBesideProxies } from './access.ts'
 import { createAllowance } from './allowance.ts'
 import type { Door, Server } from './door.ts'
 import { problemOf } from './faults.ts'
@@ -78,6 +78,7 @@ export async function buildServer(
     frameguard: { action: 'deny' },
     strictTransportSecurity: tls === null ? false : { maxAge: 31_536_000 },
   })
+  if (tls === null) refuseBesideProxies(server, door)
   guardAccess(server, door)
   await limitRate(server, door)
   logAccess(server, door)
