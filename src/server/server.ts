@@ -1,6 +1,7 @@
 // The HTTP server: what holds for every request, and all routes.
 
 import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createRequire } from 'node:module'
 import type { Socket } from 'node:net'
 import helmet from '@fastify/helmet'
@@ -38,7 +39,13 @@ import { ROUTES } from './table.ts'
 const BODY_BYTES_MOST = 256 * 1024
 const LEVELS_MOST = 32
 /** The second is how often Node looks whether the first has passed. */
-const LISTENER = { headersTimeout: 10_000, connectionsCheckingInterval: 2_000, insecureHTTPParser: false } as const
+const LISTENER = {
+  headersTimeout: 10_000,
+  connectionsCheckingInterval: 2_000,
+  insecureHTTPParser: false,
+  // A request without one is ours to refuse, with a line of the log.
+  requireHostHeader: false,
+} as const
 const REQUEST_WITHIN_MS = 300_000
 const CONNECTIONS_MOST = 2_000
 /** Of one address: a single one cannot take all. Proxies of ours may. */
@@ -122,6 +129,7 @@ function newServer(door: Door, tls: Tls | null): Server {
   } as object) as unknown as Server
   server.server.maxConnections = CONNECTIONS_MOST
   limitSockets(server.server, trustedProxies, connectionsOfOne)
+  logMalformed(server.server, app)
   return server.withTypeProvider<ZodTypeProvider>()
 }
 
@@ -140,6 +148,21 @@ function limitSockets(listener: Server['server'], trustedProxies: readonly strin
       else open.set(address, left)
     })
     if (count > most) socket.destroy()
+  })
+}
+
+/** What Node itself refuses reaches no hook. The address is that of the socket, before it is closed. */
+function logMalformed(listener: Server['server'], app: Door['app']): void {
+  const log = ({ remoteAddress: address }: Socket, status: number, why: string) =>
+    app.log.info({ address, key: null, method: null, route: null, status, why }, 'request')
+  listener.prependListener('clientError', ({ code = '' }: NodeJS.ErrnoException, socket: Socket) => {
+    const isTimeout = code === 'ERR_HTTP_REQUEST_TIMEOUT'
+    if (!socket.writable || (!isTimeout && !code.startsWith('HPE_'))) return // nobody is answered
+    log(socket, isTimeout ? 408 : code === 'HPE_HEADER_OVERFLOW' ? 431 : 400, code)
+  })
+  listener.on('checkExpectation', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    log(socket, 417, 'Expect')
+    response.writeHead(417).end()
   })
 }
 

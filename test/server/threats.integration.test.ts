@@ -36,6 +36,7 @@ test.each([
   ['another name', 'GET /livez HTTP/1.1\r\nHost: evil.example', 421],
   ['a name that ends like ours', 'GET /livez HTTP/1.1\r\nHost: 127.0.0.1.evil.example', 421],
   ['none', 'GET /livez HTTP/1.1\r\nHost:', 421],
+  ['no line for one', 'GET /livez HTTP/1.1', 421],
   ['two', 'GET /livez HTTP/1.1\r\nHost: 127.0.0.1\r\nHost: evil.example', 421],
   ['one with a user', 'GET /livez HTTP/1.1\r\nHost: 127.0.0.1@evil.example', 421],
   ['one in the request line', 'GET http://evil.example/livez HTTP/1.1\r\nHost: 127.0.0.1', 421],
@@ -364,10 +365,29 @@ describe('a key that is refused', () => {
     expect((await refusals()).at(-1)).toMatchObject([expect.any(String), { key: id, times: 1 }])
   })
 
-  test('and every other answer from 400 on is a line of the log with its address and the id of its key', async () => {
+  test.each([
+    ['a header of no form', 'GET /livez HTTP/1.1\r\nHost: 127.0.0.1\r\nbad header: x', 400],
+    ['no HTTP', 'tea', 400],
+    ['two lengths', 'POST /livez HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1\r\nContent-Length: 2', 400],
+    ['headers too long', `GET /livez HTTP/1.1\r\nHost: 127.0.0.1\r\nX: ${'x'.repeat(17_000)}`, 431],
+    ['an expectation', 'GET /livez HTTP/1.1\r\nHost: 127.0.0.1\r\nExpect: tea', 417],
+  ])('what never becomes a request is a line of the log as well: %s', async (_, head, status) => {
+    const lines = logged()
+    const { url } = await listen(served.server, { host: '127.0.0.1', port: 0 })
+    expect(await raw(url, head)).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
+    expect(lines).toMatchObject([{ message: 'request', address: '127.0.0.1', key: null, status }])
+  })
+
+  /** The lines of the log from now on. */
+  function logged(): readonly object[] {
     const lines: object[] = []
     const told = (details: object, message: string) => void lines.push({ ...details, message })
     Object.assign(served.app, { log: Object.assign(Object.create(served.app.log), { info: told }) })
+    return lines
+  }
+
+  test('and every other answer from 400 on is a line of the log with its address and the id of its key', async () => {
+    const lines = logged()
     const { id, key } = await served.key({ scopes: ['batches:read'] })
     await ask(key)
     await ask(key, HIS, '/v1/batches/none')
