@@ -191,6 +191,7 @@ function addCopyCommands(program: Command, act: Act): void {
     .description('take over a ledger that was moved or restored, or an account at a new address')
     .option('--moved', 'this is the newest state, and no other copy will send again')
     .option('--restored', 'an older state was restored: its unsettled rows become IN_DOUBT')
+    .option('--server-is-lost', 'with --restored, after a move to a server: that server is lost for good')
     .option('--due-before <moment>', 'with --restored: rows with an execute_at from this moment on stay PENDING')
     .option('--merchant <name>', 'the same account, at the address or user name configured now')
     .option(

@@ -3,7 +3,7 @@
 import { openLedger } from '../app/ledger.ts'
 import { takeLedgerLock } from '../app/locks.ts'
 import type { App } from '../app.ts'
-import { type Adoption, type Alarm, mayBeMoved } from '../domain/alarm.ts'
+import { type Adoption, type Alarm, mayBeMoved, stoppedBy } from '../domain/alarm.ts'
 import { isoOf } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
 import { merchantOf } from '../domain/merchant.ts'
@@ -21,6 +21,8 @@ export interface AdoptArguments {
   readonly restored?: boolean
   /** As written; only with `restored`. */
   readonly dueBefore?: string
+  /** Only with `restored`, and needed where the ledger was moved to a server: nothing here can tell whether that one still sends. */
+  readonly serverIsLost?: boolean
   readonly merchant?: string
   /** The name of a merchant. */
   readonly environment?: string
@@ -38,14 +40,16 @@ export async function adopt(app: App, given: AdoptArguments, terminal: Terminal)
     const lock = await takeLedgerLock(app, ledger, 'adopt')
     if (lock.kind === 'held') throw heldFault(lock)
     try {
+      const alarm = what.kind === 'moved' || what.kind === 'restored' ? await ledger.alarm() : null
+      assertAdoptable(what.kind, alarm, given.serverIsLost === true, app)
       await confirm(terminal, {
-        question: questionOf(what, app),
+        question: questionOf(what, alarm, app),
         otherwise: 'Nothing was changed.',
         yes: given.yes === true,
       })
       if (what.kind === 'environment') await adoptEnvironment(app, ledger, what.name, given.reason, terminal)
       else if (what.kind === 'merchant') await adoptMerchant(app, ledger, what.name, given.reason, terminal)
-      else await adoptLedger(app, ledger, { how: what.kind, reason: given.reason, dueBeforeMs }, terminal)
+      else await adoptLedger(app, ledger, { how: what.kind, alarm, reason: given.reason, dueBeforeMs }, terminal)
       return EXIT.approved
     } finally {
       lock.release()
@@ -55,7 +59,30 @@ export async function adopt(app: App, given: AdoptArguments, terminal: Terminal)
   }
 }
 
-function questionOf(what: ReturnType<typeof parseWhat>, app: App): string {
+/** A question is answered by `--yes`; that a server is lost is said by name. */
+function assertAdoptable(
+  kind: ReturnType<typeof parseWhat>['kind'],
+  alarm: Alarm | null,
+  serverIsLost: boolean,
+  { paths }: App,
+): void {
+  const wasMoved = alarm?.kind === 'moved-away'
+  if (serverIsLost && (kind !== 'restored' || !wasMoved))
+    throw new Fault(
+      'usage',
+      '--server-is-lost goes with --restored, for a ledger that was moved to a server. Nothing was changed.',
+    )
+  if (wasMoved && !serverIsLost) throw stoppedBy(alarm, paths.ledger, 'Nothing was changed.')
+  // That it is an older state can be seen elsewhere only: a whole machine was rolled back, or a shared Redis says so.
+  if (kind === 'moved' && alarm === null)
+    throw new Fault(
+      'usage',
+      `${paths.ledger} is the ledger it remembers to be: there is nothing to adopt. Nothing was changed.`,
+    )
+  if (kind === 'moved' && alarm !== null && !mayBeMoved(alarm)) throw olderFault(alarm)
+}
+
+function questionOf(what: ReturnType<typeof parseWhat>, alarm: Alarm | null, app: App): string {
   switch (what.kind) {
     case 'merchant':
       return `What waits for merchant ${what.name} will be sent to the address that is configured now. Is it the same gateway account?`
@@ -66,7 +93,9 @@ function questionOf(what: ReturnType<typeof parseWhat>, app: App): string {
     case 'moved':
       return `${app.paths.ledger} will send from now on. If another copy of it sends as well, money moves twice. Is every other copy dead?`
     case 'restored':
-      return `Every row of ${app.paths.ledger} that is not settled comes into doubt. Take it over as an older state?`
+      return alarm?.kind === 'moved-away'
+        ? `${app.paths.ledger} will send again, and every row of it that is not settled comes into doubt: ${alarm.noticed}. If the ledger there sends as well, money moves twice. Is it lost for good?`
+        : `Every row of ${app.paths.ledger} that is not settled comes into doubt. Take it over as an older state?`
   }
 }
 
@@ -105,6 +134,7 @@ function parseDueBefore({ dueBefore, restored }: AdoptArguments): number | null 
 
 interface HowToAdopt {
   readonly how: Adoption
+  readonly alarm: Alarm | null
   readonly reason: string
   readonly dueBeforeMs: number | null
 }
@@ -112,17 +142,9 @@ interface HowToAdopt {
 async function adoptLedger(
   app: App,
   ledger: Ledger,
-  { how, reason, dueBeforeMs }: HowToAdopt,
+  { how, alarm, reason, dueBeforeMs }: HowToAdopt,
   terminal: Terminal,
 ): Promise<void> {
-  const alarm = await ledger.alarm()
-  // That it is an older state can be seen elsewhere only: a whole machine was rolled back, or a shared Redis says so.
-  if (alarm === null && how === 'moved')
-    throw new Fault(
-      'usage',
-      `${app.paths.ledger} is the ledger it remembers to be: there is nothing to adopt. Nothing was changed.`,
-    )
-  if (alarm !== null && how === 'moved' && !mayBeMoved(alarm)) throw olderFault(alarm)
   const lastAtMs = await ledger.lastRecordAtMs()
   if (dueBeforeMs !== null && lastAtMs !== null && dueBeforeMs <= lastAtMs) throw tooEarlyFault(dueBeforeMs, lastAtMs)
   if (dueBeforeMs !== null && dueBeforeMs < app.clock.nowMs()) throw pastFault(dueBeforeMs)

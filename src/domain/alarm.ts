@@ -45,7 +45,7 @@ export function stoppedBy(alarm: Alarm, ledgerPath: string, told = 'Nothing was 
 
 export function sayAlarm(alarm: Alarm, ledgerPath: string): Words {
   if (alarm.kind === 'moved-away')
-    return words`The ledger ${ledgerPath} is not the one that sends: ${alarm.noticed}. Nothing will be sent from it and nothing is recorded in it. Let TRANCHE_LEDGER_URL name that server. If the ledger there is lost for good: ${{ act: 'adopt', as: 'restored' }} (every unsettled row becomes IN_DOUBT).`
+    return words`The ledger ${ledgerPath} is not the one that sends: ${alarm.noticed}. Nothing will be sent from it and nothing is recorded in it. Let TRANCHE_LEDGER_URL name that server. If the ledger there is lost for good: ${{ act: 'adopt', as: 'server-is-lost' }} (every unsettled row becomes IN_DOUBT).`
   const moved = mayBeMoved(alarm)
     ? words`If nothing was sent since from any other copy, and none will be: ${{ act: 'adopt', as: 'moved' }}. If it is an older state: `
     : 'Put the newest ledger back in its place, or go on with this one: '

@@ -43,7 +43,8 @@ export type SettingName =
 
 /** A use case to call. */
 export type Act =
-  | { readonly act: 'adopt'; readonly as: 'moved' | 'restored' }
+  /** `server-is-lost`: as restored, where the ledger was moved to that server. */
+  | { readonly act: 'adopt'; readonly as: 'moved' | 'restored' | 'server-is-lost' }
   /** The approval policy of the configuration. */
   | { readonly act: 'adopt-policy' }
   | { readonly act: 'adopt-environment'; readonly merchant: string }

@@ -107,7 +107,7 @@ export function commandLine(way: Way): string {
 function actText(act: Exclude<Act, { readonly act: 'run-again' }>): string {
   switch (act.act) {
     case 'adopt':
-      return `adopt --${act.as} --reason TEXT`
+      return `adopt --${act.as === 'server-is-lost' ? 'restored --server-is-lost' : act.as} --reason TEXT`
     case 'adopt-policy':
       return 'policy adopt --reason TEXT'
     case 'adopt-environment':

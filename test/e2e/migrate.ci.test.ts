@@ -109,9 +109,12 @@ test('the file is read, sends nothing and records nothing any more, and is taken
   }
   expect(receivedRows()).toBe(0)
   expect((await office.tranche('status')).stdout).toContain(batchId)
-  expect((await office.tranche('adopt', '--moved', '--reason', 'x')).stderr).toContain('It cannot be the newest state')
+  for (const how of ['--moved', '--restored']) {
+    const refused = await office.tranche('adopt', how, '--reason', 'x', '--yes')
+    expect([refused.code, refused.stderr]).toEqual([6, expect.stringContaining('--restored --server-is-lost --reason')])
+  }
   const restored = (...more: string[]) =>
-    office.tranche('adopt', '--restored', '--reason', 'the server burnt down', ...more)
+    office.tranche('adopt', '--restored', '--server-is-lost', '--reason', 'the server burnt down', ...more)
   const tooEarly = await restored('--due-before', '2026-11-02T00:00:00Z')
   expect([tooEarly.code, tooEarly.stderr]).toEqual([2, expect.stringContaining('this ledger itself worked until')])
   const past = await restored('--due-before', new Date(Date.now() - 1).toISOString())

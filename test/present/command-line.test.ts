@@ -15,6 +15,7 @@ describe('the command line spells', () => {
     [{ act: 'init' }, 'tranche init'],
     [{ act: 'init', beside: true }, 'tranche init --yes'],
     [{ act: 'adopt', as: 'moved' }, 'tranche adopt --moved --reason TEXT'],
+    [{ act: 'adopt', as: 'server-is-lost' }, 'tranche adopt --restored --server-is-lost --reason TEXT'],
     [{ act: 'adopt-merchant', merchant: 'shop' }, 'tranche adopt --merchant shop --reason TEXT'],
     [{ act: 'diagnose', look: 'whole' }, 'tranche doctor --whole'],
     [{ act: 'diagnose', look: 'deep' }, 'tranche doctor --deep'],

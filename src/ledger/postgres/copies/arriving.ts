@@ -160,6 +160,6 @@ function takenFault(): Fault {
 function goneFault(): Fault {
   return new Fault(
     'stopped',
-    words`The ledger that was moved is not at that address, or not as it was left there. Nothing is sent from it or from the file. Name the address that it was moved to. If that server has lost it, let the file be the ledger again: ${{ act: 'adopt', as: 'restored' }} (every unsettled row becomes IN_DOUBT).`,
+    words`The ledger that was moved is not at that address, or not as it was left there. Nothing is sent from it or from the file. Name the address that it was moved to. If that server has lost it, let the file be the ledger again: ${{ act: 'adopt', as: 'server-is-lost' }} (every unsettled row becomes IN_DOUBT).`,
   )
 }
