@@ -1,14 +1,14 @@
 // What an approval is of, for whoever decides: everything in the digest, nothing folded away.
 
-import type { Approval, ApprovalSheet, AskedSum, Unfit } from '../domain/approval.ts'
-import type { Total } from '../domain/batch.ts'
+import { type Approval, type ApprovalSheet, type AskedSum, isAwaiting, type Unfit } from '../domain/approval.ts'
+import type { BatchView, Total } from '../domain/batch.ts'
 import { isoOf } from '../domain/batch-status.ts'
 import { type Currency, exponentOf, type Money } from '../domain/money.ts'
 import { accountWords } from '../domain/person.ts'
 import { statusOf } from '../domain/states.ts'
 import { shortUsername } from '../domain/username.ts'
 import { parseWrittenTotal } from '../domain/written-amount.ts'
-import { askedText, nounsOf } from './asked.ts'
+import { askedText, nounsOf, sumsOf } from './asked.ts'
 import { commandText } from './command-line.ts'
 import { interpretationText } from './interpretation.ts'
 import { amountText, plural, toTable } from './text.ts'
@@ -180,16 +180,34 @@ function example(currency: Currency): string {
 
 /** For whoever types the totals: nothing that they could be copied from. What is left out of their list is to be subtracted. */
 export function withoutTotals(sheet: ApprovalSheet): ApprovalSheet {
-  const sent = sheet.totals.filter(({ state }) => state === 'READY')
-  const isTotal = ({ currency, amountMinor }: Omit<Money, 'currency'> & Pick<Total, 'currency'>) =>
-    sent.some((total) => total.currency === currency && total.amountMinor === amountMinor)
   return {
     ...sheet,
     totals: sheet.totals.map((total) =>
-      total.state === 'DUPLICATE' && !isTotal(total) ? total : { ...total, currency: '' },
+      total.state === 'DUPLICATE' && !isTotalOf(sheet, total) ? total : { ...total, currency: '' },
     ),
-    largest: sheet.largest.filter((one) => !isTotal(one)),
+    largest: sheet.largest.filter((one) => !isTotalOf(sheet, one)),
   }
+}
+
+function isTotalOf(
+  { totals }: Pick<ApprovalSheet, 'totals'>,
+  { currency, amountMinor }: Omit<Money, 'currency'> & Pick<Total, 'currency'>,
+): boolean {
+  return totals.some(
+    (total) => total.state === 'READY' && total.currency === currency && total.amountMinor === amountMinor,
+  )
+}
+
+/**
+ * What an earlier batch asked for, for a person who types totals. A batch that was never approved shows no sum, because it is approved
+ * next or handed in again; nor does any show one that is a total of this sheet.
+ */
+export function withoutTotalsOf(
+  sheet: Pick<ApprovalSheet, 'totals'>,
+  { approval }: Pick<BatchView, 'approval'>,
+  asked: readonly Total[],
+): Total[] {
+  return sumsOf(asked).map((sum) => (isAwaiting(approval) || isTotalOf(sheet, sum) ? { ...sum, currency: '' } : sum))
 }
 
 export function approveCommand({ batchId, digest }: Pick<ApprovalSheet, 'batchId' | 'digest'>): string {

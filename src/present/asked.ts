@@ -17,6 +17,11 @@ const NOUNS: Readonly<Record<Operation, readonly [one: string, many: string]>> =
 
 /** What is asked for, by operation and currency: all of it that is of these states; nothing where none is. */
 export function askedText(totals: readonly Total[]): string {
+  return sumsOf(totals).map(textOf).join(' and ')
+}
+
+/** Of all states together: the sums that such a text shows. */
+export function sumsOf(totals: readonly Total[]): Total[] {
   const groups = new Map<string, Total>()
   for (const total of totals) {
     const key = `${total.operation} ${total.currency}`
@@ -27,7 +32,7 @@ export function askedText(totals: readonly Total[]): string {
       amountMinor: total.amountMinor + (before?.amountMinor ?? 0n),
     })
   }
-  return [...groups.values()].map(textOf).join(' and ')
+  return [...groups.values()]
 }
 
 /** The same without money: `3998 refunds`. */

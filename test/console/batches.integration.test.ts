@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { sha256Of } from '../../src/app/people.ts'
 import { consoleOf } from '../../src/console/console.ts'
 import type { BatchId } from '../../src/domain/ids.ts'
+import type { Instruction } from '../../src/domain/instruction.ts'
 import { APPROVES_AFTER_MS, FIRST_SETUP_MS, type GrantName, STEP_UP_MS } from '../../src/domain/person.ts'
 import type { Server } from '../../src/server/door.ts'
 import { buildServer } from '../../src/server/server.ts'
@@ -118,6 +119,30 @@ test('who comes second, when rows are sent already, is told that it was approved
   expect(late.body).toContain('has all the approvals that it needs')
   expect(late.body).not.toContain('You typed')
   expect(await given()).toBe(1)
+})
+
+test('an earlier batch shows an approver its sum only if it was approved, and never one that is typed', async () => {
+  const ann = await signedIn('ann', ['approver'])
+  const hands = (name: string, ...rows: readonly Instruction[]) => {
+    const over = { fileSha256: name.padEnd(64, '0'), nowMs: Date.now(), retry: ['CANCELLED'] as const }
+    return submit(served.ledger, served.accounts.shop, rows, over)
+  }
+  /** What the page of one batch says of another one before it. */
+  const askedOn = async (page: BatchId, earlier: BatchId) => {
+    const { body } = await get(`/batches/${page}`, ann)
+    return new RegExp(`"/batches/${earlier}">.*?class="text"[^>]*>(.*?)</td>`, 's').exec(body)?.[1]
+  }
+  const next = await hands('1', refund('C', { amountMinor: 3_000n }))
+  expect(await askedOn(next, batch)).toBe('2 refunds') // it is still to be approved
+  await served.ledger.reject({ batchId: batch, reason: 'wrong', actor: CLERK, nowMs: Date.now() })
+  await served.ledger.finishCancelling(Date.now())
+  const again = await hands('2', refund('A'), refund('B'))
+  expect(await askedOn(again, batch)).toBe('2 refunds')
+  batch = next
+  expect((await post(`${at()}/approve`, { ...(await formOf(ann)), total: '30,00' }, ann)).statusCode).toBe(303)
+  const [same, other] = [await hands('3', refund('D', { amountMinor: 3_000n })), await hands('4', refund('E'))]
+  expect(await askedOn(same, next)).toBe('1 refund')
+  expect(await askedOn(other, next)).toBe('1 refund, EUR 30.00')
 })
 
 test('a batch that waits is at the top, however many came after it', async () => {

@@ -7,7 +7,14 @@ import { countIn } from '../../domain/batch-status.ts'
 import type { BatchId } from '../../domain/ids.ts'
 import { accountWords } from '../../domain/person.ts'
 import type { Unfitness } from '../../ports/ledger/approvals.ts'
-import { approvalsText, meaningText, sheetLines, unfitText, withoutTotals } from '../../present/approval.ts'
+import {
+  approvalsText,
+  meaningText,
+  sheetLines,
+  unfitText,
+  withoutTotals,
+  withoutTotalsOf,
+} from '../../present/approval.ts'
 import { askedText, countedText } from '../../present/asked.ts'
 import { type Html, html } from '../../present/html.ts'
 import { redirectDone } from '../done.ts'
@@ -82,12 +89,12 @@ export async function decidingOn(
   const forms = may('approve')
     ? formsOf(request, door, whole, unfit)
     : note('plain', html`Your roles do not let you decide on it: that takes an approver.`)
-  const shown = html`<p>It waits for ${approvalsText(whole)}. <a href="${batchPath(batchId)}/rows">All its rows</a></p><pre>${lines}</pre>${earlierOf(earlier)}${forms}`
+  const shown = html`<p>It waits for ${approvalsText(whole)}. <a href="${batchPath(batchId)}/rows">All its rows</a></p><pre>${lines}</pre>${earlierOf(earlier, may('approve') ? whole : null)}${forms}`
   return { shown, typesTotals }
 }
 
-/** Whether this one is out of the ordinary. */
-function earlierOf(batches: readonly BatchView[]): Html {
+/** Whether this one is out of the ordinary. `toType`: an approver looks, who types the totals of this one or of another. */
+function earlierOf(batches: readonly BatchView[], toType: ApprovalSheet | null): Html {
   if (batches.length === 0) return html`<p>It is the first batch of this merchant here.</p>`
   const columns = [
     { name: 'Batch' },
@@ -95,10 +102,14 @@ function earlierOf(batches: readonly BatchView[]): Html {
     { name: 'Asked', kind: 'text' },
     { name: 'Declined', kind: 'number' },
   ] as const
+  const textOf = (batch: BatchView) => {
+    const asked = batch.totals.filter(({ state }) => state !== 'INVALID' && state !== 'DUPLICATE')
+    return askedText(toType === null ? asked : withoutTotalsOf(toType, batch, asked))
+  }
   const rows = batches.map((batch) => [
     html`<a href="${batchPath(batch.batchId)}">${batch.batchId}</a>`,
     moment(batch.createdAtMs),
-    html`${askedText(batch.totals.filter(({ state }) => state !== 'INVALID' && state !== 'DUPLICATE'))}`,
+    html`${textOf(batch)}`,
     html`${countIn(batch, 'DECLINED')}`,
   ])
   return table('Batches of this merchant before it', columns, rows)
