@@ -197,6 +197,7 @@ test('a card number is refused and nowhere kept', async () => {
   const refused = await post(refund('A', { cust_fname: '4111111111111111' }), 'one')
   expect([refused.statusCode, refused.said.code]).toEqual([422, 'instruction_refused'])
   expect(refused.body).not.toContain('4111111111111111')
+  expect((await post({ reference: '4111111111111111' }, 'two')).body).not.toContain('4111111111111111')
   const { refusals } = await served.ledger.refusals({ sinceMs: null, merchant: null, most: 9 })
   expect(JSON.stringify(refusals)).not.toContain('4111111111111111')
 })

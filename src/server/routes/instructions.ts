@@ -6,6 +6,7 @@ import { waitingUnder } from '../../app/steering.ts'
 import { stoppedBy } from '../../domain/alarm.ts'
 import { type ApiKey, seesMerchant } from '../../domain/api-key.ts'
 import { isoOf } from '../../domain/batch-status.ts'
+import { maskCardData } from '../../domain/card-secrets.ts'
 import type { FoundInstruction } from '../../domain/found.ts'
 import { toIdentifier } from '../../domain/identifier.ts'
 import type { BatchId } from '../../domain/ids.ts'
@@ -81,7 +82,7 @@ function subjectOf(taken: TakenMessage, reference: string): Subject {
 
 /** As much of it as a person needs to find it; a reference that is none may be anything. */
 function visibleStart(reference: unknown): string {
-  return typeof reference === 'string' && /^[\w./-]{1,64}$/.test(reference) ? reference : ''
+  return typeof reference === 'string' && /^[\w./-]{1,64}$/.test(reference) ? maskCardData(reference) : ''
 }
 
 /** As the row stands now. */
