@@ -46,7 +46,7 @@ while (listening !== null && waiting.size > 0) await sleep(50)
 await listening?.close()
 await client.close()
 
-/** Unsure is no end: the same reference again is the same instruction. */
+/** Unsure is no end: the same reference again, after a while, is the same instruction. Any other error ends the service: a wrong key stays wrong. */
 async function handIn(instruction) {
   for (;;) {
     try {
@@ -60,6 +60,7 @@ async function handIn(instruction) {
       }
       if (!(error instanceof UnsureError)) throw error
       console.log(`${instruction.reference}: ${error.message}`)
+      await sleep(1_000)
     }
   }
 }

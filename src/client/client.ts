@@ -11,6 +11,7 @@ export {
   ListeningError,
   type LooksLike,
   RefusedError,
+  RequestError,
   UnsureError,
   type WrongPart,
 } from './errors.ts'
@@ -35,8 +36,8 @@ export class TrancheClient {
   }
 
   /**
-   * Resolves when the ledger has it. Rejects with a RefusedError where the ledger refused it, and with an UnsureError where that
-   * is not known: then hand the same instruction in again.
+   * Resolves when the ledger has it. Rejects with a RefusedError where the ledger refused it, over HTTP with a RequestError where the key
+   * or the request is wrong, and with an UnsureError where it is not known: then hand the same instruction in again.
    */
   submit(instruction: Instruction): Promise<Submitted> {
     return this.#transport.submit(instruction)
@@ -48,8 +49,8 @@ export class TrancheClient {
   }
 
   /**
-   * Resolves when it is cancelled. Rejects with a RefusedError where it is not there, or was sent already, and with an UnsureError where
-   * it is not known whether it was cancelled: then ask again.
+   * Resolves when it is cancelled. Rejects with a RefusedError where it is not there, or was sent already, with a RequestError as above,
+   * and with an UnsureError where it is not known whether it was cancelled: then ask again.
    */
   cancel(reference: string, reason: string, merchant?: string): Promise<void> {
     return this.#transport.cancel(reference, reason, merchant)

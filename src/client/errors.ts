@@ -68,6 +68,27 @@ function isLooksLike(value: unknown): value is LooksLike {
   return areTexts && typeof row === 'number' && typeof final === 'boolean'
 }
 
+/**
+ * The request was refused before it was read as an instruction: its key, its form or its headers are wrong. It changed nothing, and the
+ * same again is refused again. An earlier one under the same reference may have been recorded, so keep the reference when it is mended.
+ */
+export class RequestError extends Error {
+  override readonly name = 'RequestError'
+  readonly status: number
+  readonly code: string
+  readonly detail: string
+  readonly errors: readonly WrongPart[]
+
+  constructor({ status, code, detail, errors }: Pick<RequestError, 'status' | 'code' | 'detail' | 'errors'>) {
+    const wrong = errors.map(({ field, detail }) => (field === null ? detail : `${field}: ${detail}`))
+    super(`Nothing was recorded by this request (${status} ${code}): ${[detail, ...wrong].join(' ')}`)
+    this.status = status
+    this.code = code
+    this.detail = detail
+    this.errors = errors
+  }
+}
+
 /** Whether it was recorded is not known. Hand the same reference in again: it is not executed twice. */
 export class UnsureError extends Error {
   override readonly name = 'UnsureError'

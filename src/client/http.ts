@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ListeningError, RefusedError, UnsureError, type WrongPart } from './errors.ts'
+import { ListeningError, RefusedError, RequestError, UnsureError, type WrongPart } from './errors.ts'
 import type { OutcomeEvent } from './event.ts'
 import type { Environment, Instruction, Submitted } from './instruction.ts'
 import { AGAIN_MS, type Transport, WITHIN_MS } from './transport.ts'
@@ -65,13 +65,13 @@ export function openHttpTransport({
       const body = JSON.stringify({ reason, ...(merchant !== undefined && { merchant }) })
       const headers = { 'content-type': 'application/json', 'idempotency-key': idempotencyKey({ reference }, body) }
       const to = at(`v1/instructions/${encodeURIComponent(reference)}/cancel`)
-      const { status, body: said } = await ask(to, { method: 'POST', headers, body }).catch((error: unknown) => {
+      const answer = await ask(to, { method: 'POST', headers, body }).catch((error: unknown) => {
         throw new UnsureError('No answer came', { cause: error })
       })
-      if (status === 200) return
-      const { code, detail } = Object(said) as { code?: unknown; detail?: unknown }
+      if (answer.status === 200) return
+      const { code, detail } = Object(answer.body) as { code?: unknown; detail?: unknown }
       if (code === 'refused' || code === 'not_found') throw new RefusedError([String(detail)])
-      throw new UnsureError(`It was answered with ${status}`, { status, code: typeof code === 'string' ? code : null })
+      throw whyNot(answer)
     },
     async submitBatch() {
       throw new TypeError('A batch is handed in through the queue: open the client with redis. Nothing was sent.')
@@ -148,7 +148,8 @@ function idempotencyKey({ reference }: Pick<Instruction, 'reference'>, body: str
 }
 
 /** A request that is replayed has its first answer: the ledger had the instruction before. */
-function submittedBy(instruction: Instruction, { status, body, isReplayed }: Answer): Submitted {
+function submittedBy(instruction: Instruction, answer: Answer): Submitted {
+  const { status, body, isReplayed } = answer
   const said = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>
   const isTaken = (status === 201 && said.status === 'accepted') || (status === 200 && said.status === 'duplicate')
   if (isTaken)
@@ -157,13 +158,24 @@ function submittedBy(instruction: Instruction, { status, body, isReplayed }: Ans
       ...said,
       ...(isReplayed && { status: 'duplicate' }),
     } as unknown as Submitted
-  const code = typeof said.code === 'string' ? said.code : null
-  if (status === 422 && code === 'instruction_refused') throw refusedBy(said)
-  throw new UnsureError(`It was answered with ${status}${code === null ? '' : ` (${code})`}`, { status, code })
+  if (status === 422 && said.code === 'instruction_refused') throw refusedBy(said)
+  throw whyNot(answer)
+}
+
+/** The server answers these before it reads the request as an instruction. */
+const UNREAD: ReadonlySet<number> = new Set([400, 401, 403, 415])
+
+/** Only the server's own problems are certain: a proxy may answer with the same status after it has passed the request on. */
+function whyNot({ status, body }: Answer): RequestError | UnsureError {
+  const { type, code: named, detail, errors } = Object(body) as Readonly<Record<string, unknown>>
+  const code = textIn(named)
+  if (code !== null && UNREAD.has(status) && type === `urn:tranche:problem:${code}`)
+    return new RequestError({ status, code, detail: textIn(detail) ?? '', errors: partsIn(errors) })
+  return new UnsureError(`It was answered with ${status}${code === null ? '' : ` (${code})`}`, { status, code })
 }
 
 function refusedBy({ errors, detail, looks_like }: Readonly<Record<string, unknown>>): RefusedError {
-  const parts = Array.isArray(errors) ? errors.map(partIn) : []
+  const parts = partsIn(errors)
   if (parts.length === 0) return new RefusedError([textIn(detail) ?? 'no reason was given'], looks_like)
   return new RefusedError(parts.map(reasonOf), looks_like, { errors: parts })
 }
@@ -175,6 +187,10 @@ function reasonOf({ field, code, detail }: WrongPart): string {
 }
 
 const OF_ANYTHING: ReadonlySet<string> = new Set(['missing', 'unknown', 'invalid', 'more'])
+
+function partsIn(errors: unknown): readonly WrongPart[] {
+  return Array.isArray(errors) ? errors.map(partIn) : []
+}
 
 function partIn(error: unknown): WrongPart {
   if (typeof error !== 'object' || error === null) return { field: null, code: null, detail: String(error) }

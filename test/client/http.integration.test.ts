@@ -4,7 +4,14 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type Instruction, ListeningError, RefusedError, TrancheClient, UnsureError } from '../../src/client/client.ts'
+import {
+  type Instruction,
+  ListeningError,
+  RefusedError,
+  RequestError,
+  TrancheClient,
+  UnsureError,
+} from '../../src/client/client.ts'
 import { until } from '../fixtures/cli.ts'
 
 const REFUND: Instruction = {
@@ -92,6 +99,27 @@ test.each([
   [201, 'accepted'],
 ])('an answer %i %j is neither taken nor refused', async (status, body) => {
   answerWith(status, body)
+  expect(await why()).toBeInstanceOf(UnsureError)
+})
+
+test.each([
+  [400, 'json_invalid'],
+  [401, 'key_unknown'],
+  [403, 'scope_missing'],
+  [415, 'media_type_unsupported'],
+])('a problem %i of the server itself says that nothing was recorded, and why', async (status, code) => {
+  const problem = { code, detail: 'Mend it.', errors: [{ field: 'scope', code: 'missing', detail: 'is missing' }] }
+  answerWith(status, { type: `urn:tranche:problem:${code}`, ...problem })
+  const cancelled = client.cancel('R-1', 'the customer left').catch((error: unknown) => error)
+  for (const told of [await why(), await cancelled]) {
+    expect(told).toBeInstanceOf(RequestError)
+    expect(told).toMatchObject({
+      status,
+      ...problem,
+      message: expect.stringMatching(/^Nothing was recorded .*Mend it/),
+    })
+  }
+  answerWith(status, { type: 'about:blank', ...problem }) // of a proxy, which may have passed the request on
   expect(await why()).toBeInstanceOf(UnsureError)
 })
 

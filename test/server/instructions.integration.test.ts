@@ -1,7 +1,7 @@
 // Instructions over HTTP, by the client that services use and by hand.
 
 import { beforeEach, expect, test } from 'vitest'
-import { type Instruction, RefusedError, TrancheClient, UnsureError } from '../../src/client/client.ts'
+import { type Instruction, RefusedError, RequestError, TrancheClient } from '../../src/client/client.ts'
 import { listen } from '../../src/server/server.ts'
 import { CLERK, claimNamed, listOf, rowsIn, settle } from '../fixtures/ledgers.ts'
 import { openServed, served, useServed } from '../fixtures/served.ts'
@@ -238,7 +238,7 @@ test('references with a run key have their slash in the path', async () => {
   expect(history.said).toMatchObject({ reference: '2026-12/A', moves: [{ row: 1 }] })
 })
 
-test('the client of services: accepted, known, refused, and unsure without an answer', async () => {
+test('the client of services: accepted, known, refused, and told of a wrong key', async () => {
   const listening = await listen(served.server, { host: '127.0.0.1', port: 0 })
   const client = new TrancheClient({ url: listening.url, key })
   const asked = refund('A') as unknown as Instruction
@@ -253,13 +253,13 @@ test('the client of services: accepted, known, refused, and unsure without an an
   expect(refused.reasons).toEqual([expect.stringMatching(/^amount: /)])
   expect(refused.errors).toMatchObject([{ field: 'amount', code: 'invalid' }])
   const keyless = new TrancheClient({ url: listening.url, key: 'trk_none' })
-  const unsure = await keyless.submit(asked).catch((error) => error)
-  expect(unsure).toBeInstanceOf(UnsureError)
-  expect(unsure).toMatchObject({ status: 401, code: 'key_unknown' })
+  const wrong = await keyless.submit(asked).catch((error) => error)
+  expect(wrong).toBeInstanceOf(RequestError)
+  expect(wrong).toMatchObject({ status: 401, code: 'key_unknown' })
   await client.cancel('A', 'the customer left')
   await client.cancel('A', 'again')
   await expect(client.cancel('nobody', 'why not')).rejects.toThrow(RefusedError)
-  await expect(keyless.cancel('A', 'again')).rejects.toThrow(UnsureError)
+  await expect(keyless.cancel('A', 'again')).rejects.toThrow(RequestError)
   await Promise.all([client.close(), keyless.close()])
 })
 
