@@ -50,6 +50,11 @@ export async function serve(app: App, given: ServeArguments, terminal: Terminal)
       )
     return serveOn(app, asked, {}, terminal)
   }
+  if (app.config.redisUrl !== null)
+    throw new Fault(
+      'usage',
+      'serve --sandbox takes nothing from the queue, and TRANCHE_REDIS_URL is set: its jobs would wait for a worker on another ledger. Nothing was started. Unset it; docs/guides/captures-from-a-service.md says how to try the queue.',
+    )
   const rehearsal = await openRehearsal(app, undefined, OPEN_TO_ALL)
   terminal.say('SANDBOX: a gateway of its own and a throw-away ledger; no money moves.')
   return serveOn(rehearsal.app, asked, rehearsal.env, terminal).finally(rehearsal.close)

@@ -185,6 +185,12 @@ test('a rehearsal has two people, whom anybody may be with one click, and needs 
   expect(await (await fetch(`${url}/policy`, { headers: { cookie } })).text()).toContain('everything needs 1 approval')
 })
 
+test('a sandbox does not start where a queue is configured, whose jobs it would not take', async () => {
+  const { code, stderr } = await office.trancheWith({ TRANCHE_REDIS_URL: office.path('r.sock') }, 'serve', '--sandbox')
+  expect(code).toBe(2)
+  expect(stderr).toContain('serve --sandbox takes nothing from the queue')
+})
+
 test('people who sign in with one click are for a rehearsal alone', async () => {
   expect(await office.tranche('serve', '--with-people')).toMatchObject({ code: 2 })
 })
