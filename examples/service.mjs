@@ -1,6 +1,7 @@
 // A service with the typed client: hands captures in, each until it knows what became of it, and reacts to outcomes.
 // Run with: TRANCHE_REDIS_URL=redis://… node examples/service.mjs CAP-1001 700000001 [CAP-1002 700000002 …], while a worker runs on the same
-// Redis. TRANCHE_OUTCOMES=NAME also listens at the queue tranche-outcome-NAME until each of them has a final outcome.
+// Redis. In a checkout of tranche, which has no build of its client: node -C tranche-source examples/service.mjs CAP-1001 700000001.
+// TRANCHE_OUTCOMES=NAME also listens at the queue tranche-outcome-NAME until each of them has a final outcome.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { RefusedError, TrancheClient, UnsureError } from 'tranche/client'

@@ -2,6 +2,7 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import { Queue } from 'bullmq'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -11,6 +12,8 @@ import { openIntakeQueue } from '../../src/queues/intake.ts'
 import { recordedIn } from '../fixtures/books.ts'
 import { type Office, openOffice } from '../fixtures/cli.ts'
 import { openRedisServer, type RedisServer } from '../fixtures/redis.ts'
+
+const EXAMPLE = readFileSync('examples/service.mjs', 'utf8')
 
 let office: Office
 let redis: RedisServer
@@ -23,9 +26,10 @@ afterEach(async () => {
   await office.close()
 })
 
-/** From the source: a checkout has no build. */
+/** Started as its head says for a checkout, which has no build. */
 async function serve(captures: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<string> {
-  const args = ['--conditions=tranche-source', 'examples/service.mjs', ...captures]
+  const [, options = ''] = /node (.*)examples\/service\.mjs CAP-1001 700000001\.$/m.exec(EXAMPLE) ?? []
+  const args = [...options.split(' ').filter(Boolean), 'examples/service.mjs', ...captures]
   const child = spawn(process.execPath, args, {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { PATH: process.env.PATH, TRANCHE_REDIS_URL: redis.path, ...env },
