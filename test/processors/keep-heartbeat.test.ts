@@ -1,17 +1,19 @@
 import { expect, test } from 'vitest'
+import { Fault } from '../../src/domain/fault.ts'
 import type { Activity, Heartbeat } from '../../src/domain/worker.ts'
 import type { Log } from '../../src/ports/log.ts'
 import { createHeartbeat } from '../../src/processors/keep-heartbeat.ts'
 import { ManualClock } from '../fixtures/clock.ts'
 import { NOW } from '../fixtures/ledgers.ts'
 
-const silent = () => {}
-const log: Log = { debug: silent, info: silent, warn: silent, error: silent }
 const worker = { id: 'vm:7', host: 'vm', pid: 7, command: 'worker', sinceMs: NOW, batchId: null }
 
 function heartbeatOf(beat: (heartbeat: Heartbeat) => Promise<void>) {
   const clock = new ManualClock(NOW)
-  return { clock, tick: createHeartbeat({ ledger: { beat }, worker, clock, log }) }
+  const said: string[] = []
+  const say = (level: string) => (_: object, text: string) => void said.push(`${level}: ${text}`)
+  const log: Log = { debug: () => {}, info: say('info'), warn: say('warn'), error: say('error') }
+  return { clock, said, tick: createHeartbeat({ ledger: { beat }, worker, clock, log }) }
 }
 
 test('of four ticks in a second, one in five seconds is written; a change after two, the end at once', async () => {
@@ -30,7 +32,21 @@ test('of four ticks in a second, one in five seconds is written; a change after 
   ])
 })
 
-test('a heartbeat that cannot be written does not stop the tick', async () => {
-  const { tick } = heartbeatOf(() => Promise.reject(new Error('disk full')))
-  await expect(tick('idle')).resolves.toBeUndefined()
+test('a heartbeat that cannot be written does not stop the tick; a full disk is told once, and so is its end', async () => {
+  const full = () => Promise.reject(new Fault('full', 'The disk is full.'))
+  const beats = [
+    () => Promise.reject(new Fault('unavailable', 'away')),
+    full,
+    full,
+    async () => {},
+    async () => {},
+    full,
+  ]
+  const { clock, said, tick } = heartbeatOf(() => beats.shift()!())
+  while (beats.length > 0) {
+    await expect(tick('idle')).resolves.toBeUndefined()
+    await clock.advance(5_000)
+  }
+  const isFull = expect.stringMatching(/^warn: .*disk is full/)
+  expect(said).toEqual([isFull, 'info: the ledger can be written again', isFull])
 })
