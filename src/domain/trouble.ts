@@ -12,7 +12,7 @@ export function createToldTrouble(): ToldTrouble {
   let told: string | null = null
   return {
     isNew(error) {
-      const text = messageOf(error)
+      const text = messageOf(error).replace(/\d+/g, '') // a countdown is the same trouble at every second
       if (text === told) return false
       told = text
       return true

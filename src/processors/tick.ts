@@ -1,5 +1,6 @@
 // Looks into the ledger for what is due and offers it as slices. The ledger is the only clock.
 
+import { Fault } from '../domain/fault.ts'
 import type { AccountId, BatchId, RowId } from '../domain/ids.ts'
 import { createToldTrouble } from '../domain/trouble.ts'
 import type { Activity } from '../domain/worker.ts'
@@ -95,7 +96,7 @@ export function openTick(parts: TickParts): Tick {
         trouble.over()
       } catch (error) {
         // Redis away, mostly. What is due stays due: the next beat finds it again.
-        if (trouble.isNew(error)) log.warn({ err: error }, 'no work could be handed out; trying again')
+        if (trouble.isNew(error)) log.warn(shownOf(error), 'no work could be handed out; trying again')
         if (!failing) onTrouble?.(error)
         failing = true
       }
@@ -115,6 +116,11 @@ export function openTick(parts: TickParts): Tick {
       await heartbeat('ending')
     },
   }
+}
+
+/** Where a program is to blame, and not a wait, its stack shows where. */
+function shownOf(error: unknown): object {
+  return error instanceof Fault && error.code === 'unavailable' ? { reason: error.message } : { err: error }
 }
 
 function activityOf({ lanes, inFlight }: TickParts, failing: boolean): Activity {

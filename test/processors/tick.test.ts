@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
+import { Fault } from '../../src/domain/fault.ts'
 import type { AccountId, BatchId, RowId } from '../../src/domain/ids.ts'
 import { isIn, WHOLE } from '../../src/domain/part.ts'
 import { openLedger } from '../../src/ledger/sqlite/ledger.ts'
@@ -380,6 +381,19 @@ test('what a cancel left is finished by the next beat', async () => {
   await start()
   expect((await ledger.batch(batchId))?.counts).toEqual({ CANCELLED: 1 })
   expect(offers.taken()).toEqual([])
+})
+
+test('a server that rests is told once, however it counts down, and without a stack', async () => {
+  let leftS = 15
+  const expireApprovals = async () => {
+    throw new Fault('unavailable', `for ${leftS--} s more`)
+  }
+  const warned: object[] = []
+  const log: Log = { debug() {}, info() {}, warn: (details) => void warned.push(details), error() {} }
+  await start({ ledger: { ...ledger, expireApprovals }, log })
+  await clock.advance(5 * BEAT_MS)
+  expect(leftS).toBeLessThan(14)
+  expect(warned).toEqual([{ reason: 'for 15 s more' }])
 })
 
 test('while nothing can be handed out it says so once, and again when it works', async () => {
