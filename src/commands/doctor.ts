@@ -20,6 +20,7 @@ import type { WorkerView } from '../domain/worker.ts'
 import { attentionText, exitCodeOfAttention } from '../present/attention.ts'
 import { commandLine, errorText } from '../present/command-line.ts'
 import { EXIT, exitCodeOfError } from '../present/exit-codes.ts'
+import { exposedText } from '../present/exposed.ts'
 import { plural } from '../present/text.ts'
 import { toJsonWorker, workerText } from '../present/workers.ts'
 import { examineRecord, parseHead } from './audit.ts'
@@ -173,12 +174,7 @@ function checkFiles({ config: { exposed } }: App): Finding {
     return { what, ok: true, says: 'no other user can read or change them', exit: EXIT.approved }
   const ok = exposed.every(({ by }) => by === 'read')
   const warns = ok
-  const says = exposed.map(({ path, by }) =>
-    by === 'read'
-      ? `other users of this machine can read ${path}, which holds a secret (chmod 600 ${path})`
-      : `other users of this machine can change ${path}, which says where passwords are sent (chmod go-w ${path})`,
-  )
-  return { what, ok, warns, says: says.join('; '), exit: ok ? EXIT.approved : EXIT.usage }
+  return { what, ok, warns, says: exposed.map(exposedText).join('; '), exit: ok ? EXIT.approved : EXIT.usage }
 }
 
 interface LedgerFindings {

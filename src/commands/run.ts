@@ -24,6 +24,7 @@ import type { Ledger } from '../ports/ledger/ledger.ts'
 import { errorText } from '../present/command-line.ts'
 import { recordedBeforeLines } from '../present/correction.ts'
 import { EXIT, exitCodeOf } from '../present/exit-codes.ts'
+import { exposedText } from '../present/exposed.ts'
 import { lookalikeLine } from '../present/lookalikes.ts'
 import { endingLines, outcomeLines, toJsonOutcome } from '../present/outcome.ts'
 import { columnLines, noteLines } from '../present/review.ts'
@@ -83,8 +84,10 @@ async function runTo(app: App, path: string, asked: RunGiven, terminal: Terminal
     giveUpAfter: parseGiveUpAfter(giveUpAfter, terminal),
     waitForApprovalMs: waitApproval === undefined ? 0 : parseDurationMs(waitApproval, '--wait-approval'),
   }
-  if (given.sandbox !== true)
+  if (given.sandbox !== true) {
+    for (const file of app.config.exposed) terminal.say(`WARNING: ${exposedText(file)}`)
     return runOn(app, path, given, patience, parseFileArguments(app, given, 'taken'), terminal, false)
+  }
   const rehearsal = await openRehearsal(app, rehearsedMerchant(app, given))
   try {
     terminal.say('SANDBOX: a private gateway and a throw-away ledger; no money moves and nothing is remembered.')

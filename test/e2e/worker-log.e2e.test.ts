@@ -1,5 +1,6 @@
 // What a service leaves on stderr: one line of JSON for each thing that happened, as log shippers take it.
 
+import { chmod, writeFile } from 'node:fs/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Office, openOffice, type Running, until } from '../fixtures/cli.ts'
 
@@ -46,6 +47,25 @@ test('a batch that begins, its doubt and its end with counts and sums, all as JS
       time: expect.stringMatching(/^\d{4}-.*Z$/),
     })
   expect(stderr).toContain('Every answer that came is recorded')
+})
+
+test('a password that others can read is told at the start, by worker and run and serve', async () => {
+  const password = await office.put('password', 's3cret-pass\n')
+  await chmod(password, 0o644)
+  const env = { TRANCHE_GATEWAY_PASSWORD: undefined, TRANCHE_GATEWAY_PASSWORD_FILE: password }
+  const exposed = `other users of this machine can read ${password}, which holds a secret (chmod 600 ${password})`
+  const worker = await office.worker(env)
+  expect(toldBy(worker, 'other users')).toMatchObject([{ level: 'warn', msg: exposed }])
+  worker.kill('SIGTERM')
+  await worker.ended
+  const file = await office.put('a.csv', `${HEADER}A,7.00,EUR,40001\n`)
+  const ran = await office.trancheWith(env, 'run', file, '--operation', 'CAPTURE', '--yes')
+  expect(ran.stderr).toContain(`WARNING: ${exposed}`)
+  // The server opens no password of a gateway: of what it reads, the address of Redis holds one.
+  await writeFile(password, 'redis://127.0.0.1:1')
+  const serving = office.startWith({ TRANCHE_REDIS_URL_FILE: password }, 'serve', '--port', '0', '--json')
+  await until('it is told', () => toldBy(serving, 'other users').length > 0, serving)
+  expect(toldBy(serving, 'other users')).toMatchObject([{ level: 'warn', msg: exposed }])
 })
 
 test('a stop, and trouble at the gateway', async () => {
