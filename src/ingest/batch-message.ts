@@ -10,6 +10,7 @@ import { LIMITS } from './limits.ts'
 import {
   accountOf,
   BATCH_NAME,
+  BATCH_NAME_TEXT,
   checkedBy,
   faultsOf,
   isWhole,
@@ -41,7 +42,7 @@ const SCHEMA = z
       .describe(
         'Yours: one name is one batch of the account for ever. The same again is the same batch; other content under it is refused.',
       )
-      .regex(BATCH_NAME),
+      .regex(BATCH_NAME, BATCH_NAME_TEXT),
     reply_to: REPLY_TO,
     transaction_type: z.enum(TRANSACTION_TYPES).describe('Of instructions that name none.').optional(),
     request_currency: OF_INSTRUCTION.request_currency.describe('ISO 4217; of amounts that name none.'),

@@ -48,15 +48,17 @@ export const OF_BOTH = {
       'For which world it is meant. Needed where the merchant has an environment, and refused by the other one.',
     ),
   run_key: text('Put before the reference with a "/", for what recurs under the same references.')
-    .regex(/^[^/]+$/)
+    .regex(/^[^/]+$/, 'is empty or holds a "/"')
     .optional(),
 }
 
 export const REPLY_TO = text('The queue that is told what becomes of it, and of a refusal.')
-  .regex(OUTCOME_QUEUE)
+  .regex(OUTCOME_QUEUE, 'is not tranche-outcome- and 1 to 64 letters, digits, ".", "_" or "-"')
   .optional()
 
 export const BATCH_NAME = /^[A-Za-z0-9._-]{1,64}$/
+export const BATCH_NAME_TEXT = 'is not 1 to 64 letters, digits, ".", "_" or "-"'
+const DIGITS = 'is no id of the gateway: write its digits'
 
 /** What one instruction asks for, alone or in a batch. */
 export const OF_INSTRUCTION = {
@@ -69,18 +71,18 @@ export const OF_INSTRUCTION = {
   amount: text(
     'In units of the currency, with exactly its decimals and no zero in front: "12.30" of EUR, "1230" of JPY. Never a JSON number.',
   )
-    .regex(/^\d+(\.\d+)?$/)
+    .regex(/^\d+(\.\d+)?$/, 'is no plain amount: write digits with a point before the decimals, such as "12.30"')
     .optional(),
   request_currency: text('ISO 4217; needed with every amount. For REFUND and CANCEL it is declared, not sent.')
-    .regex(/^[A-Z]{3}$/)
+    .regex(/^[A-Z]{3}$/, 'is no currency: write three capital letters, such as "EUR"')
     .optional(),
   request_ref_po_id: text('The order id (TRANS_ORDER_ID) of the earlier transaction, as text.')
-    .regex(/^\d+$/)
+    .regex(/^\d+$/, DIGITS)
     .optional(),
-  customer_vault_id: text('The stored card, as text.').regex(/^\d+$/).optional(),
+  customer_vault_id: text('The stored card, as text.').regex(/^\d+$/, DIGITS).optional(),
   save_card_on_file: z.literal('Y').optional(),
   xtl_order_id: text('Your order id at the gateway; derived from the reference where absent.')
-    .regex(/^[A-Za-z0-9]{1,32}$/)
+    .regex(/^[A-Za-z0-9]{1,32}$/, 'is not 1 to 32 letters and digits')
     .optional(),
   ...details,
   execute_at: text('ISO 8601 with an offset: the earliest moment to send.').optional(),
@@ -97,7 +99,7 @@ const SCHEMA = z
     batch: text(
       'The batch that takes it, by a name of yours; absent: that of the day, or of the hour. One name is one batch of the account for ever.',
     )
-      .regex(BATCH_NAME)
+      .regex(BATCH_NAME, BATCH_NAME_TEXT)
       .optional(),
     reply_to: REPLY_TO,
     allow_lookalike_of: text(

@@ -4,6 +4,7 @@ import { type Actor, isOsActor } from '../domain/actor.ts'
 import type { LogEntry } from '../domain/acts.ts'
 import { isoOf } from '../domain/batch-status.ts'
 import type { HistoryMove } from '../domain/reconciliation.ts'
+import { type State, statusOf } from '../domain/states.ts'
 import { interpretationText } from './interpretation.ts'
 
 export function toJsonMove(move: HistoryMove): object {
@@ -12,8 +13,8 @@ export function toJsonMove(move: HistoryMove): object {
     row: move.rowNo,
     at: isoOf(move.atMs),
     attempt: move.attempt,
-    from: move.from,
-    to: move.to,
+    from: shown(move.from),
+    to: shown(move.to),
     cause: move.cause,
     by: move.by,
     actor: move.actor === null ? null : toJsonActor(move.actor),
@@ -23,6 +24,11 @@ export function toJsonMove(move: HistoryMove): object {
   }
 }
 
+/** As every status has it. */
+function shown(state: State | null): string | null {
+  return state === null ? null : statusOf(state)
+}
+
 export function rowText({ rowNo, batchId }: HistoryMove): string {
   return `Row ${rowNo} of batch ${batchId}`
 }
@@ -30,9 +36,9 @@ export function rowText({ rowNo, batchId }: HistoryMove): string {
 export function moveLines(move: HistoryMove): string[] {
   const attempt = move.attempt === 0 ? '' : `, attempt ${move.attempt}`
   const http = move.httpStatus === null ? '' : ` HTTP ${move.httpStatus}`
-  const from = move.from === null ? '' : `${move.from} → `
+  const from = move.from === null ? '' : `${shown(move.from)} → `
   return [
-    `  ${isoOf(move.atMs)}  ${from}${move.to}  (${move.cause}${attempt}${http}, by ${move.by})`,
+    `  ${isoOf(move.atMs)}  ${from}${shown(move.to)}  (${move.cause}${attempt}${http}, by ${move.by})`,
     ...(move.reason === null ? [] : [`    ${move.reason}`]),
     ...(move.answerText === null ? [] : [`    ${move.answerText}`]),
   ]
@@ -51,8 +57,8 @@ export function toJsonLogEntry(entry: LogEntry): object {
     reference: entry.reference,
     row: entry.rowNo,
     attempt: entry.attempt,
-    from: entry.from,
-    to: entry.to,
+    from: shown(entry.from),
+    to: shown(entry.to),
     reason: entry.reason,
     details: logDetails(entry),
   }
@@ -67,7 +73,7 @@ export function logLine(entry: LogEntry): string {
   const { reference, from, to, batchId, merchant } = entry
   const details = logDetails(entry)
   const subject = [
-    reference === null ? null : `${reference} ${from} → ${to}`,
+    reference === null ? null : `${reference} ${shown(from)} → ${shown(to)}`,
     batchId === null ? null : `batch ${batchId}`,
     batchId === null && merchant !== null ? `merchant ${merchant}` : null,
     ...Object.entries(details ?? {}).map(([name, value]) =>

@@ -44,7 +44,7 @@ test('a gateway that cannot show who it is gets nothing until its authority is n
   expect(untrusted.code, untrusted.stderr).toBe(6)
   expect(countsIn(out)).toEqual({ PENDING: 2 })
   const { stdout: history } = await office.trancheWith(env, 'history', 'R-1')
-  expect(history).toContain('SENDING → READY')
+  expect(history).toContain('SENDING → PENDING')
   expect(history).toContain(`TLS failed with localhost:${gateway.port}: `)
   expect(history).toContain('(where its authority is known to be right: TRANCHE_GATEWAY_CA_FILE')
   expect((await office.trancheWith(env, 'doctor')).stdout).toMatch(/FIX {2}gateway of default: .*TLS failed/)

@@ -226,7 +226,7 @@ test('a paused batch sends nothing until it is resumed; a cancelled one gives up
     reason: 'wrong month',
   })
   const last = (await office.tranche('history', `R-${ROWS}`)).stdout
-  expect(last).toMatch(/READY → CANCELLED {2}\(cancel/)
+  expect(last).toMatch(/PENDING → CANCELLED {2}\(cancel/)
   expect(last).toContain('wrong month')
 })
 

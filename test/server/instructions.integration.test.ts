@@ -70,7 +70,10 @@ test('what was refused changed nothing, and is judged anew under the same key', 
   expect(refused.statusCode).toBe(422)
   expect(refused.said).toMatchObject({
     code: 'instruction_refused',
-    errors: [{ field: 'amount' }, { field: 'request_currency' }],
+    errors: [
+      { field: 'amount', detail: expect.stringContaining('write digits with a point') },
+      { field: 'request_currency', detail: expect.stringContaining('write three capital letters') },
+    ],
   })
   const all = await post({ ...refund('A'), reference: undefined, amount: '0.00', xtl: '1', execute_at: 'soon' }, 'one')
   expect(all.said.errors).toEqual([
@@ -227,7 +230,7 @@ test('it is found by each of its ids, by a key that sees it', async () => {
   expect(await found('transaction_id=77')).toEqual([])
   expect(await found('reference=A', (await served.key({ merchants: ['club'] })).key)).toEqual([])
   const history = await served.ask('GET', '/v1/instructions/A/history', { key })
-  expect(history.said.moves).toMatchObject([{ batch: said.batch, row: 1, to: 'READY', cause: 'recorded' }])
+  expect(history.said.moves).toMatchObject([{ batch: said.batch, row: 1, to: 'PENDING', cause: 'recorded' }])
   const both = await served.ask('GET', '/v1/instructions?reference=A&order_id=77', { key })
   expect([both.statusCode, both.said.code]).toEqual([400, 'request_invalid'])
 })
