@@ -35,12 +35,13 @@ export function addServiceCommands(program: Command, act: Act, actAlone: ActAlon
   program
     .command('rate [merchant] [rate]')
     .description('show or change the sending rate while running; a change holds until it is set back to "configured"')
+    .option('--reason <text>', 'why; kept in the history')
     .addHelpText(
       'after',
       example('tranche rate', 'tranche rate 25/s', 'tranche rate default 0.5/s', 'tranche rate default configured'),
     )
-    .action((merchant: string | undefined, rate: string | undefined) =>
-      act(async (app, terminal) => (await import('../commands/rate.ts')).rate(app, merchant, rate, terminal)),
+    .action((merchant: string | undefined, rate: string | undefined, { reason }: { reason?: string }) =>
+      act(async (app, terminal) => (await import('../commands/rate.ts')).rate(app, [merchant, rate], reason, terminal)),
     )
   program
     .command('doctor')

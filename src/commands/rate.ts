@@ -20,8 +20,8 @@ type Turn = number | 'configured'
 
 export async function rate(
   app: App,
-  first: string | undefined,
-  second: string | undefined,
+  [first, second]: readonly [string | undefined, string | undefined],
+  reason: string | undefined,
   terminal: Terminal,
 ): Promise<number> {
   const reader = await openLedger(app)
@@ -31,7 +31,7 @@ export async function rate(
   if (named === undefined && (second !== undefined || !looksLikeTurn(first))) throw unknownFault(first, dials)
   if (named !== undefined && second === undefined) return show([named], terminal, toJsonDial(named))
   const to = parseTurn(second ?? first)
-  return turn(app, named?.merchant ?? onlyConfigured(app, first, dials), to, terminal)
+  return turn(app, named?.merchant ?? onlyConfigured(app, first, dials), { to, reason }, terminal)
 }
 
 function onlyConfigured(app: App, rate: string, dials: readonly Dial[]): string {
@@ -56,11 +56,16 @@ function show(dials: readonly Dial[], terminal: Terminal, json: object): number 
   return EXIT.approved
 }
 
-async function turn(app: App, merchant: string, to: Turn, terminal: Terminal): Promise<number> {
+async function turn(
+  app: App,
+  merchant: string,
+  { to, reason }: { readonly to: Turn; readonly reason: string | undefined },
+  terminal: Terminal,
+): Promise<number> {
   const ledger = await openLedgerAloud(app, terminal)
   try {
     const perSecond = to === 'configured' ? null : to
-    await ledger.setRate(await findAccount(app, ledger, merchant), perSecond, app.actor, app.clock.nowMs())
+    await ledger.setRate(await findAccount(app, ledger, merchant), perSecond, app.actor, app.clock.nowMs(), reason)
     const configured = app.config.merchants.get(merchant)?.ratePerSecond
     terminal.object(toJsonDial({ merchant, perSecond, configured }))
     const workers = await workersNow(app, ledger)

@@ -43,7 +43,7 @@ test('a worker follows the dial up and down, and the ledger knows who turned it'
   const watched = await office.tranche('status', batch, '--watch', '--json')
   expect(watched.last).toMatchObject({ state: 'done', counts: { APPROVED: 30 } })
 
-  expect((await office.tranche('rate', 'default', '0.02/s')).code).toBe(0)
+  expect((await office.tranche('rate', 'default', '0.02/s', '--reason', 'the gateway asks')).code).toBe(0)
   const saidSlower = () => worker.saidAside().some((line) => line.includes('the rate is now 0.02/s'))
   await until('the worker says that it goes slower', saidSlower, worker)
   worker.kill('SIGTERM')
@@ -51,7 +51,7 @@ test('a worker follows the dial up and down, and the ledger knows who turned it'
   expect(worker.saidAside().filter((line) => line.includes('the rate is now'))).toHaveLength(2)
   expect(acts()).toEqual([
     { by: expect.stringMatching(/^\S+@\S+.*, says "Ann"$/), what: 'rate', reason: '50/s' },
-    { by: expect.stringMatching(/@/), what: 'rate', reason: '0.02/s' },
+    { by: expect.stringMatching(/@/), what: 'rate', reason: '0.02/s: the gateway asks' },
   ])
   const out = office.path('out.csv')
   await office.tranche('results', batch, '--out', out)

@@ -125,7 +125,7 @@ function busyFault(error: unknown): Fault {
 export function unreachableFault(error: unknown): Fault {
   return new Fault(
     'unavailable',
-    `The PostgreSQL server of the ledger cannot be reached (${messageOf(error)}). Nothing was recorded and nothing was sent. Check that it runs and that TRANCHE_LEDGER_URL is right, then try again.`,
+    `The PostgreSQL server of the ledger cannot be reached (${messageOf(error)}). Nothing was recorded and nothing was sent. Check that it runs and that TRANCHE_LEDGER_URL (or the file of TRANCHE_LEDGER_URL_FILE) is right, then try again.`,
     { cause: error },
   )
 }

@@ -125,7 +125,7 @@ function noLedgerFault(name: string, remedy?: string): Fault {
   const first = remedy === undefined ? '' : `${remedy}; then: `
   return new Fault(
     'config',
-    words`There is no ledger at ${name}. Nothing was recorded and nothing was sent. If it should be there, check TRANCHE_LEDGER_URL and TRANCHE_LEDGER_SCHEMA; if this is the first time: ${first}${{ act: 'init' }}`,
+    words`There is no ledger at ${name}. Nothing was recorded and nothing was sent. If it should be there, check TRANCHE_LEDGER_URL (or the file of TRANCHE_LEDGER_URL_FILE) and TRANCHE_LEDGER_SCHEMA; if this is the first time: ${first}${{ act: 'init' }}`,
   )
 }
 
