@@ -13,6 +13,8 @@ import { workersNow } from './locks.ts'
 export interface AttentionNow {
   readonly workers: readonly WorkerView[]
   readonly attention: readonly Attention[]
+  /** With a row that is not settled, or with something that a person may have to look at. */
+  readonly batches: readonly BatchView[]
   /** That a row be sent again, and another person confirms or refuses it. */
   readonly proposals: readonly { readonly batchId: BatchId }[]
 }
@@ -28,16 +30,13 @@ export async function attentionToIntake(app: App, { ledgerId }: Pick<Ledger, 'le
   return troublesOfIntake(seen, ledgerId, app.clock.nowMs()).map((trouble) => ({ code: 'intake', trouble }))
 }
 
-/** `all`: every batch. `merchant`: only what concerns it; null: everything. */
-export async function attentionNow(
-  app: App,
-  ledger: Ledger,
-  all: readonly BatchView[],
-  merchant: string | null = null,
-): Promise<AttentionNow> {
+/** `merchant`: only what concerns it; null: everything. */
+export async function attentionNow(app: App, ledger: Ledger, merchant: string | null = null): Promise<AttentionNow> {
   const [alarm, workers] = [await ledger.alarm(), await workersNow(app, ledger)]
   const accounts = (await ledger.accounts()).filter(({ name }) => merchant === null || name === merchant)
-  const batches = all.filter((batch) => merchant === null || batch.merchant === merchant)
+  const batches = (await ledger.batches('unsettled')).filter(
+    (batch) => merchant === null || batch.merchant === merchant,
+  )
   const endpoints = (await ledger.endpoints()).filter((one) => merchant === null || one.merchant === merchant)
   const nowMs = app.clock.nowMs()
   const proposals = (await ledger.proposals(nowMs)).filter((one) => merchant === null || one.merchant === merchant)
@@ -47,7 +46,7 @@ export async function attentionNow(
     ...{ alarm, batches, accounts, workers, endpoints, proposals: proposals.length, refused, untoldSinceMs, nowMs },
     freeBytes: await freeBytesOf(app).catch(() => null),
   }
-  return { workers, attention: attentionIn(seen), proposals }
+  return { workers, batches, attention: attentionIn(seen), proposals }
 }
 
 /** Of the queues that messages name, and of those of a whole merchant. */

@@ -193,7 +193,7 @@ async function checkLedger(app: App, whole: boolean): Promise<LedgerFindings> {
       const alarm = await ledger.alarm()
       if (alarm !== null) throw stoppedBy(alarm, app.paths.ledger)
       const [batches, accounts] = [await ledger.batches(), await ledger.accounts()]
-      const now = await attentionNow(app, ledger, batches)
+      const now = await attentionNow(app, ledger)
       workers = now.workers
       for (const one of [...now.attention, ...(await attentionToIntake(app, ledger))]) {
         if (one.code === 'silent' || one.code === 'redis') continue // they have findings of their own

@@ -108,7 +108,7 @@ async function look(app: App, ledger: Ledger, { merchant, state, last }: Asked):
     .filter(({ standing }) => state === null || standing.state === state)
   const shown = fitting.slice(0, last ?? SHOWN)
   return {
-    ...(await attentionNow(app, ledger, batches, merchant)),
+    ...(await attentionNow(app, ledger, merchant)),
     ...{ shown, more: fitting.length - shown.length, count: batches.length },
     forPrograms: last === null ? fitting : shown,
   }

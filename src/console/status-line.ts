@@ -10,7 +10,7 @@ import { moment, NOTHING } from './parts.ts'
 import { linked } from './ways.ts'
 
 export async function attentionFor({ app, ledger }: ConsoleDoor): Promise<AttentionNow> {
-  return attentionNow(app, ledger, await ledger.batches('unsettled'))
+  return attentionNow(app, ledger)
 }
 
 const START_WORKER = { act: 'start-worker', untilIdle: false } as const

@@ -141,7 +141,8 @@ function isPausedMidway(batch: BatchView): boolean {
   return batch.hold === 'paused' && countIn(batch, 'READY') + countIn(batch, 'SENDING') > 0
 }
 
-function toMendIn(batch: BatchView): Attention[] {
+/** What a person has to mend or to look at in a batch, until they say that they have. */
+export function toMendIn(batch: BatchView): readonly Attention[] {
   const { batchId, fileName, badRows, expired, shortRefunds, moneyUnseen, hold } = batch
   const toMend = [
     ['bad-rows', badRows],

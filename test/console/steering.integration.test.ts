@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { BatchId } from '../../src/domain/ids.ts'
-import { headerOf, listOf, refund, submit, work } from '../fixtures/ledgers.ts'
+import { headerOf, listOf, personAt, refund, submit, work } from '../fixtures/ledgers.ts'
 import { formsIn, openPages, type PagesServed, type Visiting } from '../fixtures/pages.ts'
 
 let served: PagesServed
@@ -87,6 +87,22 @@ test('rows with a warning are found from the batch, and are those alone', async 
   const rows = (await olga.get(`${at()}/rows?warned=1`)).body
   expect(rows).toMatch(/\/instructions\?reference=B&/)
   expect(rows).not.toMatch(/\/instructions\?reference=[AC]&/)
+})
+
+test('a batch that is done is told of where a person has to look at it, and they say there that they have', async () => {
+  const { ledger } = served
+  const money = { warning: 'approved for 5.00 USD, asked for 10.00 EUR', warnsOfMoney: true }
+  await work(ledger, batch, 'A', 'APPROVED', money)
+  await ledger.cancel(batch, 'it is enough', personAt('clerk'), Date.now())
+  const cards = async () => (await olga.get('/')).body
+  expect(await cards()).toContain('has 1 row approved with another amount or currency than asked')
+  expect((await olga.get('/merchants')).body).toContain('1 thing needs a person')
+  const page = (await olga.get(at())).body
+  expect(page).toContain('Nothing of it waits to be sent. It says that you have looked.')
+  expect(formsIn(page).map(({ action }) => action)).toEqual([`${at()}/resume`])
+  await olga.send(at(), '/resume', { reason: 'looked' })
+  expect(await cards()).toContain('Nothing needs you')
+  expect(formsIn((await olga.get(at())).body)).toEqual([])
 })
 
 test('result files are for who may take them, and that one took them is kept', async () => {

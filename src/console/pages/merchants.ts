@@ -6,7 +6,6 @@ import { findAccount, parseRate, rateProblem } from '../../app/dials.ts'
 import { type MerchantView, merchantsIn } from '../../app/merchants.ts'
 import { standingNow } from '../../app/standing.ts'
 import type { DoorActor } from '../../domain/actor.ts'
-import type { BatchView } from '../../domain/batch.ts'
 import type { Why } from '../../domain/batch-status.ts'
 import type { AccountFigures } from '../../domain/figures.ts'
 import type { AccountId } from '../../domain/ids.ts'
@@ -116,20 +115,16 @@ function rateIn(text: string): number | null {
 
 interface Seen {
   readonly merchants: readonly MerchantView[]
-  /** With a row that is not settled, or something for a person. */
-  readonly batches: readonly BatchView[]
   readonly figures: ReadonlyMap<string, AccountFigures>
   readonly now: AttentionNow
 }
 
 async function look({ app, ledger }: ConsoleDoor): Promise<Seen> {
-  const batches = await ledger.batches('unsettled')
   const { accounts } = await ledger.figures()
   return {
     merchants: await merchantsIn(app, ledger),
-    batches,
     figures: new Map(accounts.map((account) => [account.merchant, account])),
-    now: await attentionNow(app, ledger, batches),
+    now: await attentionNow(app, ledger),
   }
 }
 
@@ -141,8 +136,8 @@ function waitsUntilMs({ app }: ConsoleDoor, { figures }: Seen, { merchant }: Mer
 const OF_THE_GATEWAY: readonly Why['code'][] = ['gateway-trouble', 'asked-to-wait', 'unserved']
 
 /** As its batches tell; null: there is none, or nothing of it waits. */
-function troubleOf({ app }: ConsoleDoor, { batches, now }: Seen, { merchant }: MerchantView): Text | null {
-  const own = batches.filter((batch) => batch.merchant === merchant)
+function troubleOf({ app }: ConsoleDoor, { now }: Seen, { merchant }: MerchantView): Text | null {
+  const own = now.batches.filter((batch) => batch.merchant === merchant)
   const why = own.flatMap((batch) => standingNow(app, batch, now.workers).why)
   const first = why.find(({ code }) => OF_THE_GATEWAY.includes(code))
   return first === undefined ? null : whyWords([first])
@@ -224,8 +219,8 @@ function stateOf(door: ConsoleDoor, seen: Seen, one: MerchantView): Html {
 }
 
 /** What the gateway is trusted with now, while it fails; null: as much as is configured. */
-function windowText({ batches }: Seen, { merchant }: MerchantView): Html | null {
-  const health = batches.find((batch) => batch.merchant === merchant)?.gatewayHealth ?? null
+function windowText({ now }: Seen, { merchant }: MerchantView): Html | null {
+  const health = now.batches.find((batch) => batch.merchant === merchant)?.gatewayHealth ?? null
   return health === null ? null : html`${plural(health.openMost, 'request')} at a time, while the gateway fails`
 }
 

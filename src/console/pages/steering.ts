@@ -3,6 +3,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { AttentionNow } from '../../app/attention.ts'
 import { assertSteerable, type Steering } from '../../app/steering.ts'
+import { toMendIn } from '../../domain/attention.ts'
 import type { BatchView } from '../../domain/batch.ts'
 import { countIn, isPaused } from '../../domain/batch-status.ts'
 import { livingWorkers } from '../../domain/worker.ts'
@@ -59,23 +60,26 @@ export function steeringForms(
 ): Html {
   const open = countIn(batch, 'READY') + countIn(batch, 'SENDING')
   const paused = isPaused(batch)
-  if (open === 0 && !paused && batch.lateAnswers === 0) return NOTHING
-  if (batch.hold === 'cancelled') return NOTHING
+  const toLookAt = batch.lateAnswers > 0 || toMendIn(batch).length > 0
+  const isOver = open === 0 || batch.hold === 'cancelled'
+  if (isOver && !paused && !toLookAt) return NOTHING
   const title = html`<h2>Pause or cancel</h2>`
   if (!visitorOf(request).may('operate'))
     return html`${title}<p>Your roles do not let you pause, resume or cancel it: that takes an operator.</p>`
   const path = batchPath(batch.batchId)
-  const mayResume = paused || batch.lateAnswers > 0
+  const goesOn = `It goes on where it stopped${livingWorkers(workers).length === 0 ? ', as soon as a worker runs' : ''}.`
+  const meaning = isOver ? 'Nothing of it waits to be sent. It says that you have looked.' : goesOn
   const why = (act: Steering, hint: string) => reasonField(hint, typedIn(request, `${path}/${act}`))
-  const resume = mayResume
-    ? form(request, door, {
-        action: `${path}/resume`,
-        fields: html`<p>It goes on where it stopped${livingWorkers(workers).length === 0 ? ', as soon as a worker runs' : ''}. Resuming approves nothing.</p>${why('resume', 'What did you find?')}`,
-        button: 'Resume',
-      })
-    : NOTHING
+  const resume =
+    paused || toLookAt
+      ? form(request, door, {
+          action: `${path}/resume`,
+          fields: html`<p>${meaning} Resuming approves nothing.</p>${why('resume', 'What did you find?')}`,
+          button: 'Resume',
+        })
+      : NOTHING
   const pause =
-    paused || open === 0
+    paused || isOver
       ? NOTHING
       : form(request, door, {
           action: `${path}/pause`,

@@ -52,8 +52,8 @@ export interface AccountView {
 /** What became of batches and rows. Changes nothing but what is known of written results. */
 export interface QueryLedger {
   /**
-   * Latest first; `open`: only those with a row that waits or is being sent; `unsettled`: those, and whatever else may need a person,
-   * for rows in doubt or late answers.
+   * Latest first; `open`: only those with a row that waits or is being sent; `unsettled`: those, and every other one that may
+   * need a person.
    */
   batches(only?: 'open' | 'unsettled'): Promise<readonly BatchView[]>
   /** The same, as many as are asked for, behind that one; null: from the latest. `accounts`: of these alone; null: of all. */

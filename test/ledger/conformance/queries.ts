@@ -371,6 +371,22 @@ export function describeQueries(): void {
     })
   })
 
+  test('batches that are done are among the unsettled ones while a person has something to look at', async () => {
+    const header = (nowMs: number) => ({ nowMs, fileSha256: `${nowMs}` })
+    const bad = await submit(ledger, accountId, [faultyRow(1, 'X')], header(NOW - 7))
+    const late = await submit(ledger, accountId, [refund('E', { expiresAtMs: NOW + 9 })], header(NOW - 6))
+    await ledger.cancelExpired(NOW + 9)
+    const cancelled = await submit(ledger, accountId, [refund('A')], header(NOW - 5))
+    const left = await submit(ledger, accountId, [refund('A')], header(NOW - 4))
+    await ledger.cancel(cancelled, 'the list was short', CLERK, NOW)
+    const short = await submit(ledger, accountId, [refund('S')], header(NOW - 2))
+    await work(ledger, short, 'S', 'DECLINED', { category: 'balance', reason: 'Order balance: 1.00, requested: 10.00' })
+    const good = await submit(ledger, accountId, [refund('G')], header(NOW - 1))
+    await work(ledger, good, 'G', 'APPROVED')
+    const unsettled = (await ledger.batches('unsettled')).map(({ batchId }) => batchId)
+    expect(unsettled).toEqual([short, left, late, bad])
+  })
+
   test('settledOfLate counts the rows of a batch, whatever they became, and says from when on it counted', async () => {
     const batchId = await submit(ledger, accountId, [refund('A'), refund('B'), refund('C'), refund('D')])
     const other = await submit(ledger, accountId, [refund('E')])

@@ -308,6 +308,7 @@ export function describeSettle(): void {
         if (hold === 'cancelled') await ledger.cancel(batchId, 'no', CLERK, NOW)
         await settle(ledger, row, 'APPROVED', { ...money, atMs: NOW + 1 })
         expect(await ledger.batch(batchId)).toMatchObject({ moneyUnseen: 1 })
+        expect(await ledger.batches('unsettled')).toMatchObject([{ batchId }])
         await ledger.resume(batchId, 'it is right so', CLERK, NOW + 1)
         expect(await ledger.batch(batchId)).toMatchObject({ hold, moneyWarnings: 1, moneyUnseen: 0 })
       },

@@ -6,6 +6,7 @@ import type { AccountId, BatchId } from '../../../domain/ids.ts'
 import { parseReasonCategory } from '../../../domain/reason-categories.ts'
 import type { ReasonTotal } from '../../../domain/reconciliation.ts'
 import type { AccountView, QueryLedger, SettledOfLate } from '../../../ports/ledger/queries.ts'
+import { IS_MONEY_UNSEEN } from '../conditions.ts'
 import { type Engine, FAULTING, type Reader } from '../engine.ts'
 import { ORDER_IS_FREE, WITHIN_CANARY } from '../orders.ts'
 import { all, change, exists, one, type Script } from '../script.ts'
@@ -74,7 +75,14 @@ const BATCHES = {
   all: batches(''),
   open: batches("AND id IN (SELECT batch_id FROM tally WHERE state IN ('READY', 'SENDING') AND count > 0)"),
   unsettled: batches(
-    "AND (late_answers > 0 OR id IN (SELECT batch_id FROM tally WHERE state IN ('READY', 'SENDING', 'IN_DOUBT') AND count > 0))",
+    `AND (late_answers > 0 OR short_refunds NOT LIKE '%"at":[]%'
+      OR id IN (SELECT batch_id FROM tally WHERE state IN ('READY', 'SENDING', 'IN_DOUBT') AND count > 0)
+      OR id IN (SELECT batch_id FROM instruction i WHERE ${IS_MONEY_UNSEEN})
+      OR id IN (SELECT t.batch_id FROM tally t JOIN batch b ON b.id = t.batch_id WHERE t.count > 0 AND (
+        (t.state = 'INVALID' AND b.source = 'file' AND NOT EXISTS (SELECT 1 FROM act x WHERE x.batch_id = b.id AND x.what = 'resume'))
+        OR (t.state = 'CANCELLED' AND EXISTS (
+          SELECT 1 FROM instruction i WHERE i.batch_id = b.id AND i.state = 'CANCELLED' AND i.expires_at IS NOT NULL))
+        OR (t.state = 'DUPLICATE' AND EXISTS (SELECT 1 FROM batch c WHERE c.account_id = b.account_id AND c.hold = 'cancelled')))))`,
   ),
 }
 
