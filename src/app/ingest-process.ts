@@ -5,7 +5,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { App } from '../app.ts'
-import type { IngestAsked, IngestEnded, IngestProgress } from '../domain/ingest.ts'
+import type { IngestAsked, IngestEnded, IngestOrder, IngestProgress } from '../domain/ingest.ts'
 
 /** `tell`: how far it is, a few times a second. */
 export type Ingest = (
@@ -30,7 +30,7 @@ export function ingestWith({ io }: Pick<App, 'io'>, env: NodeJS.ProcessEnv): Ing
       },
       detached: true, // Ctrl-C is for the server, which lets what is open come to its end
     })
-    child.send(asked, () => {})
+    child.send({ ...asked, sandbox: isRehearsal(env) } satisfies IngestOrder, () => {})
     if (tell !== undefined) child.on('message', (progress) => tell(progress as IngestProgress))
     return saidBy(child)
   }
@@ -58,9 +58,10 @@ function lastObjectIn(text: string): IngestEnded['said'] {
   }
 }
 
+const isRehearsal = (over: NodeJS.ProcessEnv): boolean => Object.keys(over).length > 0
+
 /** In a rehearsal nothing of the real installation reaches it. */
 export function environmentWith(env: NodeJS.ProcessEnv, over: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const isRehearsal = Object.keys(over).length > 0
-  const own = Object.entries(env).filter(([name]) => !isRehearsal || !name.startsWith('TRANCHE_'))
+  const own = Object.entries(env).filter(([name]) => !isRehearsal(over) || !name.startsWith('TRANCHE_'))
   return { ...Object.fromEntries(own), ...over }
 }

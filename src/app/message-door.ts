@@ -54,7 +54,8 @@ export interface MessageDoor {
 type Recording = Pick<IntakeLedger, 'recordMessage' | 'recordRefusal'>
 export type TakenMessage = Exclude<MessageResult, { kind: 'recorded' | 'repeated' | 'cancelled' }>
 
-export async function openMessageDoor(app: App, ledger: Ledger): Promise<MessageDoor> {
+/** `sandbox`: of a rehearsal. */
+export async function openMessageDoor(app: App, ledger: Ledger, sandbox: boolean): Promise<MessageDoor> {
   const [{ takeMessage }, { parseMessage, instructionMessageJsonSchema }, { toXtlOrderId }] = await Promise.all([
     import('../processors/take-message.ts'),
     import('../ingest/message.ts'),
@@ -64,7 +65,7 @@ export async function openMessageDoor(app: App, ledger: Ledger): Promise<Message
   const accounts = new Map<string, MessageAccount>()
   for (const merchant of config.merchants.values()) {
     const accountId = await sendingAccountOf(app, ledger, merchant, (text) => log.warn({}, text))
-    accounts.set(merchant.name, messageAccountOf(merchant, accountId, toXtlOrderId))
+    accounts.set(merchant.name, { ...messageAccountOf(merchant, accountId, toXtlOrderId), sandbox })
   }
   return {
     schema: instructionMessageJsonSchema(),

@@ -15,7 +15,7 @@ import { seesMerchant } from '../domain/api-key.ts'
 import { leastApprovals } from '../domain/approval.ts'
 import type { Draft, DraftReview } from '../domain/draft.ts'
 import { Fault } from '../domain/fault.ts'
-import type { FirstRow, IngestAsked, IngestProgress, ToldToSend } from '../domain/ingest.ts'
+import type { FirstRow, IngestAsked, IngestOrder, IngestProgress, ToldToSend } from '../domain/ingest.ts'
 import { mayDo } from '../domain/person.ts'
 import { isAsTold, pairOf, type Reviewed, type Submitted } from '../domain/submission.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
@@ -30,7 +30,7 @@ import { createTerminal, type Terminal } from './terminal.ts'
 
 export async function ingest(app: App): Promise<number> {
   const terminal = createTerminal(true, app.io)
-  const asked = await askedByServer<IngestAsked>(
+  const asked = await askedByServer<IngestOrder>(
     app.io,
     'Nothing was recorded and nothing was sent. To record a file: tranche submit FILE',
   )
@@ -80,7 +80,7 @@ function progressReporter({ io: { channel } }: App): NonNullable<Handed['onRows'
   }
 }
 
-async function submitFor(app: App, asked: IngestAsked, terminal: Terminal): Promise<number> {
+async function submitFor(app: App, asked: IngestOrder, terminal: Terminal): Promise<number> {
   const request = parseFileArguments(app, asked.given as FileArguments)
   const opened = await openInstructionFile(asked.path, request.merchant, { ...request.options, name: asked.name })
   if (opened.kind === 'refused') {
@@ -95,7 +95,7 @@ async function submitFor(app: App, asked: IngestAsked, terminal: Terminal): Prom
       await assertPolicyAgreed(app, ledger)
       const toSubmit = request.toSubmit(
         await sendingAccountOf(app, ledger, request.merchant, (text) => app.log.warn({}, text)),
-        false,
+        asked.sandbox,
       )
       const submission = await prepareSubmission(ledger)
       const onReviewed = async ({ review, draft }: Reviewed) => {

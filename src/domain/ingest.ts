@@ -26,6 +26,12 @@ export interface IngestAsked {
   readonly told?: ToldToSend
 }
 
+/** As it reaches the process. */
+export interface IngestOrder extends IngestAsked {
+  /** The server is a rehearsal: no money moves. */
+  readonly sandbox: boolean
+}
+
 export interface ToldToSend {
   readonly rows: number
   readonly totals: readonly ToldTotal[]

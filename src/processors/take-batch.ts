@@ -68,7 +68,7 @@ export interface ReceivedBatch extends Pick<ReceivedMessage, 'queuedAtMs'> {
 /** Faults where it could not be recorded just now. */
 export async function takeBatch(
   batch: Batch,
-  { accountId, lookalikeDays, captureTolerance, dailyLimits, xtlOrderIdOf }: MessageAccount,
+  { accountId, lookalikeDays, captureTolerance, dailyLimits, xtlOrderIdOf, sandbox = false }: MessageAccount,
   { ifRefused, queuedAtMs, nowMs }: ReceivedBatch,
   { ledger, actor, turns }: BatchParts,
 ): Promise<MessageResult> {
@@ -76,7 +76,7 @@ export async function takeBatch(
   const known = await lookBefore()
   if (known !== null) return known
   const request: SubmitRequest = {
-    ...{ accountId, runKey: batch.runKey, fingerprint: '', sandbox: false, retry: [], lookalikeDays, captureTolerance },
+    ...{ accountId, runKey: batch.runKey, fingerprint: '', sandbox, retry: [], lookalikeDays, captureTolerance },
     ...{ allowLookalikes: batch.allowLookalikes, skipInvalid: false, expectCount: null, expectTotals: [] },
     ...{ allowExecuteAt: batch.allowExecuteAt, allowAboveLimit: batch.allowAboveLimit, dailyLimits },
     ...{ canaryRows: null, maxDeclinedPercent: null, nowMs },

@@ -35,6 +35,8 @@ export interface MessageAccount {
   /** Absent: as by default. */
   readonly authorizationDays?: number
   readonly dailyLimits: DailyLimits | null
+  /** Of a rehearsal. Absent: it is real. */
+  readonly sandbox?: boolean
   /** Where messages go that name no batch. */
   readonly into: 'day' | 'hour'
   /** The merchant's order id that goes with a reference. */
@@ -182,7 +184,7 @@ async function tryToTake(
     return takeBatch(parsed, account, { ifRefused, queuedAtMs, nowMs }, batches)
   }
   const { instruction, runKey, allowLookalikeOf, accept, batchName, replyTo, cells } = parsed
-  const { accountId, lookalikeDays, captureTolerance, authorizationDays, dailyLimits } = account
+  const { accountId, lookalikeDays, captureTolerance, authorizationDays, dailyLimits, sandbox = false } = account
   const answer = await ledger.recordMessage({
     accountId,
     instruction,
@@ -199,6 +201,7 @@ async function tryToTake(
     ...(keyId !== undefined && { keyId }),
     ...(comesAgain && { ifRefused }),
     queuedAtMs,
+    sandbox,
     nowMs,
   })
   if (answer.kind !== 'refused') return answer

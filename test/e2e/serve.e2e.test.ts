@@ -195,6 +195,16 @@ test('people who sign in with one click are for a rehearsal alone', async () => 
   expect(await office.tranche('serve', '--with-people')).toMatchObject({ code: 2 })
 })
 
+test('results of a rehearsal say SANDBOX, of a file as of an instruction alone', async () => {
+  const http = await serveOffice(office, { options: ['--sandbox'] })
+  const checked = await http.check(await http.upload(toCsv([refundRow(1)])))
+  const totals = { EUR: checked.review.totals_read[0].amount }
+  const file = await http.post('/v1/batches', { check: checked.check, expect: { count: 1, totals } })
+  const alone = await http.post('/v1/instructions', { schema_version: 1, ...refund(2) })
+  for (const { said } of [file, alone])
+    expect((await http.get(`/v1/batches/${said.batch}/results.csv`)).text).toContain(`SANDBOX-${said.batch}`)
+})
+
 test('examples/curl.sh goes through the life of a refund, in a sandbox of the server itself', async () => {
   const { running, url, key } = await serve('--sandbox', '--with-worker')
   const env = { ...process.env, TRANCHE_API: url, TRANCHE_KEY: key as string }

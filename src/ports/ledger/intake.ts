@@ -39,6 +39,8 @@ export interface IntakeMessage {
    * since, the message comes into doubt. Absent: it came by no queue.
    */
   readonly queuedAtMs?: number | undefined
+  /** It comes to a rehearsal, where no money moves. Absent: it does not. */
+  readonly sandbox?: boolean
   readonly nowMs: number
 }
 

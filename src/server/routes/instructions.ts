@@ -24,7 +24,7 @@ import { stateNow } from '../row-now.ts'
 import { INSTRUCTION, MOVE, REASONED, TAKEN } from '../schemas.ts'
 
 export async function addInstructions(server: Server, door: Door): Promise<void> {
-  addSubmitting(server, door, await openMessageDoor(door.app, door.ledger))
+  addSubmitting(server, door, await openMessageDoor(door.app, door.ledger, door.isSandbox === true))
   addFinding(server, door)
   addHistory(server, door)
   addCancelling(server, door)

@@ -335,13 +335,14 @@ export function* duplicatesIn(batchId: BatchId): Script<Duplicates> {
 
 /** The batch of the day, of the hour or of the name; or one beside it. What waits for an approval never holds a message that needs none. */
 function* batchFor(message: IntakeMessage, row: InstructionColumns, newBatchId: NewBatchId): Script<BatchId> {
-  const { accountId, nowMs, into } = message
+  const { accountId, nowMs, into, sandbox } = message
   const asked = askedBy(row)
   const own = { ...asked, largestMinor: asked.amountMinor }
   const asking = { batchId: '', accountId, submitter: BY_MESSAGES, nowMs }
   const { needed, untilMs } = yield* neededFor({ ...asking, sums: [own] })
   const source = sourceOf(into, nowMs)
-  const batch = { accountId, source, name: typeof into === 'object' ? into.name : null, nowMs }
+  const name = typeof into === 'object' ? into.name : null
+  const batch: NewBatch = { accountId, source, name, sandbox: sandbox === true ? 1 : 0, nowMs }
   if (untilMs === null) return yield* freeBatch(batch, newBatchId)
   const waiting = yield* one<{ id: BatchId }>(WAITING_BATCH, { accountId, beside: besideOf(source), nowMs })
   if (waiting !== undefined) {
@@ -406,13 +407,14 @@ const WAITS = 'UPDATE batch SET approvals_needed = :needed, approval_until = :un
 
 const INSERT_BATCH = `
     INSERT INTO batch (id, account_id, source, source_day, stage, file_name, reading, columns, sandbox, created_at, created_by, rows, submitter)
-    VALUES (:batchId, :accountId, 'queue', :source, 'open', :name, '', :columns, 0, :nowMs, '${BY_MESSAGES}', 0, '${BY_MESSAGES}')`
+    VALUES (:batchId, :accountId, 'queue', :source, 'open', :name, '', :columns, :sandbox, :nowMs, '${BY_MESSAGES}', 0, '${BY_MESSAGES}')`
 
 interface NewBatch {
   readonly accountId: AccountId
   readonly source: string
   /** null: a day or an hour. */
   readonly name: string | null
+  readonly sandbox: 0 | 1
   readonly nowMs: number
 }
 
