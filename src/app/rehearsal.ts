@@ -18,8 +18,8 @@ export interface Rehearsal {
   close(): Promise<void>
 }
 
-/** The password is a word that stands nowhere else: it is masked wherever it does. */
-const SANDBOX_USER = { username: 'sandbox', password: 'rehearsal-only' }
+/** Words that stand nowhere else: they are masked wherever they do, and the name of the folder must stay whole. */
+const SANDBOX_USER = { username: 'rehearsing-merchant', password: 'rehearsal-only' }
 
 /** Of a server, whose callers name what they like. */
 export const OPEN_TO_ALL = { name: 'default', acceptsUnknownIn: 'EUR' as Currency } as const

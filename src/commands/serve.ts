@@ -19,6 +19,7 @@ import { comesInBy } from '../domain/identity.ts'
 import { isLoopback } from '../files/networks.ts'
 import type { Verify } from '../ports/ledger/audit.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
+import { quoted } from '../present/command-line.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import { exposedText } from '../present/exposed.ts'
 import type { Door } from '../server/door.ts'
@@ -151,6 +152,7 @@ async function serveOn(app: App, asked: Asked, env: NodeJS.ProcessEnv, terminal:
     terminal.object({ event: 'listening', url: listening.url, ...made })
     terminal.data(`Tranche answers at ${listening.url}; Ctrl-C or SIGTERM ends it gracefully.`)
     if (made.key !== undefined) terminal.data(`A key for it, which may do everything there: ${made.key}`)
+    if (isSandbox) terminal.data(`Other commands look into it after: ${exportText(env)}`)
     if (rehearsalPeople.length > 0) tellRehearsalPeople(listening.url, terminal)
     else await tellFirstLink(app, ledger, listening.url, terminal)
     const end = await Promise.race([aborted(interruption.signal), ...(worker === null ? [] : [worker.ended])])
@@ -227,6 +229,11 @@ async function startBeside(app: App, ledger: Ledger) {
 async function sandboxKey(app: App, ledger: Ledger): Promise<{ readonly key?: string }> {
   const asked = { name: 'sandbox', scopes: SCOPES, merchants: null, networks: null, livesMs: KEY_LIVES_MOST_MS }
   return { key: (await addKey(ledger, asked, app.actor, app.clock.nowMs())).key }
+}
+
+/** What another shell needs in order to find the ledger of a rehearsal. */
+function exportText({ TRANCHE_DATA_DIR = '', TRANCHE_WITNESS_DIR = '' }: NodeJS.ProcessEnv): string {
+  return `export TRANCHE_DATA_DIR=${quoted(TRANCHE_DATA_DIR)} TRANCHE_WITNESS_DIR=${quoted(TRANCHE_WITNESS_DIR)}`
 }
 
 /** What comes over the network as a file, and who reads it. */

@@ -191,6 +191,15 @@ test('a sandbox does not start where a queue is configured, whose jobs it would 
   expect(stderr).toContain('serve --sandbox takes nothing from the queue')
 })
 
+test('the owner of a rehearsal is told where it is, for commands of another shell', async () => {
+  const running = office.start('serve', '--sandbox', '--port', '0')
+  const told = () => /^.*: export TRANCHE_DATA_DIR=(\S+) TRANCHE_WITNESS_DIR=none$/m.exec(running.said().join('\n'))
+  await until('it tells where it is', () => told() !== null, running)
+  const env = { TRANCHE_DATA_DIR: told()?.[1], TRANCHE_WITNESS_DIR: 'none' }
+  const { code, last } = await office.startWith(env, 'keys', 'list', '--json').ended
+  expect([code, last.keys.length]).toEqual([0, 1])
+})
+
 test('people who sign in with one click are for a rehearsal alone', async () => {
   expect(await office.tranche('serve', '--with-people')).toMatchObject({ code: 2 })
 })
