@@ -193,6 +193,7 @@ test('who may not approve yet is told why, and from when on, and may reject it',
   const [, from = ''] = /You can from <time datetime="([^"]+)"/.exec(page.body) ?? []
   expect(Date.parse(from)).toBeGreaterThanOrEqual(invitedMs + APPROVES_AFTER_MS)
   expect(page.body).not.toContain(`action="${at()}/approve"`)
+  expect(page.body).not.toMatch(/20[.,]00/) // they are asked for the total tomorrow
   const digest = (await served.ledger.approvalSheet(batch))?.digest ?? ''
   const form = { form: fieldIn(page, 'form'), digest, total: '20.00', reason: 'looked at' }
   expect((await post(`${at()}/approve`, form, ann)).statusCode).toBe(422)

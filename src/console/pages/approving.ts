@@ -68,7 +68,7 @@ function decisionOf(request: FastifyRequest, batchId: BatchId, nowMs: number) {
 
 export interface Deciding {
   readonly shown: Html
-  /** Whoever looks is asked for the totals, so that no part of the page tells them. */
+  /** Whoever looks is asked for the totals, now or when they may approve, so that no part of the page tells them. */
   readonly typesTotals: boolean
 }
 
@@ -82,9 +82,9 @@ export async function decidingOn(
   const { actor, may } = visitorOf(request)
   const { batchId } = whole
   const unfit = may('approve') ? await door.ledger.unfitness({ batchId, actor, nowMs: door.app.clock.nowMs() }) : null
-  const typesTotals = may('approve') && unfit === null
+  const typesTotals = may('approve')
   const sheet = typesTotals ? withoutTotals(whole) : whole
-  const own = typesTotals ? [`Yours. ${accountWords(visitorOf(request).person)}`] : []
+  const own = typesTotals && unfit === null ? [`Yours. ${accountWords(visitorOf(request).person)}`] : []
   const lines = [...sheetLines(sheet, readingText), ...own].map((line) => html`${line}\n`)
   const forms = may('approve')
     ? formsOf(request, door, whole, unfit)
