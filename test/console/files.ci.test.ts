@@ -371,6 +371,7 @@ describe('a check', () => {
     expect(page.body).toContain(
       'This file holds card data (line 12, column note). It was not kept. Nothing was recorded.',
     )
+    expect(page.body).toContain('<a href="/new">Hand in the mended file</a>')
     expect(spooled().filter((name) => !name.startsWith('check-'))).toEqual([])
     expect(page.body).not.toContain('/again"')
   })
@@ -460,6 +461,7 @@ describe('a check', () => {
     expect(page.body.split('&lt;script&gt;').length).toBeGreaterThan(15)
     expect(page.body).not.toContain('<script>')
     expect(page.body).not.toMatch(/[\u202e\u200b]/)
+    expect(page.body).toMatch(/<h2 id="faults">.*Hand in the mended file.*<h2[^>]*>Hand in</s)
   })
 })
 

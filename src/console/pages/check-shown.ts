@@ -47,8 +47,10 @@ function firstRows({ first }: IngestProgress): Html {
   return html`<h2 id="rows">First rows</h2>${table('As read', columns, rows)}`
 }
 
+const MENDED = html`<p><a href="/new">Hand in the mended file</a></p>`
+
 export function refusedNote(check: Check): Html {
-  return html`<div class="note refused" role="alert" tabindex="-1" autofocus><p>${refusedText(check)}</p></div>`
+  return html`<div class="note refused" role="alert" tabindex="-1" autofocus><p>${refusedText(check)}</p></div>${MENDED}`
 }
 
 export function foundShown(check: Check, isHandedIn: boolean): Html {
@@ -139,7 +141,7 @@ export function faultsOf({ id }: Check, { causes, invalid, faults_total: all }: 
   const shown = causes.reduce((sum, cause) => sum + cause.rows, 0)
   const more =
     all > shown ? html`<p>${plural(all - shown, 'more fault')}: they are in the file of bad rows.</p>` : NOTHING
-  return html`<h2 id="faults">Faults</h2>${table('One line for each cause', columns, rows)}${more}<p><a href="${checkPath(id)}/rejects.csv">Download the ${plural(invalid, 'bad row')}</a>, each with what is wrong with it.</p>`
+  return html`<h2 id="faults">Faults</h2>${table('One line for each cause', columns, rows)}${more}<p><a href="${checkPath(id)}/rejects.csv">Download the ${plural(invalid, 'bad row')}</a>, each with what is wrong with it.</p>${MENDED}`
 }
 
 export function rowsOf(id: string, { details_columns: names }: CheckFound, page: DetailsPage<FoundRow>): Html {

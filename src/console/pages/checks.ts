@@ -103,7 +103,7 @@ async function foundPage(
   const rows: DetailsPage<FoundRow> = await detailsPage(check.path, 'rows', atRow)
   const samples = rows.isFirst ? rows.items.slice(0, 3) : []
   const handIn = await handInForm(door, request, check, found)
-  return html`${foundShown(check, handIn.isHandedIn)}${handIn.shown}${faultsOf(check, found)}${
+  return html`${foundShown(check, handIn.isHandedIn)}${faultsOf(check, found)}${handIn.shown}${
     handIn.hasPairs || found.lookalikes === 0
       ? NOTHING
       : pairsOf(check.id, found, await detailsPage<FoundLookalike>(check.path, 'lookalikes', alike))
