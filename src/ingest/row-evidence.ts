@@ -91,7 +91,7 @@ export class RowEvidence {
 
   judge(): StructuralFault | (RowsShown & { readonly notes: readonly Text[] }) {
     const cards = this.#cards.judge()
-    const { fields, currencyMarks: inName, unitAbove, isCurrencyAbove, missingCurrency } = this.header
+    const { fields, written, currencyMarks: inName, unitAbove, isCurrencyAbove, missingCurrency } = this.header
     const currencySaid = {
       forAll: this.#said.currency ?? null,
       inName,
@@ -107,7 +107,11 @@ export class RowEvidence {
     const faults = [
       this.#doubtful.decide(),
       'kind' in cards ? cards : null,
-      this.#directions.decide(currencySaid.mark !== null, this.#said.sign === 'minus') ?? this.#sides.decide(),
+      this.#directions.decide(
+        currencySaid.mark !== null,
+        this.#said.sign === 'minus',
+        written[fields.amount ?? -1] ?? '',
+      ) ?? this.#sides.decide(),
       ...said.faults,
       lacksCurrency ? refuse(missingCurrency, { line: this.#line }) : null,
       isFault(decimal) ? decimal : null,

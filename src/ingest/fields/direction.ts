@@ -1,7 +1,7 @@
 // Which way the money goes, as the signs of the amounts show it: found once for the file, like its decimal sign.
 
 import { parseCurrency } from '../../domain/money.ts'
-import { refuse, type StructuralFault } from '../../domain/problem.ts'
+import { refuse, type StructuralFault, shown } from '../../domain/problem.ts'
 import { words } from '../../domain/words.ts'
 import { partMark } from './currency-marks.ts'
 import { digitsMeant, isFew, signShownBy } from './decimal-sign.ts'
@@ -22,16 +22,19 @@ export class DirectionEvidence {
   readonly #without = new Lines()
   /** With a currency beside them, which is read where every amount has the same one. */
   readonly #withCurrency = new Lines()
+  #firstMarked = ''
   #seen = 0
   #minuses = 0
 
   /** `marks`: what a spreadsheet shows beside the amount and is not known to be its currency. */
   see(amount: string, line: number, marks: readonly string[]): void {
     if (!/[1-9]/.test(amount)) return // nothing and zero go no way
-    if (!isPlain(amount) && digitsMeant(amount) !== null) return // a slip of the keyboard goes none
+    if (!isPlain(amount) && isSlip(amount)) return // it goes none
     this.#seen += 1
     if (withoutMinus(amount.trim()) !== null) this.#minuses += 1
-    if (isMarked([amount, ...marks].join(' '))) {
+    const whole = [amount, ...marks].join(' ')
+    if (isMarked(whole)) {
+      if (this.#withMinus.first === null) this.#firstMarked = whole
       this.#withMinus.add(line)
       if (!isMarked(amount)) this.#withMarkBeside.add(line)
     } else if (signShownBy(amount.trim()) !== 'malformed') this.#without.add(line)
@@ -44,18 +47,24 @@ export class DirectionEvidence {
   }
 
   /** `readsCurrency`: an amount with a currency beside it is good. `isMinusSaid`: one with a minus is, and none without. */
-  decide(readsCurrency: boolean, isMinusSaid: boolean): StructuralFault | null {
+  decide(readsCurrency: boolean, isMinusSaid: boolean, column: string): StructuralFault | null {
     const without = readsCurrency && this.#without.first === null ? this.#withCurrency : this.#without
     if (this.#withMinus.first === null || without.first === null) return null
     const [bad, good] = isMinusSaid ? [without, this.#withMinus] : [this.#withMinus, without]
     if (isFew(bad.count, good.count) && this.#withMarkBeside.first === null) return null
-    const problem = `amounts with a minus, in brackets or with letters (${this.#withMinus}) are mixed with amounts without (${without})`
+    const quoted = `${this.#withMinus.count === 1 ? ': ' : ', such as '}"${shown(this.#firstMarked)}"`
+    const problem = `amounts with a minus, in brackets or with letters (${this.#withMinus}${quoted}) are mixed with amounts without (${without})`
     const oneWay =
       'a file must move money one way: correct what was mistyped, remove the rows that are not meant, then write every amount as digits alone'
     const remedy =
       !isMinusSaid && isFew(without.count, this.#withMinus.count) ? words`${oneWay}${OR_SAY_MINUS}` : oneWay
-    return refuse({ problem, remedy }, { line: Math.max(this.#withMinus.first, without.first) })
+    return refuse({ problem, remedy }, { line: Math.max(this.#withMinus.first, without.first), column })
   }
+}
+
+/** `3O.00`; and a letter in the place of one of two decimals that says no side in any language: `8,7x`. */
+function isSlip(amount: string): boolean {
+  return digitsMeant(amount) !== null || /^\d[\d.,]*[.,](?:\d[ijoquvwxyz]|[ijoquvwxyz]\d)$/i.test(amount.trim())
 }
 
 const OR_SAY_MINUS = {

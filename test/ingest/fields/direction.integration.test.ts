@@ -19,6 +19,11 @@ test('a letter that was typed for a digit goes no way: a bad row', async () => {
   ])
 })
 
+test.each(['8,7x', '8.x7', '1.024,9z'])('nor does a letter in the place of a decimal: %s', async (amount) => {
+  const { rows } = await readWhole(fileOf(amount, '12'))
+  expect(rows.map(({ instruction }) => instruction !== null)).toEqual([false, true])
+})
+
 /** Each with one that goes the other way. */
 const MIXED = [
   ['-9.99', '3500.00'],
@@ -59,6 +64,8 @@ const MIXED = [
   ['5.00 minus', '1.00'],
   ['5E2 CR', '1.00'],
   ['5.00 R', '1.00'],
+  ['5.0H', '1.00'],
+  ['5.00x', '1.00'],
   ['CR$5.00', '1.00'],
   ['5.00 refunded', '1.00'],
   ['(5.00) EUR', '1.00'],
@@ -105,8 +112,12 @@ describe('amounts with a minus and without one in a file', () => {
   test('are named by the lines of either kind', async () => {
     const many = [...Array.from({ length: 7 }, () => '-1.00'), '2.00']
     expect((await refusalOf(fileOf(...many))).problem).toBe(
-      'amounts with a minus, in brackets or with letters (lines 2, 3, 4, 5, 6 and 2 more) are mixed with amounts without (line 9)',
+      'amounts with a minus, in brackets or with letters (lines 2, 3, 4, 5, 6 and 2 more, such as "-1.00") are mixed with amounts without (line 9)',
     )
+    expect(await refusalOf(fileOf('5.00 storno', '1.00'))).toMatchObject({
+      column: 'amount',
+      problem: expect.stringContaining('(line 2: "5.00 storno")'),
+    })
   })
 
   test('refuse a workbook whose amounts are numbers', async () => {
