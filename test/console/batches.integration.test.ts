@@ -79,7 +79,8 @@ test('an approver reads everything that the approval is of, types the total, and
   expect((await get('/', ann)).body).toContain(') waits for 1 approval: 2 refunds.')
   const page = await get(at(), ann)
   for (const shown of [
-    'Yours. Account ann: made 2',
+    'Yours. Account ann: made <time datetime="2',
+    'Submitted <time datetime="2',
     'signed in from 127.0.0.1',
     'Approve 2 refunds<',
     'clerk@desk',

@@ -3,7 +3,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { ApprovalSheet } from '../../domain/approval.ts'
 import type { BatchView } from '../../domain/batch.ts'
-import { countIn } from '../../domain/batch-status.ts'
+import { countIn, isoOf } from '../../domain/batch-status.ts'
 import type { BatchId } from '../../domain/ids.ts'
 import { accountWords } from '../../domain/person.ts'
 import type { Unfitness } from '../../ports/ledger/approvals.ts'
@@ -85,12 +85,21 @@ export async function decidingOn(
   const typesTotals = may('approve')
   const sheet = typesTotals ? withoutTotals(whole) : whole
   const own = typesTotals && unfit === null ? [`Yours. ${accountWords(visitorOf(request).person)}`] : []
-  const lines = [...sheetLines(sheet, readingText), ...own].map((line) => html`${line}\n`)
+  const moments = [whole.submittedAtMs, ...[visitorOf(request).person, ...whole.accounts].map((one) => one.createdAtMs)]
+  const lines = [...sheetLines(sheet, readingText), ...own].map((line) => html`${withMoments(line, moments)}\n`)
   const forms = may('approve')
     ? formsOf(request, door, whole, unfit)
     : note('plain', html`Your roles do not let you decide on it: that takes an approver.`)
   const shown = html`<p>It waits for ${approvalsText(whole)}. <a href="${batchPath(batchId)}/rows">All its rows</a></p><pre>${lines}</pre>${earlierOf(earlier, may('approve') ? whole : null)}${forms}`
   return { shown, typesTotals }
+}
+
+/** As every moment of the page is shown, so that no reader compares two clocks. */
+function withMoments(line: string, moments: readonly number[]): Html {
+  const atMs = moments.find((one) => line.includes(isoOf(one)))
+  if (atMs === undefined) return html`${line}`
+  const [before = '', ...after] = line.split(isoOf(atMs))
+  return html`${before}${moment(atMs)}${after.join(isoOf(atMs))}`
 }
 
 /** Whether this one is out of the ordinary. `toType`: an approver looks, who types the totals of this one or of another. */
