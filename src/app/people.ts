@@ -21,8 +21,8 @@ export function passwordFault(password: string, name: string): string | null {
   const length = [...password].length
   if (length < PASSWORD_SHORTEST) return `Choose a password of at least ${PASSWORD_SHORTEST} characters.`
   if (length > PASSWORD_LONGEST) return `Choose a password of at most ${PASSWORD_LONGEST} characters.`
-  const isEasy = isEasyPassword(password) || password.toLowerCase().includes(name)
-  return isEasy ? 'That password is among the first that others try. Choose another.' : null
+  if (isEasyPassword(password)) return 'That password is among the first that others try. Choose another.'
+  return password.toLowerCase().includes(name) ? 'It contains your name. Choose another.' : null
 }
 
 const WAITING_MOST = 50

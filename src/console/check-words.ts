@@ -41,7 +41,7 @@ export function refusalText({
     case 'unidentified':
       return `${rows} lines of these results cannot be told for a recorded row: they might have been executed under another reference. Use an intact file, or take the lines out.`
     case 'correction':
-      return `${known} of its rows were handed in with earlier files: it is one of them, mended. ${fresh === 0 ? 'None of the others is new: there is nothing left to send.' : `Check it again with “Only rows that no earlier file holds” to send the ${fresh} new ones and nothing else.`}`
+      return `${known} of its rows ${known === 1 ? 'was' : 'were'} handed in with earlier files: it is one of them, mended. ${fresh === 0 ? 'None of the others is new: there is nothing left to send.' : `Check it again with “Only rows that no earlier file holds” to send the ${fresh === 1 ? 'new one' : `${fresh} new ones`} and nothing else.`}`
     case 'lookalikes':
       return `${plural(Number(found), 'row looks', 'rows look')} like another one, and would be executed beside it. What was entered twice would be executed twice: look at ${found === 1 ? 'it' : 'each of them'}.`
     case 'execute-at':

@@ -144,6 +144,7 @@ test('a person chooses another password with the one before, and no other sessio
     for (const [password, chosen, says] of [
       [OLD, OLD, 'That is the password that you have.'],
       [OLD, 'Password2026x', 'among the first that others try'],
+      [OLD, 'Quiet harbour of Ada', 'It contains your name'],
       [OLD, 'short', 'at least 12 characters'],
       ['wrong horse battery', CHOSEN, 'The password is wrong'],
     ] as const) {
