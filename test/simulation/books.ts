@@ -107,7 +107,7 @@ export async function compareBooks(books: Books, ledger: Ledger, nowMs: number):
     ...attempts(rows, moves),
     ...messages(books, rows),
     ...payments(books, rows),
-    ...orders(books, rows, moves),
+    ...orders(books, rows, moves, (row) => isUnknowable(row, books.recorded)),
     ...(await reconciliations(books, ledger, rows, nowMs)),
   ]
 }

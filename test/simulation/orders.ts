@@ -8,12 +8,23 @@ import { type Month, plainOrder } from './month.ts'
 /** A sale without a reference may be charged once more after 30 days; by a clock that was set, somewhat earlier. */
 const SALE_COUNTS_MS = 29.8 * 86_400_000
 
-export function orders(books: Books, rows: readonly RecordedRow[], moves: readonly RecordedMove[]): string[] {
+/** `isUnknowable`: of a declined row, whether nobody can know that it was executed. Whoever hands it in again does it twice. */
+export function orders(
+  books: Books,
+  rows: readonly RecordedRow[],
+  moves: readonly RecordedMove[],
+  isUnknowable: (row: RecordedRow) => boolean,
+): string[] {
   const { month, truth, plan } = books
   if (month === undefined || month === null) return []
   const approved = truth.executions.filter(({ status }) => status === 'APPROVED')
+  const unknown = new Set(rows.filter((row) => row.state === 'DECLINED' && isUnknowable(row)).map(({ id }) => id))
   return [
-    ...doneOnce(books, month, approved),
+    ...doneOnce(
+      books,
+      month,
+      approved.filter(({ rowId }) => !unknown.has(rowId)),
+    ),
     ...Map.groupBy(approved, ({ accountId }) => accountId)
       .entries()
       .flatMap(([accountId, ofAccount]) => {
