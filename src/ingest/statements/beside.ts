@@ -16,7 +16,7 @@ import { STRUCK } from '../workbook/cell.ts'
 import { plainWord } from './names.ts'
 import type { Scale } from './scale.ts'
 import { mapped } from './statement.ts'
-import { ORDER_SUM_NAMES } from './words.ts'
+import { ORDER_SUM_NAMES, PAID_SUM_NAMES } from './words.ts'
 
 export interface Against extends Problem<Text> {
   readonly place: number
@@ -33,15 +33,19 @@ export function besideRows(
   scale: Scale | undefined,
 ): Judge {
   const names = header.written.map(partName)
-  const isSum = (place: number) => ORDER_SUM_NAMES.test(names[place]?.others.map(plainWord).join(' ') ?? '')
-  const sums = scale === undefined ? header.beside.filter(isSum) : []
+  const placesOf = (sums: RegExp) =>
+    header.beside.filter((place) => sums.test(names[place]?.others.map(plainWord).join(' ') ?? ''))
+  const [ordered, paid] = scale === undefined ? [placesOf(ORDER_SUM_NAMES), placesOf(PAID_SUM_NAMES)] : [[], []]
+  const sums = { REFUND: [...ordered, ...paid], CAUTH: ordered }
+  const isRead = (place: number) => !header.ignored.includes(header.written[place] ?? '')
   return (record, { operation, money }) => {
-    const struck = record.kinds?.findIndex((kind, i) => kind === 'struck' && record.cells[i]?.trim() !== '') ?? -1
+    const struck =
+      record.kinds?.findIndex((kind, i) => kind === 'struck' && isRead(i) && record.cells[i]?.trim() !== '') ?? -1
     if (struck !== -1) return { place: struck, isOfSheet: true, ...STRUCK }
     const comment = noted?.get(record.line)
     if (comment !== undefined) return notToSend(comment)
     if (money === null || (operation !== 'REFUND' && operation !== 'CAUTH')) return null
-    for (const place of sums) {
+    for (const place of sums[operation]) {
       const sum = sumIn(record, place, names[place]?.marks ?? [], decimal, money.currency)
       if (sum !== null && sum.amountMinor < money.amountMinor) return aboveSum(header, place, sum)
     }

@@ -188,6 +188,8 @@ function ofDays(column: Named, { nowMs = 0 }: Said, { fields }: Header): readonl
     sideOf: (cell) => {
       const days = daysIn(cell)
       if (days.every(Number.isNaN)) return ''
+      // Today's list says 12/11/2026, which could be a day in a month as well: a name that says so little needs both.
+      if (toldWhere === 'all') return days.every((day) => Number.isNaN(day) || isTold(day)) ? 'told' : 'now'
       return Number.isNaN(days[reading]) ? null : isTold(days[reading]) ? 'told' : 'now'
     },
     told: (sides) => (toldWhere === undefined || (toldWhere === 'all') === sides.size < 2 ? [sides.get('told')] : []),

@@ -241,10 +241,15 @@ export const CREDITED = setOf(
 
 /** Without currencies: what the order came to of which a row is a part. The gross and net amounts of a row are something else. */
 export const ORDER_SUM_NAMES = nameOf(
-  '(?:original )?(?:order|sale|sales|invoice|purchase|booking|basket|cart|charge)(?: grand)? (?:total|amount|amt|value|sum)|grand total|order total (?:amount|value|sum)',
-  '(?:amount|total) (?:paid|charged|captured|authori[sz]ed)|(?:paid|charged|captured|authori[sz]ed|original) (?:amount|total|sum)|(?:remaining )?refundable(?: (?:amount|balance))?|total (?:order|sale|invoice|purchase|booking)(?: (?:amount|value|sum))?',
+  '(?:original )?(?:order|sale|sales|invoice|purchase|booking|basket|cart)(?: grand)? (?:total|amount|amt|value|sum)|grand total|order total (?:amount|value|sum)',
+  '(?:amount|total) authori[sz]ed|(?:authori[sz]ed|original) (?:amount|total|sum)|(?:remaining )?refundable(?: (?:amount|balance))?|total (?:order|sale|invoice|purchase|booking)(?: (?:amount|value|sum))?',
   '(?:bestell|auftrags|rechnungs|kauf|verkaufs|ursprungs)(?:summe|wert|betrag)|ursprunglicher betrag|gesamtbetrag der bestellung',
   '(?:montant|total|importe|importo|totale) (?:(?:de la|del|de|di|dell) )?(?:commande|facture|vente|pedido|factura|venta|ordine|fattura|vendita)',
+)
+
+/** What was paid so far: no refund is more, and a capture is beside it. */
+export const PAID_SUM_NAMES = nameOf(
+  '(?:amount|total) (?:paid|charged|captured)|(?:paid|charged|captured) (?:amount|total|sum)',
 )
 
 // ───────────────────────────────────────────────────────────── Decisions

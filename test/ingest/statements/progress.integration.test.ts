@@ -559,6 +559,8 @@ describe('a column that says when', () => {
         expect((await readWhole(fileOf(name, ...cells, other), REFUND_NOW)).rows).toHaveLength(3)
     }
     expect((await readWhole(fileOf('Event date', '2026-12-24'), REFUND_NOW)).rows).toHaveLength(1)
+    // November or December: a list of every day says it so.
+    expect((await readWhole(fileOf('date', '11/12/2026', '10/12/2026'), REFUND_NOW)).rows).toHaveLength(2)
   })
 
   test('is no matter of refunds where it is about the sale, of a file with moments of its own, or without a clock', async () => {

@@ -156,6 +156,7 @@ describe('an amount above what the order came to, in the same row', () => {
     ['net', '60.00', '50.00'],
     ['order total tax', '60.00', '9.00'],
     ['order number', '60.00', '17'],
+    ['charge amount', '60.00', '1.00'],
   ])('is none beside %s: %s and %s', async (name, amount, sum) => {
     const { rows } = await readWhole(beside(name, amount, sum), EUR)
     expect(rows.map(({ faults }) => faults)).toEqual([[], []])
@@ -168,6 +169,9 @@ describe('an amount above what the order came to, in the same row', () => {
     ]
     const sheet = zip(partsOf({ A: rowsOf(table) }))
     expect((await readWhole(sheet, { ...EUR, operation: 'CAUTH' })).rows[0]?.faults).toHaveLength(1)
+    const soFar = beside('captured amount', '50.00', '20.00')
+    expect((await readWhole(soFar, { ...EUR, operation: 'CAUTH' })).rows[0]?.faults).toEqual([])
+    expect((await readWhole(soFar, EUR)).rows[0]?.faults).toHaveLength(1)
     const sale = beside('order total', '300.00', '60.00').replace('order_id', 'vault_id')
     expect((await readWhole(sale, { ...EUR, operation: 'CAPTURE' })).rows[0]?.faults).toEqual([])
     const cents = beside('order total', '3000', '60').replace('5.00;', '500;')
