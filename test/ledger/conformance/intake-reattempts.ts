@@ -413,9 +413,9 @@ export function describeReattempts(): void {
     const problems = async (...checked: Parameters<typeof check>) =>
       (await check(...checked)).faults.map(({ column, problem }) => [column, problem])
 
-    test('whose xtl_order_id another sale of the run took since, and paid, is left out', async () => {
+    test.each([ROSTER, {}])('whose xtl_order_id a sale with %j took since, and paid, is left out', async (over) => {
       const first = await declined()
-      const other = await submit(ledger, accountId, [NEW_CARD], ROSTER)
+      const other = await submit(ledger, accountId, [NEW_CARD], over)
       await work(ledger, other, NEW_CARD.reference, 'APPROVED')
       const line = rowOf(1, OLD_CARD, { cameFrom: { batchId: first, rowNo: 1 } })
       const fedBack: Partial<DraftHeader> = { fedBack: true, reattempt, nowMs: LATER }
@@ -451,6 +451,7 @@ export function describeReattempts(): void {
       else if (state === 'SENDING') await claimNamed(ledger, batchId, taking.reference, NOW)
       if (isRefunded) await submit(ledger, accountId, [refund('back', { orderId: '901' })], ROSTER)
       expect(await problems([OLD_CARD], again())).toEqual(isTaken(batchId, state))
+      expect((await check([OLD_CARD], again())).faults[0]?.remedy).toMatch(/take the row out$/)
     })
 
     test.each(['FAILED', 'DECLINED', 'CANCELLED'] as const)(

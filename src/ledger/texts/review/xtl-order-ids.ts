@@ -54,6 +54,8 @@ const RECORDED_FIRST_XTL = `SELECT max(i.id) ${OF_FIRST_XTL}`
 const REMEDY = 'give every row an xtl_order_id of its own; where the cell is empty, one is made from the reference'
 /** For what comes again every month. */
 const OR_RUN_KEY = `${REMEDY}. A file that comes again every month needs a run key of its month`
+/** Under an xtl_order_id of its own, what has been paid would be charged a second time. */
+const REMEDY_AGAIN = 'if the other instruction pays for it, take the row out'
 
 export function* refuseXtlRepeats(): Script<void> {
   yield* change(`
@@ -77,7 +79,7 @@ export function* refuseFirstXtlRepeats({ accountId: account }: DraftHeader): Scr
       WHERE ${ASKS_AGAIN} AND ${IS_FIRST} AND f.xtl_order_id IS NOT NULL AND ${keyOf('f')} IS DISTINCT FROM ${keyOf('d')})
     INSERT INTO ${DRAFT_FAULT}
     SELECT row_no, line, 'xtl_order_id', xtl_order_id,
-      'the xtl_order_id is in more than one row of this file (line ' || min(other) || ')', '${REMEDY}'
+      'the xtl_order_id is in more than one row of this file (line ' || min(other) || ')', '${REMEDY_AGAIN}'
     FROM (
       SELECT a.*, o.line AS other FROM again a JOIN again o ON o.key = a.key AND o.row_no <> a.row_no
       UNION ALL
@@ -94,8 +96,8 @@ export function* refuseXtlTaken(header: DraftHeader): Script<void> {
   yield* refuseTaken(header, RECORDED_FIRST_XTL, ASKS_AGAIN, 'i.xtl_order_id')
 }
 
-/** Whether sale `i` paid what the declined row `p` of its run was to pay, and nothing was to take that back. */
-const PAID = `i.state = 'APPROVED' AND i.operation IN (${listOf(SALES)}) AND i.money_warning = 0 AND i.run_key IS NOT DISTINCT FROM p.run_key
+/** Whether sale `i` paid what the declined row `p` was to pay, in its run or in none, and nothing was to take that back. */
+const PAID = `i.state = 'APPROVED' AND i.operation IN (${listOf(SALES)}) AND i.money_warning = 0 AND (i.run_key IS NULL OR i.run_key = p.run_key)
     AND i.amount_minor = p.amount_minor AND i.currency = p.currency AND NOT EXISTS (
       SELECT 1 FROM instruction u WHERE u.account_id = i.account_id AND u.order_key = ltrim(i.answered_order_id, '0') AND u.order_key IS NOT NULL
         AND u.operation IN ('REFUND', 'CANCEL') AND u.state NOT IN (${NEVER_ASKED}))`
@@ -121,7 +123,7 @@ function* refuseTaken(header: DraftHeader, taken: string, rows: string, value: s
     INSERT INTO ${DRAFT_FAULT}
     SELECT d.row_no, d.line, 'xtl_order_id', ${value},
       'the xtl_order_id is that of another instruction (row ' || i.row_no || ' of batch ' || i.batch_id || ', ' || CASE i.state WHEN 'READY' THEN 'PENDING' ELSE i.state END || ')',
-      '${OR_RUN_KEY}'
+      CASE WHEN ${RUNS_AGAIN} THEN '${REMEDY_AGAIN}' ELSE '${OR_RUN_KEY}' END
     FROM draft_row d JOIN instruction i ON i.id = (${taken})
     WHERE d.state = 'READY' AND ${rows}`,
     lookalikeSince(header),
