@@ -165,6 +165,22 @@ export function describeTargets(): void {
       await approved(sale('S', '6'))
       expect(await judged(refund('Q', { orderId: '777' }))).toEqual(FITS)
     })
+
+    test.each(['READY', 'IN_DOUBT', 'DECLINED'] as const)(
+      'is refunded where its only capture is %s, unless its authorization alone was declined',
+      async (state) => {
+        const facts = factsWith('45', { orderId: '777' })
+        const capture = refund('C', { operation: 'CAUTH', orderId: '777', amountMinor: 500n })
+        const batchId = await submit(ledger, accountId, [capture])
+        if (state !== 'READY') await work(ledger, batchId, 'C', state, { facts })
+        const isFaulty = async () =>
+          (await check([refund('R', { orderId: '777', amountMinor: 100n })])).faults.length > 0
+        expect(await isFaulty()).toBe(false)
+        const first = await submit(ledger, accountId, [sale('A', '5', { operation: 'AUTH' })])
+        await work(ledger, first, 'A', 'DECLINED', { facts: factsWith('46', { orderId: '777' }) })
+        expect(await isFaulty()).toBe(state === 'DECLINED')
+      },
+    )
   })
 
   describe('a refund under the reference of another one of its order', () => {

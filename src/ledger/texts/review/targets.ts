@@ -158,11 +158,18 @@ const OF_OWN_NUMBER: Kind<FoundOrder> = {
   toFact: ([found]) => ({ of: 'own-number', orderId: found.otherOrder, at: atOf(found) }),
 }
 
-/** What was in doubt may have been sold, whatever was said of it since. */
+/**
+ * What was in doubt may have been sold, whatever was said of it since. The order of a declined capture (CAUTH) was authorized, and may have
+ * been captured elsewhere.
+ */
 const OF_DECLINED: Kind<FoundOrder> = {
   operations: ['REFUND'],
   ...known(`ltrim(i.answered_order_id, '0') = (d.order_key || '') AND i.state = 'DECLINED'
-      AND i.operation IN ('AUTH', ${listOf(SALES)}) AND i.ever_in_doubt = 0 AND i.money_warning = 0`),
+      AND i.operation IN ('AUTH', 'CAPTURE') AND i.ever_in_doubt = 0 AND i.money_warning = 0
+      AND NOT EXISTS (
+        SELECT 1 FROM instruction n JOIN batch p ON p.id = n.batch_id
+        WHERE n.account_id = :account AND n.order_key = d.order_key AND n.order_key IS NOT NULL AND p.stage = 'open'
+          AND (n.state IN (${listOf(ORDER_COUNTS_IN)}) OR n.money_warning = 1))`),
   toFact: ([found]) => ({ of: 'declined', at: atOf(found) }),
 }
 
