@@ -129,6 +129,7 @@ export type TargetWhy =
   | 'other-month'
   | 'same-month'
   | 'far-run'
+  | 'deleted'
   | 'series'
   | 'subtotal'
   | `${Fact<'elsewhere'>['what']}-elsewhere`
@@ -350,12 +351,9 @@ function vaultText({ vaultId }: TargetRow): string {
   return `vault id ${plainId(vaultId ?? '')}`
 }
 
-function wasDeleted({ vaultId }: TargetRow, { at }: Fact<'deleted'>): TargetFault {
-  return {
-    ...{ kind: 'wrong', code: 'other_target', column: 'customer_vault_id', value: vaultId ?? '' },
-    problem: `the vault id was deleted (${placeText(at)})`,
-    remedy: 'write the vault id that the customer has now, or take the row out',
-  }
+/** It may have been stored again by another program, under the same vault id. */
+function wasDeleted(row: TargetRow, { at }: Fact<'deleted'>): TargetQuestion {
+  return asked('deleted', at, `charges ${vaultText(row)}, which that row deleted`)
 }
 
 /** A sale of so many times the largest one, as by one zero too many, is asked about. */

@@ -575,14 +575,16 @@ export function describeTargets(): void {
       },
     )
 
-    test('and deleted is not charged any more, unless it was stored again', async () => {
+    test('and deleted is asked about, unless it was stored again', async () => {
       const remove = refund('D', { operation: 'VAULT_DELETE', money: null, orderId: null, vaultId: '0061' })
       const batchId = await submit(ledger, accountId, [remove])
       expect((await check([byVaultId()])).faults).toEqual([])
       await work(ledger, batchId, 'D', 'APPROVED', { facts: factsWith('42', { transactionId: null }) })
-      const { faults, refused } = await judged(byVaultId())
-      expect(faults).toMatchObject([{ column: 'customer_vault_id', value: '61' }])
-      expect(refused).toMatch(/^other_target: the vault id was deleted/)
+      const { faults, questions, refused } = await judged(byVaultId())
+      expect([faults, questions]).toEqual([[], ['deleted']])
+      expect(refused).toContain('it charges vault id 61, which that row deleted (D, row 1 of batch')
+      const { review: next } = await check([byVaultId({ reference: 'N', xtlOrderId: 'N' })], { runKey: '2026-12' })
+      expect(next).toMatchObject({ accepted: 1, lookalikes: 1 })
       await storeBy('in the vault')
       expect(await judged(byVaultId())).toEqual(FITS)
     })
