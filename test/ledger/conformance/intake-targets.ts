@@ -472,6 +472,8 @@ export function describeTargets(): void {
       [['K-4', 'K-5', 'K-6'], ['7002', '7003'], 'slipped, with numbers of customers', false, [1, 2]],
       [['K-4711', 'K-0815', 'K-9000'], ['7002', '7003'], 'those of other references, with their customers', true, []],
       [['K-1', 'K-2', 'K-3'], ['7002', '7003'], 'those of other lines', false, []],
+      [['L2', 'L3', 'L4'], ['7002', '7003'], 'those of other lines below a header', false, []],
+      [['L3', 'L4', 'L5'], ['7002', '7003'], 'those of other customers', false, [1, 2]],
     ])(
       'with the references %j whose vault ids %j are %s is asked about in the rows',
       async (refs, ids, _, hasCustomers, asked) => {

@@ -451,8 +451,8 @@ const OF_FAILED_RUN: Kind<FoundRow & FoundAt> = {
   toFact: ([found]) => ({ of: 'failed-run', at: atOf(found) }),
 }
 
-/** Whether the references of the file are 1, 2, 3 … behind one word: those name a line, and no customer. */
-const IS_NUMBERED = `(SELECT count(DISTINCT n.word) = 1 AND min(n.number) = 1 AND max(n.number) = count(*) FROM (
+/** Whether the references of the file are 1, 2, 3 … behind one word, or 2, 3 … below a header: those name a line, and no customer. */
+const IS_NUMBERED = `(SELECT count(DISTINCT n.word) = 1 AND min(n.number) BETWEEN 1 AND 2 AND max(n.number) - min(n.number) + 1 = count(*) FROM (
         SELECT w.word, CASE WHEN length(w.reference) - length(w.word) BETWEEN 1 AND 9
           THEN CAST(substr(w.reference, length(w.word) + 1) AS INTEGER) ELSE 0 END AS number
         FROM (SELECT t.reference, rtrim(t.reference, '0123456789') AS word FROM draft_row t) AS w) AS n)`
