@@ -283,6 +283,25 @@ export function describeTargets(): void {
       expect(await askedOf(auth, charge({ vaultId: '6' }))).toEqual([])
     })
 
+    test('is named as the first of several above, and as the first of several that wait', async () => {
+      const [first, second] = ['1', '2'].map((no) => sale(no, '5', { operation: 'AUTH', xtlOrderId: no })) as [
+        Instruction,
+        Instruction,
+      ]
+      const likes = async (...rows: readonly Instruction[]) =>
+        (await check(rows)).lookalikes.map(({ rowNo, like }) => [rowNo, like.reference])
+      expect(await likes(first, second, charge())).toEqual([
+        [2, '1'],
+        [3, '1'],
+      ])
+      await recordMeant(ledger, messageOf(accountId, first))
+      await recordMeant(ledger, messageOf(accountId, second))
+      expect(await likes(charge(), sale('P', '5', { money: euros(900n) }))).toEqual([
+        [1, '1'],
+        [2, '1'],
+      ])
+    })
+
     test('that comes after the sale is asked about', async () => {
       await approved(charge())
       expect((await judged(sale('A', '5', { operation: 'AUTH' }))).questions).toEqual(['charged'])

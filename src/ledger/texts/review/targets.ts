@@ -213,7 +213,7 @@ const KEPT = `instruction c WHERE c.account_id = :account AND ${keepsCard('c.')}
 
 /** As what a row looks that sells what row `d` authorizes, or the other way round; or that names its card as it was stored, or by its number. */
 const LIKES = `
-        SELECT CASE d.operation WHEN 'AUTH' THEN 'CAPTURE' || substr(d.lookalike, 5) ELSE 'AUTH' || substr(d.lookalike, 8) END
+        SELECT CASE d.operation WHEN 'AUTH' THEN 'CAPTURE' || substr(d.lookalike, 5) ELSE 'AUTH' || substr(d.lookalike, 8) END AS lookalike
         UNION ALL
         SELECT p.operation || '|' || d.amount_minor || ' ' || d.currency || '|' || n.name
         FROM (
@@ -245,11 +245,23 @@ const OF_LIKE = like(
 
 const LIKE_ABOVE = like(
   'CAST(NULL AS BIGINT) AS id, CAST(NULL AS TEXT) AS "batchId", i.row_no AS "atRowNo", i.reference',
-  `draft_row i ON i.lookalike IN (${LIKES}) AND i.row_no < d.row_no AND i.state = 'READY' ORDER BY 1, i.row_no`,
+  `draft_row i ON i.row_no = (
+      SELECT min(f.row_no) FROM (
+        SELECT (SELECT a.row_no FROM draft_row a WHERE a.lookalike = l.lookalike AND a.row_no < d.row_no AND a.state = 'READY' ORDER BY a.row_no LIMIT 1) AS row_no
+        FROM (${LIKES}) AS l) AS f)`,
 )
 
 const OF_VAULT_ID = (row: 'c' | 'r') =>
   `${row}.account_id = :account AND ${targetOf(row)} = (' ' || ltrim(d.vault_id, '0') || ' ') AND ${row}.order_key IS NULL AND ${row}.lookalike IS NOT NULL`
+
+const HOLDS = "c.account_id = :account AND c.lookalike IS NOT NULL AND c.operation = 'AUTH'"
+const LARGER = `${OF_VAULT_ID('c')} AND c.operation = 'AUTH' AND c.currency = d.currency AND c.amount_minor > d.amount_minor`
+const WAITS = "c.state <> 'APPROVED' AND c.answered_order_id IS NULL"
+
+/** Each that waits counts, so that one is enough: there may be as many as the draft has rows. */
+const FIRST_WAITING = (holds: string) => `(
+          SELECT c.id FROM instruction c JOIN batch b ON b.id = c.batch_id
+          WHERE ${holds} AND ${WAITS} AND c.state IN (${COUNTING}) AND b.stage = 'open' ORDER BY c.id LIMIT 1)`
 
 const OF_AUTHORIZATION: Kind<FoundAuthorization> = {
   operations: ['CAPTURE'],
@@ -261,11 +273,15 @@ const OF_AUTHORIZATION: Kind<FoundAuthorization> = {
       CASE WHEN i.amount_minor = d.amount_minor OR ltrim(i.xtl_order_id, '0') = ltrim(d.xtl_order_id, '0') THEN 1 ELSE 0 END AS "isEqual",
       ${DONE_TO('CANCEL')} AS "isVoided", ${DONE_TO('CAUTH')} AS "isCaptured", CASE WHEN ${OTHER_RUN_KEY} THEN 1 ELSE 0 END AS "isOfOtherRun"
     FROM @rows d JOIN instruction i ON i.id IN (
-        SELECT l.id FROM instruction l WHERE l.account_id = :account AND l.lookalike IN (${LIKES}) AND l.lookalike IS NOT NULL
+        SELECT c.id FROM instruction c WHERE ${HOLDS} AND c.lookalike IN (${LIKES}) AND NOT (${WAITS})
+        UNION ALL
+        SELECT ${FIRST_WAITING(`${HOLDS} AND c.lookalike = l.lookalike`)} FROM (${LIKES}) AS l
         UNION ALL
         SELECT x.id FROM instruction x WHERE ${SAME_XTL('x')}
         UNION ALL
-        SELECT c.id FROM instruction c WHERE ${OF_VAULT_ID('c')} AND c.operation = 'AUTH' AND c.currency = d.currency AND c.amount_minor > d.amount_minor)
+        SELECT c.id FROM instruction c WHERE ${LARGER} AND NOT (${WAITS})
+        UNION ALL
+        SELECT ${FIRST_WAITING(LARGER)})
     WHERE i.operation = 'AUTH' AND i.state IN (${COUNTING}) AND ${IS_VISIBLE} ORDER BY 1, "isEqual" DESC, i.id`,
   toFact: (found) => ({
     of: 'authorizations',
