@@ -268,7 +268,7 @@ test('a row that waits for a person ends a run with 6, although another is due n
   await submitted(refunds(1))
   const { batch: held } = (await office.tranche('status', '--json')).last.batches[0]
   await office.tranche('pause', held, '--reason', 'wait')
-  const another = { ...refunds(1)[0]!, reference: 'R-1-again', amount: '0.50' }
+  const another = { ...refunds(1)[0]!, reference: 'other', amount: '0.50' }
   const nextYear = { ...refunds(1, 2)[0]!, execute_at: new Date(Date.now() + 365 * 86_400_000).toISOString() }
   const input = await office.put('both.csv', toCsv([another, nextYear]))
   const ran = await office.tranche('run', input, '--out', office.path('out.csv'), '--json')

@@ -60,8 +60,8 @@ export function steeringForms(
 ): Html {
   const open = countIn(batch, 'READY') + countIn(batch, 'SENDING')
   const paused = isPaused(batch)
-  const toLookAt = batch.lateAnswers > 0 || toMendIn(batch).length > 0
   const isOver = open === 0 || batch.hold === 'cancelled'
+  const toLookAt = batch.lateAnswers > 0 || (isOver && toMendIn(batch).length > 0) // what goes on has nothing to be resumed
   if (isOver && !paused && !toLookAt) return NOTHING
   const title = html`<h2>Pause or cancel</h2>`
   if (!visitorOf(request).may('operate'))
