@@ -610,6 +610,18 @@ export function describeTargets(): void {
       expect(await judged(byVaultId())).toEqual(FITS)
     })
 
+    test.each([
+      [byNumber(), byVaultId()],
+      [byVaultId(), byNumber()],
+      [byNumber({ operation: 'AUTH' }), byVaultId()],
+      [byVaultId(), byVaultId({ reference: 'A', operation: 'AUTH' })],
+    ])('and is asked for by a message %# after the review is not asked for by the file', async (message, row) => {
+      await storeBy('in the vault')
+      const { draft } = await review(ledger, headerOf(accountId), [row])
+      await place.open().recordMessage(messageOf(accountId, message))
+      await expect(draft.record(CLERK)).rejects.toMatchObject({ code: 'refused' })
+    })
+
     test('is authorized by the one and sold by the other', async () => {
       await storeBy('in the vault')
       await approved(byVaultId({ operation: 'AUTH' }))

@@ -9,7 +9,7 @@ import { CANCELS_ROW, isInFile, NEVER_SENT, targetOf } from './corrections.ts'
 import { COUNTING, IS_ONE_MADE, OTHER_RUN_KEY } from './lookalikes.ts'
 import { stillFits } from './order-book.ts'
 import { NO_LONGER_DECLINED } from './reattempts.ts'
-import { AUTHORIZES_SAME, targetsStillFit } from './targets.ts'
+import { likesOf, targetsStillFit } from './targets.ts'
 import { isFirstXtlTaken, sameXtl } from './xtl-order-ids.ts'
 
 /** The last row, move and act that the review saw, by their ids. */
@@ -87,6 +87,9 @@ const NEWCOMER = `${NEWCOMERS}
     SELECT 1 FROM newcomer i CROSS JOIN draft_row d
     WHERE d.lookalike = i.lookalike AND i.lookalike IS NOT NULL AND i.reference <> d.reference AND d.state = 'READY'
     UNION ALL
+    SELECT 1 FROM newcomer i CROSS JOIN draft_row d
+    WHERE i.operation IN ('CAPTURE', 'AUTH') AND i.lookalike IS NOT NULL AND d.lookalike IN (${likesOf('i')}) AND d.state = 'READY'
+    UNION ALL
     SELECT 1 FROM newcomer i JOIN draft_row d ON ${sameXtl('i', 'd')} WHERE d.state = 'READY'
     UNION ALL
     SELECT 1 FROM newcomer i JOIN instruction x ON x.account_id = :account AND x.reference = i.reattempt_of
@@ -99,10 +102,8 @@ const CHANGED = `${NEWCOMERS}
       AND i.reference <> d.reference AND d.state = 'READY' AND NOT ${isInFile('i')}
       AND d.changed_row IS NULL LIMIT 1`
 
-/** An authorization that arrived may be the one of which a sale of the draft is a second, or takes a part. */
+/** A sale of the draft may take a part of an authorization that arrived. */
 const AUTHORIZED = `${NEWCOMERS}
-    SELECT 1 FROM newcomer i CROSS JOIN draft_row d WHERE i.operation = 'AUTH' AND d.lookalike = ${AUTHORIZES_SAME('i')} AND d.state = 'READY'
-    UNION ALL
     SELECT 1 FROM draft_row d CROSS JOIN newcomer i
     WHERE EXISTS (SELECT 1 FROM newcomer) AND i.target = ${targetOf('d')} AND i.operation = 'AUTH' AND d.operation = 'CAPTURE' AND d.vault_id IS NOT NULL
       AND i.currency = d.currency AND i.amount_minor > d.amount_minor AND d.state = 'READY' LIMIT 1`

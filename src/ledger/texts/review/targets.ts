@@ -207,20 +207,19 @@ interface FoundAuthorization extends FoundRow, FoundAt {
 }
 
 /** An authorization looks like a sale of the same, but for the word in front. */
-export const AUTHORIZES_SAME = (authorization: string) => `('CAPTURE' || substr(${authorization}.lookalike, 5))`
-
 const KEPT = `instruction c WHERE c.account_id = :account AND ${keepsCard('c.')} AND c.state = 'APPROVED'`
 
-/** As what a row looks that sells what row `d` authorizes, or the other way round; or that names its card as it was stored, or by its number. */
-const LIKES = `
-        SELECT CASE d.operation WHEN 'AUTH' THEN 'CAPTURE' || substr(d.lookalike, 5) ELSE 'AUTH' || substr(d.lookalike, 8) END AS lookalike
+/** As what a row looks that sells what the row authorizes, or the other way round; or that names its card as it was stored, or by its number. */
+export const likesOf = (row: 'd' | 'i') => `
+        SELECT CASE ${row}.operation WHEN 'AUTH' THEN 'CAPTURE' || substr(${row}.lookalike, 5) ELSE 'AUTH' || substr(${row}.lookalike, 8) END AS lookalike
         UNION ALL
-        SELECT p.operation || '|' || d.amount_minor || ' ' || d.currency || '|' || n.name
+        SELECT p.operation || '|' || ${row}.amount_minor || ' ' || ${row}.currency || '|' || n.name
         FROM (
-          SELECT c.card AS name FROM ${KEPT} AND ${STORED_UNDER} = (ltrim(d.vault_id, '0') || '') AND d.card IS NULL
+          SELECT c.card AS name FROM ${KEPT} AND ${STORED_UNDER} = (ltrim(${row}.vault_id, '0') || '') AND ${row}.card IS NULL
           UNION
-          SELECT ${STORED_UNDER} FROM ${KEPT} AND c.card = (d.card || '') AND d.vault_id IS NULL) AS n
+          SELECT ${STORED_UNDER} FROM ${KEPT} AND c.card = (${row}.card || '') AND ${row}.vault_id IS NULL) AS n
           CROSS JOIN (SELECT 'CAPTURE' AS operation UNION ALL SELECT 'AUTH') AS p`
+const LIKES = likesOf('d')
 
 interface FoundLike extends FoundRow, FoundAt {
   readonly otherOperation: Operation
