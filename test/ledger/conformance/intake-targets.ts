@@ -660,6 +660,17 @@ export function describeTargets(): void {
     })
   })
 
+  test('a row that failed is not asked about for the next attempt of another one with its e-mail', async () => {
+    const [a, b] = ['61', '62'].map((id) => sale(id, id, { xtlOrderId: id, details: { cust_email: 'mum@a.example' } }))
+    const batchId = await submit(ledger, accountId, [a!, b!])
+    for (const id of ['61', '62']) await work(ledger, batchId, id, 'FAILED')
+    const again: Partial<DraftHeader> = { fedBack: true, retry: ['FAILED'] }
+    await approved(a!, '777', again)
+    expect((await check([b!], again)).lookalikes).toEqual([])
+    await approved(sale('web', '63', { details: { cust_email: 'mum@a.example' } }), '778')
+    expect((await check([b!], again)).lookalikes.map(({ question }) => question?.code)).toEqual(['paid'])
+  })
+
   describe('another account', () => {
     test('that has at least half of the orders is named', async () => {
       const other = await openAccount(ledger, 'hotel')

@@ -60,6 +60,8 @@ interface Kind<Found extends FoundRow = never> {
   readonly rows: string
   /** Without this nothing is found, and no row is looked at. */
   readonly gate?: string
+  /** Where what is looked through does not depend on the row: once for all of them. */
+  readonly atOnce?: true
   readonly text: string
   readonly toFact: (found: readonly [Found, ...Found[]]) => TargetFact
 }
@@ -431,19 +433,27 @@ const FROM_E_MAIL = (row: 'd' | 'i') => `substr(${row}.details, @position(${row}
 const E_MAIL_OF = (row: 'd' | 'i') => `lower(substr(${FROM_E_MAIL(row)}, 1, @position(${FROM_E_MAIL(row)}, '"') - 1))`
 const HAS_E_MAIL = (row: 'd' | 'i') => `${row}.operation = 'CAPTURE' AND @position(${row}.details, ${E_MAIL}) > 0`
 
-/** What was recorded after a row that is to run again, by another file or a message. */
+/**
+ * What was recorded after a row that is to run again, by another file or a message. Not the next attempt of a row beside it: several of
+ * a family may have one e-mail.
+ */
 const OF_PAID: Kind<FoundRow & FoundAt> = {
   operations: ['CAPTURE'],
   rows: `(${RUNS_AGAIN}) AND ${HAS_E_MAIL('d')}`,
+  atOnce: true,
   gate: `SELECT 1 FROM draft_row d WHERE ${RUNS_AGAIN} LIMIT 1`,
   text: `
     WITH newcomer AS MATERIALIZED (
-      SELECT i.id, i.batch_id, i.row_no, i.reference, i.amount_minor, i.currency, i.run_key, i.lookalike, ${E_MAIL_OF('i')} AS email FROM instruction i
+      SELECT i.id, i.batch_id, i.row_no, i.reference, i.amount_minor, i.currency, i.run_key, i.lookalike, i.reattempt_of, ${E_MAIL_OF('i')} AS email FROM instruction i
       WHERE i.id > (SELECT min(${EARLIER_ATTEMPT}) FROM draft_row d WHERE ${RUNS_AGAIN}) AND i.account_id = :account
         AND ${HAS_E_MAIL('i')} AND (i.state IN (${COUNTING}) OR i.money_warning = 1) AND ${IS_VISIBLE})
     SELECT ${ROW}, ${AT}
     FROM @rows d JOIN instruction f ON f.id = ${EARLIER_ATTEMPT} JOIN newcomer i ON i.email = ${E_MAIL_OF('d')} AND i.currency = d.currency AND i.amount_minor = d.amount_minor
-    WHERE i.id > f.id AND i.batch_id <> f.batch_id AND i.lookalike <> d.lookalike AND NOT (${OTHER_RUN_KEY}) ORDER BY 1, i.id DESC`,
+    WHERE i.id > f.id AND i.batch_id <> f.batch_id AND i.lookalike <> d.lookalike AND NOT (${OTHER_RUN_KEY})
+      AND NOT EXISTS (
+        SELECT 1 FROM instruction e WHERE e.account_id = :account AND e.reference IN (i.reference, i.reattempt_of) AND e.id < i.id
+          AND (e.id < f.id OR e.batch_id = f.batch_id))
+    ORDER BY 1, i.id DESC`,
   toFact: ([found]) => ({ of: 'paid', at: atOf(found) }),
 }
 
@@ -634,8 +644,9 @@ function* eachOfKind(kind: Kind, header: DraftHeader, last: number, act: Act): S
   if (last === 0 || (kind.gate !== undefined && !(yield* exists(kind.gate, told)))) return
   const rules = rulesBy(header)
   const rows = `(SELECT d.* FROM draft_row d WHERE d.row_no > :after AND d.row_no <= :to AND d.state = 'READY' AND ${kind.rows})`
-  for (let after = 0; after < last; after += ROWS_PER_PAGE) {
-    for (const { row, fact } of yield* factsOf(kind, rows, { ...told, after, to: after + ROWS_PER_PAGE })) {
+  const step = kind.atOnce === true ? last : ROWS_PER_PAGE
+  for (let after = 0; after < last; after += step) {
+    for (const { row, fact } of yield* factsOf(kind, rows, { ...told, after, to: after + step })) {
       const verdict = judgeTarget(toRow(row), fact, rules)
       if (verdict !== 'fits') yield* act(row, verdict)
     }
