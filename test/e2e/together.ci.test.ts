@@ -24,7 +24,7 @@ async function open(options: Parameters<typeof openOffice>[0] = {}): Promise<Off
 
 test('a run whose row waits behind an idle batch ends with 6 and names that batch', async () => {
   const office = await open()
-  const [early, late] = [refundRow(1, { amount: '7.77' }), refundRow(1, { reference: 'R-1-again', amount: '1.01' })]
+  const [early, late] = [refundRow(1, { amount: '7.77' }), refundRow(1, { reference: 'other', amount: '1.01' })]
   office.sandbox.prepare(preparationFor([early, late]))
   const [a, b] = [await office.put('a.csv', toCsv([early])), await office.put('b.csv', toCsv([late]))]
   const out = office.path('b.results.csv')
