@@ -107,6 +107,7 @@ export const SCHEMA = `
   CREATE INDEX batch_file ON batch (file_sha256, account_id);
   CREATE UNIQUE INDEX batch_queue_day ON batch (account_id, source_day) WHERE source = 'queue' AND hold <> 'cancelled';
   CREATE INDEX batch_created ON batch (created_at);
+  CREATE INDEX batch_cancelled ON batch (account_id, created_at) WHERE hold = 'cancelled';
   CREATE INDEX batch_awaiting ON batch (approval_until) WHERE approvals_needed > approvals_given;
   -- Of a batch that is older than 24 hours, only what came since is summed.
   CREATE INDEX batch_arrived ON batch (account_id, arrived_hour) WHERE arrived_hour IS NOT NULL;

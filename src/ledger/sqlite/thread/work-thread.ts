@@ -55,9 +55,17 @@ function withCompiledCode(): NodeJS.ProcessEnv {
 /** A thread without a ledger waits here for the next one: to start one costs more processor time than the work on a small file. */
 let idle: Worker | null = null
 
-function takeThread(): Worker {
+function startThread(): Worker {
   const code = new URL(import.meta.url.endsWith('.ts') ? './thread.ts' : './thread.js', import.meta.url)
-  const thread = idle ?? new Worker(code, { name: 'ledger', env: withCompiledCode() })
+  const thread = new Worker(code, { name: 'ledger', env: withCompiledCode() })
+  // One that ends while it waits would be asked in vain.
+  return thread.once('exit', () => {
+    if (idle === thread) idle = null
+  })
+}
+
+function takeThread(): Worker {
+  const thread = idle ?? startThread()
   idle = null
   thread.ref()
   return thread

@@ -71,18 +71,32 @@ export function queriesOn(engine: Engine, openReader: () => Promise<Reader>): Om
 
 const batches = (narrowed: string) =>
   `SELECT id FROM batch WHERE stage = 'open' ${narrowed} ORDER BY created_at DESC, rowid DESC`
+/**
+ * Whether batch `b` may have left rows out for a batch that was cancelled afterwards: that one was there when `b` took its last row, and
+ * something was done with it after `b` had begun. What it is in fact is told by the batch itself.
+ */
+const MAY_HAVE_LEFT_OUT = `EXISTS (
+          SELECT 1 FROM batch c WHERE c.account_id = b.account_id AND c.hold = 'cancelled'
+            AND c.created_at <= coalesce(b.arrived_hour + 3600000, b.created_at)
+            AND EXISTS (SELECT 1 FROM act x WHERE x.batch_id = c.id AND x.at >= b.created_at))`
+
+const HAS_EXPIRED_ROWS = `EXISTS (
+          SELECT 1 FROM instruction i WHERE i.batch_id = b.id AND i.state = 'CANCELLED' AND i.expires_at IS NOT NULL)`
+
+const IS_RESUMED = "EXISTS (SELECT 1 FROM act x WHERE x.batch_id = b.id AND x.what = 'resume')"
+
 const BATCHES = {
   all: batches(''),
   open: batches("AND id IN (SELECT batch_id FROM tally WHERE state IN ('READY', 'SENDING') AND count > 0)"),
+  // Every page of the console asks for these: what is done must not add to it for good.
   unsettled: batches(
     `AND (late_answers > 0 OR short_refunds NOT LIKE '%"at":[]%'
       OR id IN (SELECT batch_id FROM tally WHERE state IN ('READY', 'SENDING', 'IN_DOUBT') AND count > 0)
       OR id IN (SELECT batch_id FROM instruction i WHERE ${IS_MONEY_UNSEEN})
       OR id IN (SELECT t.batch_id FROM tally t JOIN batch b ON b.id = t.batch_id WHERE t.count > 0 AND (
-        (t.state = 'INVALID' AND b.source = 'file' AND NOT EXISTS (SELECT 1 FROM act x WHERE x.batch_id = b.id AND x.what = 'resume'))
-        OR (t.state = 'CANCELLED' AND EXISTS (
-          SELECT 1 FROM instruction i WHERE i.batch_id = b.id AND i.state = 'CANCELLED' AND i.expires_at IS NOT NULL))
-        OR (t.state = 'DUPLICATE' AND EXISTS (SELECT 1 FROM batch c WHERE c.account_id = b.account_id AND c.hold = 'cancelled')))))`,
+        (t.state = 'INVALID' AND b.source = 'file' AND NOT ${IS_RESUMED})
+        OR (t.state = 'CANCELLED' AND b.hold <> 'cancelled' AND ${HAS_EXPIRED_ROWS})
+        OR (t.state = 'DUPLICATE' AND ${MAY_HAVE_LEFT_OUT}))))`,
   ),
 }
 
