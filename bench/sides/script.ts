@@ -1,6 +1,6 @@
-// Another side of the worker: the plain script that somebody writes for one afternoon. It parses the file, keeps so many
+// Another side of the worker: the plain script that people write in an afternoon. It parses the file, keeps so many
 // requests open over kept-alive connections, and looks at each answer. It keeps nothing; with a ledger of its own it commits before each
-// request and after each answer, as somebody does who was paid twice once.
+// request and after each answer, as people do once they have paid twice.
 //
 //   script.ts FILE URL OPEN [LEDGER]
 

@@ -139,7 +139,7 @@ interface ShownAgain {
   readonly address: string | null
 }
 
-/** The password again, of somebody who is signed in. null: it is wrong, or was shown too often. */
+/** The password again, of a person who is signed in. null: it is wrong, or was shown too often. */
 async function proveAgain(
   ledger: PeopleLedger,
   person: Pick<Person, 'name'>,

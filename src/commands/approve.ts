@@ -92,7 +92,7 @@ async function show(sheet: ApprovalSheet, { state, why }: Standing, terminal: Te
 /** As at the page of the console: a total that is read off the sheet would show nothing. */
 async function typeTotals(sheet: ApprovalSheet, terminal: Terminal): Promise<void> {
   terminal.say(
-    `Batch ${sheet.batchId} waits for ${approvalsText(sheet)}. It is shown to whoever knows its total: take that from your own list, which is how a wrong batch is noticed.`,
+    `Batch ${sheet.batchId} waits for ${approvalsText(sheet)}. Its sheet is shown once you have typed its total. Take the total from your own list: that is how a wrong batch is noticed.`,
   )
   for (const asked of totalsToType(sheet)) {
     const typed = await askFor(terminal, `Type ${asked.label}: `, 'Nothing was approved.')

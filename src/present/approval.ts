@@ -178,7 +178,7 @@ function example(currency: Currency): string {
   return decimals === '' ? '1.234 or 1,234' : `1.234,${decimals} or 1,234.${decimals}`
 }
 
-/** For whoever types the totals: nothing that they could be copied from. What is left out of their list is to be subtracted. */
+/** For the person who types the totals: nothing that they could be copied from. What is left out of their list is to be subtracted. */
 export function withoutTotals(sheet: ApprovalSheet): ApprovalSheet {
   return {
     ...sheet,

@@ -1,4 +1,4 @@
-// What a caller can repeat without end leaves few acts: the ledger is kept for ever, and no stranger may fill it.
+// What a caller can repeat without end leaves few acts: the ledger keeps them, and no stranger may fill it.
 
 import { isTold } from '../domain/acts.ts'
 

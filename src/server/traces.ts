@@ -21,7 +21,7 @@ export interface Refused {
   readonly scope: string
 }
 
-/** Requests without any key are in the log alone: nobody tried to get in. */
+/** Requests without any key are in the log alone: no key was tried. */
 export function refusalsOf(door: Door): (refused: Refused) => Promise<void> {
   const nowMs = () => door.app.clock.monotonicMs()
   // Who has no key takes no room from those that have one.
@@ -43,7 +43,7 @@ export interface Reading {
   readonly kind: string
   readonly file: string
   readonly rows: number
-  /** Of the file that somebody else handed in. */
+  /** Of a file that another key handed in. */
   readonly sha256?: string
 }
 

@@ -142,7 +142,7 @@ test('a person chooses another password with the one before, and no other sessio
     const change = (password: string, chosen: string) =>
       ada.send('/sessions', '/sessions/password', { password, new_password: chosen })
     for (const [password, chosen, says] of [
-      [OLD, OLD, 'That is the password that you have.'],
+      [OLD, OLD, 'That is your current password.'],
       [OLD, 'Password2026x', 'among the first that others try'],
       [OLD, 'Quiet harbour of Ada', 'It contains your name'],
       [OLD, 'short', 'at least 12 characters'],

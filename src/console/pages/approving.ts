@@ -68,7 +68,7 @@ function decisionOf(request: FastifyRequest, batchId: BatchId, nowMs: number) {
 
 export interface Deciding {
   readonly shown: Html
-  /** Whoever looks is asked for the totals, now or when they may approve, so that no part of the page tells them. */
+  /** The reader is asked for the totals, now or once they may approve, so no part of the page shows them. */
   readonly typesTotals: boolean
 }
 

@@ -41,7 +41,7 @@ export function addSessionPages(pages: Pages, door: ConsoleDoor): void {
         'You sign in with the identity provider: you have no password here. Nothing was changed.',
       )
     const { password = '', new_password: chosen = '' } = fieldsOf(request)
-    const fault = chosen === password ? 'That is the password that you have.' : passwordFault(chosen, person.name)
+    const fault = chosen === password ? 'That is your current password.' : passwordFault(chosen, person.name)
     if (fault !== null) throw new PageError(422, `${fault} Nothing was changed.`)
     const shown = { secret: secretIn(request, door) ?? '', password, address: request.ip, chosen }
     const secret = await changePassword(ledger, person, shown, app.clock.nowMs())
@@ -66,6 +66,6 @@ export function addSessionPages(pages: Pages, door: ConsoleDoor): void {
 /** None for people of a provider, who have their password there. */
 function passwordForm(request: FastifyRequest, door: ConsoleDoor): Html {
   if (visitorOf(request).person.issuer !== null) return NOTHING
-  const fields = html`<p>All your other sessions end by it.</p><div class="field"><label>Password now <input name="password" type="password" autocomplete="current-password" required maxlength="200"></label></div><div class="field"><label>New password, 12 characters at least <input name="new_password" type="password" autocomplete="new-password" required minlength="12" maxlength="200"></label></div>`
-  return html`<h2>Another password</h2>${form(request, door, { action: '/sessions/password', fields, button: 'Change the password', kind: 'other' })}`
+  const fields = html`<p>This ends all your other sessions.</p><div class="field"><label>Current password <input name="password" type="password" autocomplete="current-password" required maxlength="200"></label></div><div class="field"><label>New password, 12 characters at least <input name="new_password" type="password" autocomplete="new-password" required minlength="12" maxlength="200"></label></div>`
+  return html`<h2>Change your password</h2>${form(request, door, { action: '/sessions/password', fields, button: 'Change the password', kind: 'other' })}`
 }

@@ -26,7 +26,7 @@ export interface Against extends Problem<Text> {
 
 type Judge = (record: CsvRecord, instruction: Instruction) => Against | null
 
-/** `noted`: by line, the comment of a workbook that says that the row is not to be sent. `scale`: in which unit the sum of an order is beside amounts in cents, nobody has said. */
+/** `noted`: by line, the comment of a workbook that says that the row is not to be sent. `scale`: in which unit the sum of an order is beside amounts in cents, is not known. */
 export function besideRows(
   header: Header,
   { decimal, noted }: Pick<Survey, 'decimal' | 'noted'>,

@@ -62,7 +62,7 @@ export async function addChecks(server: Server, door: Door): Promise<void> {
 
 type NoteReading = (request: FastifyRequest, check: Check, kind: string, rows: number) => Promise<void>
 
-/** Cells of files hold names. Whoever handed the file in knows them. */
+/** Cells of files hold names. The key that handed the file in knows them. */
 function readingNotes(door: Door): NoteReading {
   const note = readingsOf(door)
   return async (request, { id, by, file: { sha256 } }, kind, rows) => {

@@ -101,7 +101,7 @@ export function openWorkThread({ die, ...options }: LedgerOptions): WorkThread {
     if (!isOver) await calls.close()
     port.close()
     thread.off('message', endAsTold).off('error', end).off('exit', endWithThread)
-    // One that failed stands still for ever.
+    // One that failed never answers again.
     if (isOver) await thread.terminate()
     else await putAside(thread)
   }

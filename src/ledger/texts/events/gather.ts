@@ -220,7 +220,7 @@ function typeOfAct(what: string, isOfBatch: boolean, said: Details): EventType |
     case 'add-person':
       return 'access.person_added'
     case 'join':
-      return said.roles === undefined ? null : 'access.person_added' // the first of all, whom nobody added
+      return said.roles === undefined ? null : 'access.person_added' // the first administrator, added by no other person
     case 'set-roles':
     case 'confirm-person':
       return 'access.roles_changed'
