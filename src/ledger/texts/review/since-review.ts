@@ -9,7 +9,8 @@ import { CANCELS_ROW, isInFile, NEVER_SENT, targetOf } from './corrections.ts'
 import { COUNTING, IS_ONE_MADE, OTHER_RUN_KEY } from './lookalikes.ts'
 import { stillFits } from './order-book.ts'
 import { NO_LONGER_DECLINED } from './reattempts.ts'
-import { likesOf, targetsStillFit } from './targets.ts'
+import { likesOf } from './targets/of-cards.ts'
+import { targetsStillFit } from './targets.ts'
 import { isFirstXtlTaken, sameXtl } from './xtl-order-ids.ts'
 
 /** The last row, move and act that the review saw, by their ids. */

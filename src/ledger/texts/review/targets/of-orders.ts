@@ -1,0 +1,149 @@
+// What is recorded of the order that a row names.
+
+import { type Operation, plainId } from '../../../../domain/instruction.ts'
+import type { KnownSale } from '../../../rules/judge-target.ts'
+import { OF_AN_ORDER, ORDER_COUNTS_IN, SALES } from '../../../rules/order-book.ts'
+import { IS_VISIBLE, listOf } from '../../conditions.ts'
+import { COUNTING } from '../lookalikes.ts'
+import {
+  ANSWERED,
+  ANY_AUTHORIZED,
+  AT,
+  atOf,
+  type FoundAt,
+  type FoundRow,
+  IN_ACCOUNT,
+  IS_NEW,
+  type Kind,
+  OF_ORDER,
+  OF_SALES,
+  ROW,
+  SAME_XTL,
+} from './facts.ts'
+
+interface FoundSale extends FoundRow, FoundAt {
+  readonly saleOperation: Operation
+  readonly saleVaultId: string | null
+  readonly storedVaultId: string | null
+  readonly saleCard: string | null
+  readonly saleXtl: string | null
+  readonly saleMinor: number | null
+  readonly saleCurrency: string
+}
+
+/** As `besideText` writes it, where nothing but these is said. */
+const SAID = (vaultId: string, xtlOrderId: string) => `'[' || ${vaultId} || ',null,' || ${xtlOrderId} || ']'`
+const OWN_VAULT = `'"' || ltrim(s.vault_id, '0') || '"'`
+const OWN_XTL = `'"' || ltrim(s.xtl_order_id, '0') || '"'`
+const NULL = "'null'"
+
+/** Most rows say what is recorded: they are told from the others here, because reading them would take longer than all else. */
+const SAYS_SAME = (operations: string) => `EXISTS (
+      SELECT 1 FROM instruction s WHERE ${ANSWERED('s', operations)}
+        AND d.beside IN (${SAID(OWN_VAULT, NULL)}, ${SAID(NULL, OWN_XTL)}, ${SAID(OWN_VAULT, OWN_XTL)}))`
+
+const KNOWN = (isOfOrder: string, besides: string) => `
+    SELECT ${ROW}, ${AT}, i.operation AS "saleOperation", i.vault_id AS "saleVaultId", i.answered_vault_id AS "storedVaultId", i.card AS "saleCard",
+      i.xtl_order_id AS "saleXtl", CASE WHEN i.money_warning = 0 THEN i.amount_minor END AS "saleMinor", i.currency AS "saleCurrency"
+    FROM @rows d JOIN instruction i ON ${isOfOrder}
+    WHERE d.operation = 'CANCEL'${besides}`
+const SALE = (operations: string) => KNOWN(ANSWERED('i', operations), ` OR NOT ${SAYS_SAME(operations)}`)
+const VOID = KNOWN(
+  `${IN_ACCOUNT('i')} AND i.order_key = d.order_key AND i.order_key IS NOT NULL AND i.operation = 'CANCEL' AND i.state = 'APPROVED'
+        AND i.amount_minor IS NOT NULL`,
+  '',
+)
+
+const OF_SALE: Kind<FoundSale> = {
+  operations: OF_AN_ORDER,
+  rows: `${OF_ORDER} AND (d.beside IS NOT NULL OR (d.operation = 'CANCEL' AND ${IS_NEW}))`,
+  text: `${SALE(OF_SALES)} UNION ALL ${SALE("= 'AUTH'")} UNION ALL ${VOID} ORDER BY 1, id`,
+  toFact: (found) => ({ of: 'sales', sales: found.map(toSale) }),
+}
+
+/** What this program made of a reference is nothing that anybody said. */
+const MADE_XTL = /^T[A-Z2-7]{19}$/
+
+function toSale(found: FoundSale): KnownSale {
+  const { saleOperation, saleVaultId, storedVaultId, saleCard, saleXtl, saleMinor, saleCurrency } = found
+  return {
+    ...{ operation: saleOperation, at: atOf(found), currency: saleCurrency },
+    known: {
+      vaultId: [saleVaultId, storedVaultId].flatMap((id) => (id === null ? [] : [plainId(id)])),
+      card: saleCard?.split('-').slice(1, 2) ?? [],
+      xtlOrderId: saleXtl === null || MADE_XTL.test(saleXtl) ? [] : [plainId(saleXtl)],
+    },
+    amountMinor: saleMinor === null ? null : BigInt(saleMinor),
+  }
+}
+
+type FoundOrder = FoundRow & FoundAt & { readonly otherOrder: string }
+
+/** Rows of an order that is known here only as something else. */
+const known = (as: string): Pick<Kind<FoundOrder>, 'rows' | 'text'> => ({
+  rows: OF_ORDER,
+  text: `
+    SELECT ${ROW}, ${AT}, ltrim(i.answered_order_id, '0') AS "otherOrder"
+    FROM @rows d JOIN instruction i ON i.account_id = :account AND ${as}
+    WHERE i.answered_order_id IS NOT NULL
+      AND NOT EXISTS (SELECT 1 FROM instruction s WHERE ${ANSWERED('s', OF_SALES)})
+      AND NOT EXISTS (SELECT 1 FROM instruction s WHERE ${ANSWERED('s', "= 'AUTH'")})
+      AND NOT EXISTS (SELECT 1 FROM instruction n WHERE n.account_id = :account AND n.order_key = d.order_key AND n.order_key IS NOT NULL AND n.state = 'APPROVED')`,
+})
+
+const OF_TRANSACTION: Kind<FoundOrder> = {
+  operations: OF_AN_ORDER,
+  ...known(`ltrim(i.transaction_id, '0') = (d.order_key || '') AND i.transaction_id IS NOT NULL
+      AND ltrim(i.answered_order_id, '0') <> d.order_key AND ltrim(coalesce(i.answered_record_id, ''), '0') <> d.order_key`),
+  toFact: ([found]) => ({ of: 'transaction', orderId: found.otherOrder, at: atOf(found) }),
+}
+
+const OF_OWN_NUMBER: Kind<FoundOrder> = {
+  operations: OF_AN_ORDER,
+  ...known(`ltrim(i.xtl_order_id, '0') = (d.order_key || '') AND i.xtl_order_id IS NOT NULL AND i.state = 'APPROVED'
+      AND i.operation IN ('AUTH', ${listOf(SALES)}) AND ltrim(i.answered_order_id, '0') <> d.order_key`),
+  toFact: ([found]) => ({ of: 'own-number', orderId: found.otherOrder, at: atOf(found) }),
+}
+
+/**
+ * What was in doubt may have been sold, whatever was said of it since. The order of a declined capture (CAUTH) was authorized, and may have
+ * been captured elsewhere.
+ */
+const OF_DECLINED: Kind<FoundOrder> = {
+  operations: ['REFUND'],
+  ...known(`ltrim(i.answered_order_id, '0') = (d.order_key || '') AND i.state = 'DECLINED'
+      AND i.operation IN ('AUTH', 'CAPTURE') AND i.ever_in_doubt = 0 AND i.money_warning = 0
+      AND NOT EXISTS (
+        SELECT 1 FROM instruction n JOIN batch p ON p.id = n.batch_id
+        WHERE n.account_id = :account AND n.order_key = d.order_key AND n.order_key IS NOT NULL AND p.stage = 'open'
+          AND (n.state IN (${listOf(ORDER_COUNTS_IN)}) OR n.money_warning = 1))`),
+  toFact: ([found]) => ({ of: 'declined', at: atOf(found) }),
+}
+
+const OF_XTL: Kind<FoundRow & FoundAt & { readonly otherOrder: string; readonly xtl: string }> = {
+  operations: ['CAUTH'],
+  rows: "d.operation = 'CAUTH' AND d.order_key IS NOT NULL AND d.xtl_order_id IS NOT NULL",
+  gate: ANY_AUTHORIZED,
+  text: `
+    SELECT ${ROW}, ${AT}, ltrim(i.answered_order_id, '0') AS "otherOrder", i.xtl_order_id AS xtl
+    FROM @rows d JOIN instruction i ON ${SAME_XTL('i')}
+    WHERE i.operation = 'AUTH' AND i.state = 'APPROVED' AND ltrim(i.answered_order_id, '0') <> d.order_key`,
+  toFact: ([found]) => ({ of: 'other-order', orderId: found.otherOrder, xtlOrderId: found.xtl, at: atOf(found) }),
+}
+
+const BEGINS = (one: string, other: string) => `substr(${one}, 1, length(${other})) = ${other}`
+export const RELATED = (one: string, other: string) =>
+  `${one} <> ${other} AND (${BEGINS(one, other)} OR ${BEGINS(other, one)})`
+
+/** A refund or capture of the same order, under a reference that begins the same. */
+export const OF_REFERENCE: Kind<FoundRow & FoundAt & { readonly ownReference: string }> = {
+  operations: ['CAUTH', 'REFUND'],
+  rows: `d.order_key IS NOT NULL AND d.made = 0 AND ${IS_NEW}`,
+  text: `
+    SELECT ${ROW}, ${AT}, d.reference AS "ownReference"
+    FROM @rows d JOIN instruction i ON i.account_id = :account AND i.order_key = d.order_key AND i.order_key IS NOT NULL AND i.operation = d.operation
+    WHERE ${RELATED('i.reference', 'd.reference')} AND (i.state IN (${COUNTING}) OR i.money_warning = 1) AND ${IS_VISIBLE} ORDER BY 1, i.id DESC`,
+  toFact: (found) => ({ of: 'reference', own: found[0].ownReference, others: found.map(atOf) }),
+}
+
+export const OF_ORDERS = [OF_TRANSACTION, OF_OWN_NUMBER, OF_DECLINED, OF_SALE, OF_XTL] as readonly Kind[]

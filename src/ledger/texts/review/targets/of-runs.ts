@@ -1,0 +1,87 @@
+// What other runs have of the row of a roster.
+
+import { IS_VISIBLE } from '../../conditions.ts'
+import { COUNTING } from '../lookalikes.ts'
+import { AT, atOf, type FoundAt, type FoundRow, IS_NEW, type Kind, OF_VAULT_ID, ROW } from './facts.ts'
+import { RELATED } from './of-orders.ts'
+
+const ANY_OTHER_RUN = `SELECT 1 FROM batch WHERE account_id = :account AND stage = 'open' AND run_key IS NOT NULL LIMIT 1`
+
+/** The reference of row `d` in the run of row `i`. */
+const AS_BEFORE = '(i.run_key || substr(d.reference, length(d.run_key) + 1))'
+
+const LAST_OF_OTHER_RUN = `i.id = (
+        SELECT c.id FROM instruction c WHERE ${OF_VAULT_ID('c')} AND c.run_key <> d.run_key AND c.holds_reference = 1 AND c.made = 0
+          AND c.operation IN ('CAPTURE', 'AUTH') ORDER BY c.id DESC LIMIT 1)`
+
+type FoundRun = FoundRow & FoundAt & { readonly ownKey: string; readonly otherKey: string }
+const RUN_KEYS = 'd.run_key AS "ownKey", i.run_key AS "otherKey"'
+const IN_A_RUN = `d.operation IN ('CAPTURE', 'AUTH') AND d.run_key IS NOT NULL AND d.vault_id IS NOT NULL AND ${IS_NEW}`
+
+/** Only of a run that has no rows yet. */
+export const OF_FAR_RUN: Kind<FoundRun> = {
+  operations: ['CAPTURE', 'AUTH'],
+  rows: IN_A_RUN,
+  gate: `SELECT 1 WHERE CAST(:isFar AS BIGINT) = 1 AND NOT EXISTS (
+      SELECT 1 FROM instruction k WHERE k.account_id = :account AND k.holds_reference = 1 AND k.reference >= (:runKey || '/') AND k.reference < (:runKey || '0'))`,
+  text: `SELECT ${ROW}, ${AT}, ${RUN_KEYS} FROM @rows d JOIN instruction i ON ${LAST_OF_OTHER_RUN} WHERE ${IS_VISIBLE}`,
+  toFact: ([found]) => ({ of: 'far-run', at: atOf(found), ownKey: found.ownKey }),
+}
+
+/** The same row of a run whose key begins as this one's does. */
+export const OF_SAME_MONTH: Kind<FoundRun> = {
+  operations: ['CAPTURE', 'AUTH'],
+  rows: IN_A_RUN,
+  gate: `SELECT 1 FROM batch b WHERE b.account_id = :account AND b.stage = 'open' AND ${RELATED('b.run_key', '(:runKey)')} LIMIT 1`,
+  text: `
+    SELECT ${ROW}, ${AT}, ${RUN_KEYS}
+    FROM @rows d JOIN instruction i ON i.account_id = :account AND i.lookalike = d.lookalike AND i.lookalike IS NOT NULL AND ${RELATED('i.run_key', 'd.run_key')}
+    WHERE ${AS_BEFORE} = i.reference AND (i.state IN (${COUNTING}) OR i.money_warning = 1) AND ${IS_VISIBLE} ORDER BY 1, i.id DESC`,
+  toFact: ([found]) => ({ of: 'same-month', at: atOf(found), ownKey: found.ownKey, otherKey: found.otherKey }),
+}
+
+/** The last row of another run that has the vault id, and what that run has under the reference of the row. */
+export const OF_LAST_RUN: Kind<FoundRow & FoundAt & { readonly ownVaultId: string }> = {
+  operations: ['CAPTURE', 'AUTH'],
+  rows: `d.operation IN ('CAPTURE', 'AUTH') AND d.run_key IS NOT NULL AND d.made = 0 AND d.vault_id IS NOT NULL AND ${IS_NEW}`,
+  gate: ANY_OTHER_RUN,
+  text: `
+    SELECT ${ROW}, ${AT}, o.vault_id AS "ownVaultId"
+    FROM @rows d JOIN instruction i ON ${LAST_OF_OTHER_RUN} AND i.reference <> ${AS_BEFORE}
+      JOIN instruction o ON o.account_id = :account AND o.reference = ${AS_BEFORE} AND o.holds_reference = 1
+    WHERE ${IS_VISIBLE} AND ltrim(o.vault_id, '0') <> ltrim(d.vault_id, '0')`,
+  toFact: ([found]) => ({ of: 'last-run', at: atOf(found), ownVaultId: found.ownVaultId }),
+}
+
+/** What the run before had under the reference of row `d`, if it failed and was not asked for once more. */
+const FAILED_BEFORE = `i.account_id = :account AND i.reference = ((
+        SELECT b.run_key FROM batch b WHERE b.account_id = :account AND b.stage = 'open' AND b.run_key <> d.run_key ORDER BY b.created_at DESC LIMIT 1
+      ) || substr(d.reference, length(d.run_key) + 1)) AND i.holds_reference = 1 AND i.made = 0 AND i.state IN ('DECLINED', 'FAILED') AND i.money_warning = 0
+      AND NOT EXISTS (SELECT 1 FROM instruction n WHERE n.account_id = :account AND n.reference = (i.reference || '~2') AND n.holds_reference = 1)`
+
+/** A list of nothing but that is the rest of the run before, mended: the new month has rows that were approved as well. */
+export const OF_FAILED_RUN: Kind<FoundRow & FoundAt> = {
+  operations: ['CAPTURE', 'AUTH'],
+  rows: IS_NEW,
+  gate: `SELECT 1 FROM (${ANY_OTHER_RUN}) AS other WHERE NOT EXISTS (
+      SELECT 1 FROM draft_row d
+      WHERE d.state = 'READY' AND (d.run_key IS NULL OR d.made = 1 OR NOT EXISTS (SELECT 1 FROM instruction i WHERE ${FAILED_BEFORE})))`,
+  text: `
+    SELECT ${ROW}, ${AT} FROM @rows d JOIN instruction i ON ${FAILED_BEFORE}
+    WHERE EXISTS (SELECT 1 FROM instruction o WHERE o.batch_id = i.batch_id AND o.state = 'APPROVED')`,
+  toFact: ([found]) => ({ of: 'failed-run', at: atOf(found) }),
+}
+
+/** Whether the references of the file are 1, 2, 3 … behind one word, or 2, 3 … below a header: those name a line, and no customer. */
+const IS_NUMBERED = `(SELECT count(DISTINCT n.word) = 1 AND min(n.number) BETWEEN 1 AND 2 AND max(n.number) - min(n.number) + 1 = count(*) FROM (
+        SELECT w.word, CASE WHEN length(w.reference) - length(w.word) BETWEEN 1 AND 9
+          THEN CAST(substr(w.reference, length(w.word) + 1) AS INTEGER) ELSE 0 END AS number
+        FROM (SELECT t.reference, rtrim(t.reference, '0123456789') AS word FROM draft_row t) AS w) AS n)`
+
+/** Where such numbers moved, as when a customer left, or the customer is named: each vault id is charged what it was, once, for the same one. */
+export const RENUMBERED = `why = 'other-reference' AND EXISTS (
+      SELECT 1 FROM draft_row d JOIN instruction i ON i.id = draft_target.recorded_row
+      WHERE d.row_no = draft_target.row_no AND i.lookalike = d.lookalike AND i.details IS NOT DISTINCT FROM d.details
+        AND (d.details IS NOT NULL OR ${IS_NUMBERED})
+        AND ltrim(d.vault_id, '0') NOT IN (
+          SELECT ltrim(t.vault_id, '0') FROM draft_row t WHERE t.vault_id IS NOT NULL AND t.state = 'READY' GROUP BY 1 HAVING count(*) > 1))`
