@@ -34,7 +34,7 @@ import { accountId, ledger, place } from '../../fixtures/use-ledger.ts'
 
 const MAIL = 'ann@example.test'
 
-/** Rows that repeat, resemble and refund one another, each with cells and details of a person. */
+/** Rows that repeat, resemble and refund one another, each with cells and details of its own person: two of one are told below. */
 const instructions = fc.record({
   n: fc.nat(9),
   like: fc.nat(2),
@@ -44,9 +44,10 @@ const instructions = fc.record({
 type Wanted = typeof instructions extends fc.Arbitrary<infer T> ? T : never
 
 function rowFor({ n, like, kind, amountMinor }: Wanted, rowNo: number): DraftRow {
-  const over = { money: refund('x', { amountMinor }).money, details: { cust_email: MAIL } }
+  const mail = `${kind}-${n}-${MAIL}`
+  const over = { money: refund('x', { amountMinor }).money, details: { cust_email: mail } }
   const made = kind === 'sale' ? sale(`S-${n}`, `55${like}`, over) : refund(`R-${n}`, { ...over, orderId: `77${like}` })
-  return rowOf(rowNo, made, { cells: [made.reference, MAIL] })
+  return rowOf(rowNo, made, { cells: [made.reference, mail] })
 }
 
 /** A look alone: a review that throws must keep no later one waiting. */
@@ -124,6 +125,21 @@ export function describePurge(renew: () => Promise<void>): void {
         }),
         { numRuns: tries(25), endOnFailure: true },
       )
+    })
+
+    test('takes with the names and e-mails the questions that compare them', async () => {
+      const ann = { details: { cust_email: MAIL } }
+      const declined = await submit(ledger, accountId, [sale('S-1', '550', ann)])
+      await settle(ledger, await claimNamed(ledger, declined, 'S-1'), 'DECLINED')
+      const paid = await submit(ledger, accountId, [sale('S-2', '551', ann)])
+      await settle(ledger, await claimNamed(ledger, paid, 'S-2'), 'APPROVED')
+      const again = rowOf(1, sale('S-1', '550', ann), { cameFrom: { batchId: declined, rowNo: 1 } })
+      const header = headerOf(accountId, { ...HEADER, nowMs: NOW + DAY_MS, fedBack: true, retry: ['DECLINED'] })
+      const codes = async () =>
+        (await reviewOnly(ledger, header, [again])).lookalikes.map(({ question }) => question?.code)
+      expect(await codes()).toEqual(['paid'])
+      expect(await purgeAll(ledger)).toBe(2)
+      expect(await codes()).toEqual([])
     })
 
     test('of messages takes a day that is over, and the texts of those that were refused', async () => {
