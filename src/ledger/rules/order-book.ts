@@ -313,9 +313,12 @@ export function isShortageUnexplained(order: Order, row: OfOrder, reason: string
   const paid = isSaleUnsure ? null : (sold ?? authorized)
   const [source, done] = row.operation === 'CAUTH' ? [authorized, recorded.captured] : [paid, recorded.refunded]
   if (source === null) return done === null && NOTHING_LEFT.test(reason)
+  const fits = fitsIn(source, voided + (done?.amountMinor ?? 0n), row)
+  if (row.operation === 'REFUND') return sold !== null && fits
+  // Where some is captured, all else may be released, and nobody can know it: what fits is a doubt all the same.
+  if (done !== null) return row.operation === 'CAUTH' && fits
   // A merchant may capture somewhat more than was authorized: that nothing is left is no consequence of that.
-  if (row.operation !== 'REFUND') return done === null && (fitsIn(source, voided, row) || NOTHING_LEFT.test(reason))
-  return sold !== null && fitsIn(sold, voided + (done?.amountMinor ?? 0n), row)
+  return fits || NOTHING_LEFT.test(reason)
 }
 
 /** A void may have no amount. */

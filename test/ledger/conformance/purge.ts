@@ -129,12 +129,12 @@ export function describePurge(renew: () => Promise<void>): void {
 
     test('takes with the names and e-mails the questions that compare them', async () => {
       const ann = { details: { cust_email: MAIL } }
-      const declined = await submit(ledger, accountId, [sale('S-1', '550', ann)])
-      await settle(ledger, await claimNamed(ledger, declined, 'S-1'), 'DECLINED')
+      const failed = await submit(ledger, accountId, [sale('S-1', '550', ann)])
+      await settle(ledger, await claimNamed(ledger, failed, 'S-1'), 'FAILED')
       const paid = await submit(ledger, accountId, [sale('S-2', '551', ann)])
       await settle(ledger, await claimNamed(ledger, paid, 'S-2'), 'APPROVED')
-      const again = rowOf(1, sale('S-1', '550', ann), { cameFrom: { batchId: declined, rowNo: 1 } })
-      const header = headerOf(accountId, { ...HEADER, nowMs: NOW + DAY_MS, fedBack: true, retry: ['DECLINED'] })
+      const again = rowOf(1, sale('S-1', '550', ann), { cameFrom: { batchId: failed, rowNo: 1 } })
+      const header = headerOf(accountId, { ...HEADER, nowMs: NOW + DAY_MS, fedBack: true, retry: ['FAILED'] })
       const codes = async () =>
         (await reviewOnly(ledger, header, [again])).lookalikes.map(({ question }) => question?.code)
       expect(await codes()).toEqual(['paid'])

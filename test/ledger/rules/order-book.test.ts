@@ -292,7 +292,18 @@ describe('"Order balance: 0.00" is a surprise', () => {
       false,
     ],
     ['of the first capture, of somewhat more', { ...UNKNOWN, authorized: sum(1000n) }, row('CAUTH', 1100n), true],
-    ['not of a second one', recorded({ captured: sum(1n) }, { authorized: sum(1000n) }), row('CAUTH', 1n), false],
+    [
+      'of a second one that fits',
+      recorded({ captured: sum(1n) }, { authorized: sum(1000n) }),
+      row('CAUTH', 999n),
+      true,
+    ],
+    [
+      'not of one that does not',
+      recorded({ captured: sum(1n) }, { authorized: sum(1000n) }),
+      row('CAUTH', 1000n),
+      false,
+    ],
     ['of a void', ofSale(null), row('CANCEL'), true],
     ['not of a void after a refund', ofSale(1n), row('CANCEL'), false],
   ] as const)('%s', (_, order, asked, isSurprise) => {
