@@ -3,7 +3,7 @@
 
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { FIRST_ORDER } from './files.ts'
-import type { Counted, FromGateway, ToGateway, ToSend } from './gateway.ts'
+import { approvalOf, type Counted, type FromGateway, type ToGateway, type ToSend } from './gateway.ts'
 import { momentMs } from './moment.ts'
 
 /** Of the sending that is on. */
@@ -82,7 +82,7 @@ function answerTo(body: string): string {
     counted.distinct += 1
   }
   transaction += 1
-  return `{"REQUEST_ACTION":"REFUND","TRANS_STATUS_NAME":"APPROVED","TRANS_VALUE":"${amount}00","TRANS_REQUEST_ID":${transaction},"TRANS_RECORD_ID":${order},"TRANS_ORDER_ID":${order},"TRANS_CUR":"EUR"}`
+  return approvalOf(transaction, order, amount)
 }
 
 function say(socket: Socket, body: string, closes: boolean, askedAtMs: number): void {

@@ -58,6 +58,11 @@ export interface Expected {
   readonly last: Promise<void>
 }
 
+/** What the gateway says to every refund. */
+export function approvalOf(transaction: number, order: string, amount: string): string {
+  return `{"REQUEST_ACTION":"REFUND","TRANS_STATUS_NAME":"APPROVED","TRANS_VALUE":"${amount}00","TRANS_REQUEST_ID":${transaction},"TRANS_RECORD_ID":${order},"TRANS_ORDER_ID":${order},"TRANS_CUR":"EUR"}`
+}
+
 export async function openGateway(): Promise<BareGateway> {
   const child = fork(fileURLToPath(new URL('child-gateway.ts', import.meta.url)))
   const waiting = new Map<FromGateway['event'], (message: FromGateway) => void>()

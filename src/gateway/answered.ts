@@ -6,7 +6,8 @@ import { type Answer, type Body, WITHHELD } from '../domain/outcome.ts'
 import { holdsPan } from '../domain/pan.ts'
 import { nameKey } from '../domain/person-name.ts'
 import { TOKENIZATION, TRANSACTIONS } from './answer.ts'
-import { parseBody, textOf } from './body.ts'
+import { type Header, parseBody, textOf } from './body.ts'
+import { parsePlainApproval } from './plain-answer.ts'
 import { CARD_REPEATED, DISGUISED, REPEATED, type Scrub, visible } from './scrub.ts'
 
 /** What an answer may repeat of its request: our own words, kept exactly. */
@@ -22,16 +23,29 @@ export interface Kept {
   readonly repeatsCredentials: boolean
 }
 
+export function readAnswer(bytes: Buffer, contentEncoding: Header, scrub: Scrub, sent: Sent): Kept {
+  return readPlainAnswer(bytes, scrub, sent) ?? readWithCare(bytes, contentEncoding, scrub, sent)
+}
+
+/** Exactly what `readWithCare` makes of the answer, in a tenth of its time or less; null where that is not certain. */
+export function readPlainAnswer(bytes: Buffer, scrub: Scrub, sent: Sent): Kept | null {
+  if (!scrub.isClearOfApprovals || isVaultOperation(sent.operation)) return null
+  const text = bytes.toString('utf8')
+  const fields = parsePlainApproval(text)
+  if (fields === null || !isPlainXtl(fields.XTL_ORDER_ID, scrub, sent)) return null
+  return { body: { kind: 'answer', status: 'APPROVED', fields }, text, repeatsCredentials: false }
+}
+
+/** Any word may stand in it: also a credential, or what looks like card data. */
+function isPlainXtl(xtl: string | undefined, scrub: Scrub, { xtlOrderId }: Sent): boolean {
+  return xtl === undefined || (xtl === xtlOrderId && scrub.line(xtl) === xtl)
+}
+
 /**
  * What the body is, is judged by the bytes received; no masking may turn a verdict round. What stands in it is kept
  * scrubbed. Where the credentials are in it anywhere, only the fields of the contract are.
  */
-export function readAnswer(
-  bytes: Buffer,
-  contentEncoding: string | string[] | undefined,
-  scrub: Scrub,
-  sent: Sent,
-): Kept {
+export function readWithCare(bytes: Buffer, contentEncoding: Header, scrub: Scrub, sent: Sent): Kept {
   const contract = isVaultOperation(sent.operation) ? TOKENIZATION : TRANSACTIONS
   const body = parseBody(bytes, contentEncoding, contract)
   const repeatsCredentials = scrub.repeats(bytes.toString('utf8'))

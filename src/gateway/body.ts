@@ -6,7 +6,7 @@ import type { Body } from '../domain/outcome.ts'
 import { unescaped } from '../domain/unescaped.ts'
 import { type Contract, TRANSACTIONS } from './answer.ts'
 
-type Header = string | string[] | undefined
+export type Header = string | string[] | undefined
 
 /**
  * A body is no transaction's answer only if it is text that can be read to its end and that names neither a field nor a

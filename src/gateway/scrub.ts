@@ -4,8 +4,9 @@
 import type { CardDetails } from '../domain/card.ts'
 import { maskCardData } from '../domain/card-secrets.ts'
 import { codeBehindName } from '../domain/card-words.ts'
-import { createReplacer } from '../domain/secrets.ts'
+import { createReplacer, spellingsOf } from '../domain/secrets.ts'
 import { unescaped, withBlanks } from '../domain/unescaped.ts'
+import { mayStandInApproval } from './plain-answer.ts'
 
 export interface Scrub {
   /**
@@ -17,6 +18,8 @@ export interface Scrub {
   repeats(text: string): boolean
   /** Whether the number of the card that was sent stands anywhere in the text, also between other digits. */
   repeatsCard(text: string): boolean
+  /** Nothing hidden can stand in an approval exactly as the contract writes it, outside the order id of the merchant. */
+  readonly isClearOfApprovals: boolean
 }
 
 export interface Hidden {
@@ -37,13 +40,15 @@ const LONGEST_LINE = 2_000
 const MARGIN = 200
 
 export function createScrub({ username, secrets, card = null }: Hidden): Scrub {
-  const isRepeated = searchFor(secrets)
+  const writings = writingsOf(secrets)
+  const isRepeated = searchFor(writings)
   const repeatsCard = card === null ? () => false : searchForNumber(card.number)
   const maskOwnCode = card === null ? (text: string) => text : maskerOf(card.code)
   const hideUsername = createReplacer([{ word: username, instead: '***' }])
   return {
     repeats: isRepeated,
     repeatsCard,
+    isClearOfApprovals: card === null && !mayShow(writings, username),
     line(text, most = LONGEST_LINE) {
       if (text === '') return ''
       // Twice: what is masked becomes shorter.
@@ -73,16 +78,33 @@ const PLAIN_LINE = /^(?:[!-~]+(?: [!-~]+)*)?$/
 
 // ───────────────────────────────────────────────────────────── Credentials
 
+interface Writings {
+  readonly plain: readonly string[]
+  readonly base64: readonly string[]
+  readonly hex: readonly string[]
+}
+
+function writingsOf(secrets: readonly string[]): Writings {
+  const told = secrets.filter((secret) => secret !== '')
+  return {
+    plain: [...new Set(told.flatMap((secret) => [folded(secret), folded(unescaped(secret) ?? secret)]))],
+    base64: told.flatMap(base64Of),
+    hex: told.map((secret) => Buffer.from(secret).toString('hex')),
+  }
+}
+
+/** An approval has capital letters only. Letter case matters in base64 alone, in which `_` is the same as `/`. */
+function mayShow({ plain, base64, hex }: Writings, username: string): boolean {
+  const inAnyCase = [...plain, ...hex, ...spellingsOf(username)].map((writing) => writing.toUpperCase())
+  return [...inAnyCase, ...base64.map((packed) => packed.replaceAll('/', '_'))].some(mayStandInApproval)
+}
+
 /**
  * Looks for the secrets in text as it stands and as it reads, without regard to case; in base64 at any offset, so that
  * `user:password` is found as well; and in hexadecimal. Not found: parts of a secret, and writings that need a key.
  */
-function searchFor(secrets: readonly string[]): (text: string) => boolean {
-  const told = secrets.filter((secret) => secret !== '')
-  const plain = [...new Set(told.flatMap((secret) => [folded(secret), folded(unescaped(secret) ?? secret)]))]
+function searchFor({ plain, base64, hex }: Writings): (text: string) => boolean {
   const pattern = plain.length === 0 ? null : new RegExp(plain.map(onItsOwn).join('|'))
-  const base64 = told.flatMap(base64Of)
-  const hex = told.map((secret) => Buffer.from(secret).toString('hex'))
   if (pattern === null) return () => false
   const isIn = (one: string) => {
     if (pattern.test(folded(one))) return true
@@ -128,7 +150,7 @@ function base64Of(secret: string): string[] {
 
 /** Padded, between an expiry and a code, in groups: wherever its digits follow on one another. */
 function searchForNumber(number: string): (text: string) => boolean {
-  const isWritten = searchFor([number])
+  const isWritten = searchFor(writingsOf([number]))
   const holds = (text: string) => text.replace(/[^\p{Nd}]+/gu, '').includes(number)
   return (text) => isWritten(text) || [text.normalize('NFKC'), unescaped(text) ?? ''].some(holds)
 }

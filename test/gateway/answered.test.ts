@@ -6,6 +6,7 @@ import { type Judging, verdictOn } from '../../src/domain/verdict.ts'
 import { readAnswer, type Sent } from '../../src/gateway/answered.ts'
 import { parseBody } from '../../src/gateway/body.ts'
 import { createScrub, REPEATED } from '../../src/gateway/scrub.ts'
+import { EXACT_ONES, ODD_ONES } from '../fixtures/answer-fields.ts'
 import { codePoint } from '../fixtures/code-points.ts'
 import { tries } from '../fixtures/tries.ts'
 import { canariesIn, escapesIn, jsonIn, KINDS, PASSWORD, USERNAME, WRITINGS } from '../hostile/canaries.ts'
@@ -26,30 +27,6 @@ function fieldsOf(json: string, sent = SENT): Answer {
 /** Of a DECLINED with that field: what is kept of it. */
 const kept = (name: string, value: string, sent = SENT) =>
   fieldsOf(JSON.stringify({ TRANS_STATUS_NAME: 'DECLINED', [name]: value }), sent)[name]
-
-const EXACT_ONES: Readonly<Record<string, readonly string[]>> = {
-  TRANS_STATUS_NAME: ['DECLINED', 'PENDING', 'IN_REVIEW SOON'],
-  REQUEST_ACTION: ['REFUND', 'CCCREDIT'],
-  TRANS_VALUE: ['12.3000', '12', '-0.5', '999999999999999.123456', '0012.3000000000'],
-  TRANS_CUR: ['EUR', 'eur'],
-  TRANS_REQUEST_ID: ['0', '12345678901234567890', '4111111111111111', '9'.repeat(40)],
-  TRANS_RECORD_ID: ['777', '4111111111111111'],
-  TRANS_ORDER_ID: ['000777', '4111111111111111'],
-  XTL_ORDER_ID: ['INV7', 'A'.repeat(32)],
-  CUSTOMER_VAULT_ID: ['4111111111111111'],
-}
-
-const ODD_ONES: Readonly<Record<string, readonly string[]>> = {
-  TRANS_STATUS_NAME: ['approved', 'APPROVED\u200b', '\u0410PPROVED', 'X'.repeat(33), 'A\u001b[31m'],
-  REQUEST_ACTION: ['refund', '=1+1', 'REFUND\u0000'],
-  TRANS_VALUE: ['1e3', '12,30', '4111111111111111', '378282246310005', '=1'],
-  TRANS_CUR: ['EURO', '€', '\u001b[31m'],
-  TRANS_REQUEST_ID: ["=cmd|'/C calc'!A0", '1.5', '1e2', '9'.repeat(41), '-1', 'x'],
-  TRANS_RECORD_ID: ['77 7', '0x309'],
-  TRANS_ORDER_ID: ['777.0', '\uff17\uff17\uff17'],
-  XTL_ORDER_ID: ['INV-7', '4111111111111111', 'A'.repeat(33)],
-  CUSTOMER_VAULT_ID: ['12 34', '@x'],
-}
 
 describe('a field of the contract', () => {
   test.each(Object.entries(EXACT_ONES))('%s in its form is kept exactly', (name, values) => {
