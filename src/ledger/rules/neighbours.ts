@@ -31,8 +31,8 @@ export interface Neighbours {
 
 /** So many amounts in one exact series are no chance. */
 const SERIES_LEAST = 4
-/** A sum of two rows is the same amount once more, and that is a look-alike. */
-const SUMMED_LEAST = 2
+/** A sum of two rows is the same amount once more, and that is a look-alike. Of rows that have nothing in common, two may be a third by chance. */
+const SUMMED_LEAST = { target: 2, file: 3 }
 
 interface Series {
   readonly first: Neighbour
@@ -41,7 +41,9 @@ interface Series {
   readonly rows: number
 }
 
-interface SameTarget {
+/** Rows of one target, or all of the file. */
+interface Summed {
+  readonly of: keyof typeof SUMMED_LEAST
   readonly last: Neighbour
   readonly first: Neighbour
   /** Of the rows before the last. */
@@ -52,25 +54,39 @@ interface SameTarget {
 export function watchNeighbours(): Neighbours {
   const odd: OddNeighbour[] = []
   let series: Series | null = null
-  let same: SameTarget | null = null
+  let same: Summed | null = null
+  let all: Summed | null = null
+  let isMixed = false
   return {
     add(row) {
       series = withRow(series, row)
       if (series.rows === SERIES_LEAST) odd.push(seriesFound(series))
-      if (same !== null && isNext(same.last, row) && same.last.target === row.target) {
-        const { first, last, sumMinor, rowsBefore } = same
-        same = { first, last: row, sumMinor: sumMinor + last.amountMinor, rowsBefore: rowsBefore + 1 }
-        return
-      }
-      if (same !== null) odd.push(...subtotalIn(same))
-      same = { first: row, last: row, sumMinor: 0n, rowsBefore: 0 }
+      isMixed ||= all !== null && !isOfKind(all.last, row)
+      all = addTo(all, 'file', row)
+      const goesOn = same !== null && isNext(same.last, row) && same.last.target === row.target
+      if (same !== null && !goesOn) odd.push(...sumsIn(same))
+      same = addTo(goesOn ? same : null, 'target', row)
     },
-    found: () => (same === null ? odd : [...odd, ...subtotalIn(same)]),
+    found() {
+      const ofTarget = same === null ? [] : sumsIn(same)
+      const ofFile = all === null || isMixed || ofTarget.length > 0 ? [] : sumsIn(all)
+      return [...odd, ...ofTarget, ...ofFile].toSorted((one, other) => one.rowNo - other.rowNo)
+    },
   }
 }
 
+function addTo(before: Summed | null, of: Summed['of'], row: Neighbour): Summed {
+  if (before === null) return { of, first: row, last: row, sumMinor: 0n, rowsBefore: 0 }
+  const { first, last, sumMinor, rowsBefore } = before
+  return { of, first, last: row, sumMinor: sumMinor + last.amountMinor, rowsBefore: rowsBefore + 1 }
+}
+
+function isOfKind(one: Neighbour, other: Neighbour): boolean {
+  return one.operation === other.operation && one.currency === other.currency
+}
+
 function isNext(last: Neighbour, row: Neighbour): boolean {
-  return row.rowNo === last.rowNo + 1 && row.operation === last.operation && row.currency === last.currency
+  return row.rowNo === last.rowNo + 1 && isOfKind(last, row)
 }
 
 function withRow(series: Series | null, row: Neighbour): Series {
@@ -102,10 +118,16 @@ function seriesFound({ first, last, step }: Series): OddNeighbour {
   return { rowNo: last.rowNo, question: { kind: 'asked', why: 'series', at: inFile(first), problem } }
 }
 
-function subtotalIn({ first, last, sumMinor, rowsBefore }: SameTarget): OddNeighbour[] {
-  if (rowsBefore < SUMMED_LEAST || sumMinor !== last.amountMinor || sumMinor === 0n) return []
-  const problem = `asks for the sum of the ${rowsBefore} rows above it of the same order or card: it may be their subtotal`
-  return [{ rowNo: last.rowNo, question: { kind: 'asked', why: 'subtotal', at: inFile(first), problem } }]
+/** The last row may sum those above it, and in a file the first one those below. */
+function sumsIn({ of, first, last, sumMinor, rowsBefore }: Summed): OddNeighbour[] {
+  if (rowsBefore < SUMMED_LEAST[of] || last.amountMinor === 0n) return []
+  const isAtEnd = sumMinor === last.amountMinor
+  if (!isAtEnd && (of === 'target' || sumMinor - first.amountMinor + last.amountMinor !== first.amountMinor)) return []
+  const [row, beside] = isAtEnd ? [last, first] : [first, last]
+  const others =
+    of === 'file' ? 'all other rows of the file' : `the ${rowsBefore} rows above it of the same order or card`
+  const problem = `asks for the sum of ${others}: it may be their ${of === 'file' ? 'total' : 'subtotal'}`
+  return [{ rowNo: row.rowNo, question: { kind: 'asked', why: 'subtotal', at: inFile(beside), problem } }]
 }
 
 function inFile({ rowNo, reference }: Neighbour): TargetQuestion['at'] {
