@@ -103,7 +103,8 @@ export function parseHeader(names: readonly string[], line: number, needs: Heade
   const fields: Partial<Record<Field, number>> = {}
   const results = findResults(written)
   const amount = meanings.indexOf('amount')
-  const unitAbove = unitIn(needs.above ?? [])
+  const above = (needs.above ?? []).map((cells, i) => ({ line: i + 1, cells }))
+  const unitAbove = unitIn(above)
   const marksOf = (text: string) => (amount === -1 ? [] : marksInName(text))
   const currencyNamed = marksOf(written[amount] ?? '')
   const currencyMarks = currencyNamed.length > 0 ? currencyNamed : marksOf(unitAbove?.unit ?? '')
@@ -142,7 +143,7 @@ export function parseHeader(names: readonly string[], line: number, needs: Heade
     currencyMarks,
     isCurrencyAbove: currencyNamed.length === 0,
     unitAbove,
-    notToSend: notToSendIn(needs.above ?? []),
+    notToSend: notToSendIn(above),
     isSilentlyMinor: needs.scale === 'minor' && amount !== -1 && scaleInName(written[amount] as string) === null,
     missingCurrency: findMissing(written, meanings, { ...needs, currency: inName ?? needs.currency }),
     written,

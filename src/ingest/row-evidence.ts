@@ -75,7 +75,8 @@ export class RowEvidence {
     const { amount: place = -1 } = this.header.fields
     const amount = unquoted(read.cells[place] ?? '')
     this.#sides.see(read.cells, read.line)
-    if (place === -1 || /[1-9]/.test(amount)) this.#statements.see(read.cells, read.line) // of other rows nothing is sent
+    if (place === -1 || /[1-9]/.test(amount)) this.#statements.see(read.cells, read.line)
+    else this.#statements.seeUnsent(read, amount)
     this.#directions.see(amount, read.line, this.#otherMarks(read))
     this.#marks.see(withoutMinus(amount) ?? amount, read.marks?.[place] ?? [])
     // A number of a workbook has no decimal sign that was written.

@@ -82,6 +82,31 @@ test('a line above the column names that says that nothing is to be sent refuses
   expect((await readWhole(sheetWith(['Refunds on 28 November']), { ...REFUND, headerRow: 2 })).rows).toHaveLength(2)
 })
 
+describe('a line of text among the rows or below them', () => {
+  const TEXTS = ['Already refunded in October:', 'Row A2: please do not pay', 'All amounts in USD', 'Amounts in cents']
+  const ROWS = ['Reference;Betrag;Währung;Order ID', 'a;5,00;EUR;700000001', 'b;6,00;EUR;700000002']
+  const withLine = (line: string, place: number) => ROWS.toSpliced(place, 0, `${line};;;`)
+
+  test.each(TEXTS)('refuses the file by what it says, also where bad rows are left out: %s', async (line) => {
+    for (const place of [2, 3]) {
+      const lines = withLine(line, place)
+      for (const file of [lines.join('\n'), zip(partsOf({ A: rowsOf(lines.map((one) => one.split(';'))) }))]) {
+        const fault = await refusalOf(file, REFUND)
+        expect(fault.problem).toContain(`line ${place + 1} ("${line}") s`)
+        expect(fault.remedy).toContain('delete')
+      }
+    }
+  })
+
+  test.each(['Refunds of October', 'Total amount: 11,00', 'already refunded;;EUR'])(
+    'is a bad row: %s',
+    async (line) => {
+      const { rows } = await readWhole(withLine(line, 2).join('\n').replace('EUR;;;', 'EUR;'), REFUND)
+      expect(rows.map(({ faults }) => faults.length > 0)).toEqual([false, true, false])
+    },
+  )
+})
+
 describe('title lines above the column names', () => {
   test('are refused, and the sentence says what to do', async () => {
     for (const file of [['Export', '', ...TABLE].join('\n'), sheetWith(['Export', ''])]) {

@@ -1,4 +1,5 @@
-// What the lines above the column names say of all amounts and rows: "All amounts in cents", "Beträge in TEUR", "Currency: JPY", "DO NOT PAY".
+// What lines that are no rows say of all amounts and rows: "All amounts in cents", "Beträge in TEUR", "Currency: JPY", "DO NOT PAY". Above the
+// column names they are read; below them they end the reading.
 
 import { shown } from '../../domain/problem.ts'
 import { partName } from '../fields/currency-marks.ts'
@@ -6,6 +7,12 @@ import { plainWord, wordsOf } from './names.ts'
 import { scaleInName } from './scale.ts'
 import type { Found, Statement } from './statement.ts'
 import { AMOUNTS_SAID, BETWEEN_UNITS, saysNotToSend } from './words.ts'
+
+/** A line of a file that is no row. */
+export interface Remark {
+  readonly line: number
+  readonly cells: readonly string[]
+}
 
 /** Counts like the name of the column of amounts. */
 export interface UnitSaid {
@@ -18,12 +25,12 @@ export interface UnitSaid {
 const UNIT = /(?:(?<![\p{L}\p{N}])(?<behind>in|en)\s+|[:(]\s*)(?<unit>[^:;,()]{1,40})/giu
 const CHARACTERS_MOST = 200
 
-/** `lines`: the cells of each, from the first line of the file. null: none says it. */
-export function unitIn(lines: readonly (readonly string[])[]): UnitSaid | null {
-  const found = lines.flatMap((cells, i) => {
+/** null: none says it. */
+export function unitIn(remarks: readonly Remark[]): UnitSaid | null {
+  const found = remarks.flatMap(({ line, cells }) => {
     const filled = cells.map((cell) => cell.trim()).filter((cell) => cell !== '')
     const text = filled.join(': ').slice(0, CHARACTERS_MOST)
-    return unitsOf(text).map((unit) => ({ unit, where: `line ${i + 1} ("${shown(text)}")` }))
+    return unitsOf(text).map((unit) => ({ unit, where: `line ${line} ("${shown(text)}")` }))
   })
   if (found.length === 0) return null
   return {
@@ -48,16 +55,34 @@ function isUnit(unit: string): boolean {
   return isRest && marks.length + scales.length > 0
 }
 
-/** The first of those lines that says that nothing below it is to be sent. */
-export function notToSendIn(lines: readonly (readonly string[])[]): Found | null {
-  const found = lines.flatMap((cells, i) => cells.filter(saysNotToSend).map((cell) => ({ line: i + 1, cell })))
+/** The first of those lines that says that rows are not to be sent. */
+export function notToSendIn(remarks: readonly Remark[]): Found | null {
+  const found = remarks.flatMap(({ line, cells }) => cells.filter(saysNotToSend).map((cell) => ({ line, cell })))
   return found[0] ?? null
 }
 
-export function notToSendStatement({ line, cell }: Found): Statement {
+export function notToSendStatement({ line, cell }: Found, which = 'the rows below it'): Statement {
   return {
     ...{ effect: 'refused', line, column: null },
-    problem: `line ${line} ("${shown(cell.trim())}") says that the rows below it are not to be sent`,
+    problem: `line ${line} ("${shown(cell.trim())}") says that ${which} are not to be sent`,
     remedy: 'find out whether they are; if they are, delete that line from the file',
+  }
+}
+
+/** Whether a line below the column names is one of text: with more cells it is a row that lacks something. */
+export function isRemark(cells: readonly string[], amount: string): boolean {
+  return !/\d/.test(amount) && cells.filter((cell) => cell.trim() !== '').length === 1
+}
+
+/** What such lines say, which nobody may have meant for the amounts above them. */
+export function remarkStatement(remarks: readonly Remark[]): Statement | null {
+  const notToSend = notToSendIn(remarks)
+  if (notToSend !== null) return notToSendStatement(notToSend, 'rows')
+  const unit = unitIn(remarks)
+  if (unit === null) return null
+  return {
+    ...{ effect: 'refused', line: remarks[0]?.line ?? null, column: null },
+    problem: `${unit.where} speaks of all amounts, and stands below the column names, where it is not read`,
+    remedy: 'if it holds, move it above the column names; if it does not, delete it',
   }
 }

@@ -127,9 +127,11 @@ function ofDecisions(column: Named): readonly Telling[] {
   const isSaid = (word: string) =>
     LISTS.DECISION_NAMES.has(word) || LISTS.DECISION_STEMS.some((stem) => word.includes(stem))
   const pairs = !isOfOther(name) && name.some(isSaid) ? [...LISTS.DECISIONS, LISTS.ANSWERS] : []
-  const decisions = pairs.map((pair) => ({ ...between(pair, column), told: firstTwo }))
-  if (!LISTS.CANCELLED_NAMES.test(name.join(' '))) return decisions
-  return [...decisions, { ...between(LISTS.ANSWERS, column), effect: 'refused of new sales', told: firstTwo }]
+  const answered = LISTS.ANSWER_NAMES.filter(({ names }) => names.test(name.join(' ')))
+  return [
+    ...pairs.map((pair) => ({ ...between(pair, column), told: firstTwo })),
+    ...answered.map(({ effect }) => ({ ...between(LISTS.ANSWERS, column), effect, told: firstTwo })),
+  ]
 }
 
 /** Of a column; one with more is none of methods. */

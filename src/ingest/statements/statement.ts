@@ -28,6 +28,7 @@ const EFFECTS = {
   noted: () => false,
   'refused of sales': (found) => hasSales(found) || null,
   'refused of new sales': (found) => hasAny('CAPTURE', 'AUTH')(found) || null,
+  'refused of captures': (found) => found.has('CAUTH') || null,
   'refused of refunds': (found) => found.has('REFUND') || null,
   'refused of others than refunds': (found) => [...found].some((operation) => operation !== 'REFUND') || null,
   /** Where there are refunds, it may be said of them. */

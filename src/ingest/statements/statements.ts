@@ -8,7 +8,7 @@ import { unquoted } from '../csv/quotes.ts'
 import type { Header } from '../header.ts'
 import type { ReadingOptions } from '../inspect-records.ts'
 import { saidPlaces } from '../said-columns.ts'
-import { notToSendStatement } from './above.ts'
+import { isRemark, notToSendStatement, type Remark, remarkStatement } from './above.ts'
 import { monthStatement } from './kinds.ts'
 import { scaleStatement, wholeStatement } from './scale.ts'
 import { isRefused, noteOf, refusalOf } from './statement.ts'
@@ -34,6 +34,8 @@ export type Said = Pick<
 
 /** Of a file; more are nothing that is named. */
 const NAMED_MOST = 200
+/** A file with more has rows that are read otherwise. */
+const REMARKS_MOST = 100
 
 /** What the cells of a column that is read name, each read once. null: nothing; undefined: nothing that there is, and the row is bad. */
 class Names<T> {
@@ -72,6 +74,7 @@ export class Statements {
   readonly #currencies: Names<Currency>
   /** A file of this program's own has been asked about before. */
   readonly #moments: Moments | null
+  readonly #remarks: Remark[] = []
 
   constructor(header: Header, line: number, said: Said) {
     const { fields, guarded } = header
@@ -90,6 +93,11 @@ export class Statements {
     if (this.#said.operation === undefined) this.#operations.in(cells)
     this.#unread?.see(cells, line, this.#currencies.in(cells))
     this.#moments?.see(unquoted(cells[this.#header.fields.execute_at ?? -1] ?? ''), line)
+  }
+
+  /** Of a row that moves none. */
+  seeUnsent({ cells, line }: Remark, amount: string): void {
+    if (this.#remarks.length < REMARKS_MOST && isRemark(cells, amount)) this.#remarks.push({ line, cells })
   }
 
   /** As the rows that move money name them. */
@@ -111,6 +119,7 @@ export class Statements {
       scaleStatement(written[fields.amount ?? -1], unitAbove, scale, this.#line),
       ...ofColumns.map((told) => told.find((one) => isRefused(one, operations) !== null)),
       notToSend === null ? null : notToSendStatement(notToSend),
+      remarkStatement(this.#remarks),
       wayStatement(this.#header, this.#unread?.filledNames ?? [], this.#line),
       monthStatement(this.#header, this.#said, this.#line),
       areMomentsMeant ? null : this.#moments?.statement(),

@@ -389,6 +389,7 @@ const LATER_NAMES = nameOf(
 export const BEGIN_NAMES = nameOf(
   '(?:next )?(?:billing|bill|renewal|subscription|contract) (?:date|on|day|from)|next (?:charge|billing|payment|renewal|bill|debit|invoice)(?: (?:date|on|at))?',
   '(?:valid|active|effective|starts?|begins?) (?:from|on|date)|(?:subscription|contract|membership )?(?:starts?|begins?)|(?:gultig|start|beginn|vertragsbeginn|aktiv)(?: (?:am|ab|zum))?|startdatum|startermin',
+  'first (?:charge|billing|payment|debit)(?: (?:date|on|at))?|(?:paused|frozen|trial|free|suspended)(?: period)? until|(?:pausiert|kostenfrei|beitragsfrei|ruht|probezeit) bis',
   'date de debut|debut|a partir du|fecha de inicio|data (?:di )?inizio|inizio|ingangsdatum|data rozpoczecia|开始日期|開始日',
 )
 /** It has ended: nothing of it is to be charged any more. */
@@ -396,13 +397,33 @@ export const ENDED_NAMES = nameOf(
   '(?:subscription |contract |membership )?(?:cancel(?:l?ed|lation)|terminat(?:ed|ion)|ended|churned|unsubscribed|left)(?: (?:on|at|date|effective))?|gekundigt(?: (?:am|zum))?|kundigung(?:sdatum| zum)?|kundigungsdatum|beendet(?: am)?',
   'resiliee?(?: le)?|date de resiliation|fecha de (?:baja|cancelacion)|cancelad[oa] el|disdett[oa] il|data (?:di )?disdetta|opgezegd(?: (?:op|per))?|解約日',
 )
-/** The same, with yes and no. */
-export const CANCELLED_NAMES = nameOf(
-  '(?:is |has )?(?:cancel(?:l?ed)?|terminated|churned|unsubscribed|left)|gekundigt|ausgetreten|resiliee?|cancelad[oa]|disdett[oa]|opgezegd',
-)
+/** With yes and no, or one of them beside nothing: what has ended or rests, was sent out, came back, or is disputed. */
+export const ANSWER_NAMES: readonly { readonly names: RegExp; readonly effect: Effect }[] = [
+  {
+    effect: 'refused of new sales',
+    names: nameOf(
+      '(?:is |has )?(?:cancel(?:l?ed)?|terminated|churned|unsubscribed|left|resigned|frozen|on leave|exempt)|gekundigt|ausgetreten|beitragsfrei|ruhend|resiliee?|cancelad[oa]|disdett[oa]|opgezegd',
+      '(?:mandate|sepa mandate|direct debit) (?:active|valid|given|signed)|(?:customer )?consent(?: given)?|einwilligung',
+    ),
+  },
+  {
+    effect: 'refused of captures',
+    names: nameOf(
+      '(?:is |was |order |goods )?(?:shipped|dispatched|despatched|fulfill?ed|delivered)|versandt|versendet|verschickt|ausgeliefert|geliefert|expediee?|livree?',
+      'enviad[oa]|entregad[oa]|spedit[oa]|consegnat[oa]|verzonden|geleverd|wysłan[eoay]|dostarczon[eoay]',
+    ),
+  },
+  {
+    effect: 'refused of refunds',
+    names: nameOf(
+      '(?:is |was |goods |items? |return |parcel )?(?:received|returned|back)|(?:retoure|ware|rucksendung|artikel) (?:erhalten|eingegangen|zuruck)|zuruckerhalten|retoure?e?|retour recu|recue?',
+      '(?:is |has |in )?(?:chargebacks?|charge back|disputed?)|ruckbuchung|rucklastschrift|(?:en )?litige|contracargo|contestat[oa]',
+    ),
+  },
+]
 /** Of what may be charged for afterwards, unless it has ended in some rows only. */
 export const END_NAMES = nameOf(
-  '(?:contract |subscription |membership |plan |mandate )?ends?(?: (?:date|on|at))?|ende|enddatum|vertragsende|laufzeitende|(?:date de )?fin|fecha (?:de )?fin|data (?:di )?fine|einddatum|终止日期|終了日',
+  '(?:contract |subscription |membership |plan |mandate )?(?:ends?(?: (?:date|on|at))?|until)|valid (?:to|until|through)|(?:laufzeit|gultig|vertrag) bis|austritt(?:sdatum)?|ende|enddatum|vertragsende|laufzeitende|(?:date de )?fin|fecha (?:de )?fin|data (?:di )?fine|einddatum|终止日期|終了日',
 )
 
 /** Mostly the day of an order. Days to come in all rows are none of orders. */

@@ -510,7 +510,11 @@ describe('a column that says when', () => {
     ['churned', ['2026-10-31', '2026-10-31']],
     ['termination date', ['2026-09-30', '2026-10-31']],
     ['Cancelled', ['yes', 'no']],
+    ['On leave', ['', 'yes']],
     ['End date', ['2027-05-01', '2026-10-31']],
+    ['Contract until', ['2027-05-01', '2026-10-31']],
+    ['Paused until', ['', '2027-05-01']],
+    ['First charge', ['2027-02-01', '2026-10-31']],
   ])('%s with %j refuses sales until it is ignored', async (name, cells) => {
     const file = salesOf(name, ...cells)
     const fault = await refusalOf(file, SALE)
@@ -545,6 +549,20 @@ describe('a column that says when', () => {
         expect((await refusalOf(fileOf(name, '2027-02-01'), later)).problem).toContain('"2027-02-01" in line 2')
     },
   )
+
+  test.each([
+    ['Shipped', ['yes', 'no'], 'CAUTH'],
+    ['Versandt', ['', 'ja'], 'CAUTH'],
+    ['Goods received', ['Y', 'N'], 'REFUND'],
+    ['Returned', ['no', 'yes'], 'REFUND'],
+    ['Chargeback', ['', 'yes'], 'REFUND'],
+  ] as const)('%s with %j is a matter of %s alone', async (name, cells, operation) => {
+    for (const one of ['CAUTH', 'REFUND'] as const) {
+      const file = fileOf(name, ...cells)
+      if (one !== operation) expect((await readWhole(file, { operation: one })).rows).toHaveLength(2)
+      else expect((await refusalOf(file, { operation })).problem).toContain('decides which rows are meant')
+    }
+  })
 
   test('is asked about under a bare name where it is to come in every row, of refunds too', async () => {
     for (const [name, cells] of [
