@@ -101,6 +101,7 @@ function toSurvey<Place>(found: RecordsFound, sha256: string, place: Place, more
 async function surveyWorkbook(file: FileHandle, options: ReadingOptions): Promise<Survey | StructuralFault> {
   const workbook = await openWorkbook(file, options.sheet, options.headerRow)
   if (workbook.kind === 'refused') return workbook
+  if (options.sheet === undefined && saysNotToSend(workbook.sheet)) return refuse(sheetNotToSend(workbook.sheet))
   const found = await surveyRecords(inGroups(workbook.records()), options, { ...workbook, delimiter: null })
   if (typeof found === 'string') return refuse(NOT_TEXT)
   if ('kind' in found) return found
@@ -114,6 +115,13 @@ async function surveyWorkbook(file: FileHandle, options: ReadingOptions): Promis
   const warnings = [...unseenWarnings(workbook), ...commentWarnings(comments, found.header)]
   const noted = new Map(notToSend.map((one) => [one.line, { place: one.column - 1, text: inOneLine(one) }]))
   return { ...toSurvey(found, workbook.sha256, place, warnings), noted }
+}
+
+function sheetNotToSend(sheet: string): Problem<Text> {
+  return {
+    problem: `the only sheet with rows is called "${shown(sheet)}", as if they were not to be sent`,
+    remedy: words`find out whether they are; if they are, name it: ${{ set: 'sheet', to: sheet }}`,
+  }
 }
 
 /** Who looks at the sheet takes the column that shows for the amount. */

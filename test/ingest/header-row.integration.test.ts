@@ -82,6 +82,18 @@ test('a line above the column names that says that nothing is to be sent refuses
   expect((await readWhole(sheetWith(['Refunds on 28 November']), { ...REFUND, headerRow: 2 })).rows).toHaveLength(2)
 })
 
+test('a sheet whose name says that nothing is to be sent is read only where it is named', async () => {
+  for (const sheet of ['DO NOT SEND', 'old - already paid']) {
+    const file = zip(partsOf({ [sheet]: rowsOf(TABLE.map((line) => line.split(';'))) }))
+    const fault = await refusalOf(file, REFUND)
+    expect([fault.problem, fault.remedy]).toEqual([
+      expect.stringContaining(`"${sheet}"`),
+      expect.stringContaining(`--sheet "${sheet}"`),
+    ])
+    expect((await readWhole(file, { ...REFUND, sheet })).rows).toHaveLength(2)
+  }
+})
+
 describe('a line of text among the rows or below them', () => {
   const TEXTS = ['Already refunded in October:', 'Row A2: please do not pay', 'All amounts in USD', 'Amounts in cents']
   const ROWS = ['Reference;Betrag;Währung;Order ID', 'a;5,00;EUR;700000001', 'b;6,00;EUR;700000002']

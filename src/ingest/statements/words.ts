@@ -228,6 +228,8 @@ export const NO_REFUNDS = setOf(
 /** Of what may be less than the amount. */
 export const DUE_AMOUNT_NAMES = nameOf(
   '(?:amount|amt|sum|total|value) (?:(?:still )?(?:due|open|outstanding)|to(?: be)? \\w+)',
+  '(?:new|corrected|revised|correct|final|agreed|adjusted|updated) (?:amount|amt|sum|total|value)|(?:amount|amt)(?: (?:x|y|new|corrected|revised))?',
+  'neuer betrag|betrag neu|korrigierter betrag|nouveau montant|montant corrige|nuevo importe|importe corregido|nuovo importo|importo corretto',
 )
 /** Of a column, with the number of the note or without. */
 export const CREDIT_NOTE_NAMES = nameOf(

@@ -189,6 +189,8 @@ describe('beside a column that is called amount', () => {
     ['amount', 'refund', 'REFUND'],
     ['amount', 'Rückerstattung', 'REFUND'],
     ['amount', 'amount to capture', 'CAUTH'],
+    ['amount', 'new amount', 'CAUTH'],
+    ['amount', 'amount.1', 'REFUND'],
     ['amount', 'Amount due', 'CAUTH'],
   ] as const)('%s: other amounts under %s are asked about: %s', async (amount, name, operation) => {
     const fault = await refusalOf(fileOf(amount, name, '20.00'), { ...EUR, operation })
