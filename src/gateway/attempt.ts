@@ -6,7 +6,8 @@ import type { Connection, Outcome, UnsentWhy } from '../domain/outcome.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Fence } from '../ports/gateway.ts'
 import { readAnswer, type Sent } from './answered.ts'
-import { afterPoll, noConnectionWithin } from './connect.ts'
+import { noConnectionWithin } from './connect.ts'
+import { type Deadlines, Timed } from './deadlines.ts'
 import { parseHttpDate, parseRetryAfter } from './retry-after.ts'
 import type { Scrub } from './scrub.ts'
 
@@ -19,8 +20,10 @@ export interface AttemptContext {
   readonly address: string
   /** An answer had our password in it. */
   readonly onRepeated: () => void
-  /** Attempts without an outcome yet. */
-  readonly open: Set<Attempt>
+  /** Every attempt without an outcome is in one of the two: those that have not started yet, */
+  readonly waiting: Deadlines<Attempt>
+  /** and those of which bytes may have left. */
+  readonly started: Deadlines<Attempt>
 }
 
 /** A connection to the gateway and the next ones in its place: one request at a time rides on it. */
@@ -50,17 +53,16 @@ type State =
   | 'started'
   | 'settled'
 
-export class Attempt implements Dispatcher.DispatchHandler {
+export class Attempt extends Timed implements Dispatcher.DispatchHandler {
   readonly outcome: Promise<Outcome>
   readonly #context: AttemptContext
   readonly #own: Own
   readonly #fence: Fence
   readonly #abandon: AbortSignal
   readonly #resolve: (outcome: Outcome) => void
-  readonly #onAbandon = () => this.abandon()
   readonly #chunks: Buffer[] = []
   #state: State = 'waiting'
-  #timer: NodeJS.Timeout
+  #controller: Dispatcher.DispatchController | null = null
   #sentAtMs = 0
   #httpStatus: number | null = null
   #headers: Headers = {}
@@ -69,6 +71,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
   #connection: Connection = 'warm'
 
   constructor(context: AttemptContext, own: Own, fence: Fence, abandon: AbortSignal) {
+    super()
     const { promise, resolve } = Promise.withResolvers<Outcome>()
     this.outcome = promise
     this.#resolve = resolve
@@ -76,12 +79,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
     this.#own = own
     this.#fence = fence
     this.#abandon = abandon
-    context.open.add(this)
-    // Beyond the connector's own limit this also ends attempts whose connections die as soon as they stand. Twice: a connection
-    // that was there in time is handed over only after it has been read from.
-    this.#timer = setTimeout(() => afterPoll(() => afterPoll(() => this.#onNoConnection())), context.connectLimitMs)
-    if (abandon.aborted) this.abandon()
-    else abandon.addEventListener('abort', this.#onAbandon)
+    context.waiting.begin(this)
   }
 
   /** Which connection it will be sent over. */
@@ -91,6 +89,10 @@ export class Attempt implements Dispatcher.DispatchHandler {
 
   get isWaiting(): boolean {
     return this.#state === 'waiting'
+  }
+
+  get isUnwanted(): boolean {
+    return this.#abandon.aborted
   }
 
   /** Gives up an attempt that has not started; its connection, should it come, carries no byte. */
@@ -110,7 +112,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
 
   /** The time counts from here: a process that stood still just before has waited for nothing yet. */
   onRequestSent(): void {
-    if (this.#state === 'started') this.#timer.refresh()
+    if (this.#state === 'started') this.#context.started.begin(this)
   }
 
   onResponseStart(_controller: unknown, httpStatus: number, headers: Headers): void {
@@ -166,29 +168,22 @@ export class Attempt implements Dispatcher.DispatchHandler {
   }
 
   #start(controller: Dispatcher.DispatchController): void {
-    const { clock, timeoutMs } = this.#context
+    const { clock, started } = this.#context
     this.#state = 'started'
+    this.#controller = controller
     if (this.#line !== null) this.#connection = this.#line.carried++ === 0 ? 'fresh' : 'warm'
     this.#sentAtMs = clock.nowMs()
-    clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => this.#onDeadline(controller), timeoutMs)
+    started.begin(this)
   }
 
-  /** Timers run before sockets are read: an answer that lies in the socket is read first. One poll reads the longest whole. */
-  #onDeadline(controller: Dispatcher.DispatchController): void {
-    afterPoll(() => {
-      if (this.#state === 'started') this.#onSilence(controller)
-    })
-  }
-
-  #onSilence(controller: Dispatcher.DispatchController): void {
+  onSilence(): void {
     this.#settleLost(`no complete answer within ${this.#context.timeoutMs / 1000} s`)
-    controller.abort(new Error('deadline'))
+    this.#controller?.abort(new Error('deadline'))
   }
 
-  #onNoConnection(): void {
+  onNoConnection(): void {
     const { address, connectLimitMs } = this.#context
-    if (this.isWaiting) this.#settleUnsent('connect', noConnectionWithin(address, connectLimitMs))
+    this.#settleUnsent('connect', noConnectionWithin(address, connectLimitMs))
   }
 
   #settleUnsent(why: UnsentWhy, detail: string): void {
@@ -202,9 +197,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
 
   #settle(outcome: Outcome): void {
     this.#state = 'settled'
-    clearTimeout(this.#timer)
-    this.#abandon.removeEventListener('abort', this.#onAbandon)
-    this.#context.open.delete(this)
+    this.leave()
     this.#resolve(outcome)
   }
 }

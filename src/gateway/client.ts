@@ -9,7 +9,8 @@ import type { Clock } from '../ports/clock.ts'
 import type { Gateway, Reached } from '../ports/gateway.ts'
 import { Attempt, type AttemptContext, type Line } from './attempt.ts'
 import { afterPoll, createConnector, seenOf } from './connect.ts'
-import { type RefundParameter, toForm } from './form.ts'
+import { Deadlines } from './deadlines.ts'
+import { createForm, type RefundParameter } from './form.ts'
 import { createScrub, type Scrub } from './scrub.ts'
 import { toVaultRecord, VAULT_PATHS } from './vault-record.ts'
 
@@ -58,12 +59,32 @@ export function openGateway(options: GatewayOptions): Gateway {
     connectLimitMs: CONNECT_LIMIT_MS,
     address: connector.address,
     onRepeated: once(options.onRepeated ?? (() => {})),
-    open: new Set(),
+    // Beyond the connector's own limit this also ends attempts whose connections die as soon as they stand. Twice: a connection
+    // that was there in time is handed over only after it has been read from.
+    waiting: new Deadlines(
+      CONNECT_LIMIT_MS,
+      (then) => afterPoll(() => afterPoll(then)),
+      (attempt) => attempt.onNoConnection(),
+    ),
+    // One poll reads the longest answer whole.
+    started: new Deadlines(options.timeoutMs, afterPoll, (attempt) => attempt.onSilence()),
   }
+  const { waiting, started } = context
+  const toRequest = createRequests(root, options)
 
   const hidden = { username: options.username, secrets: [options.password] }
   const withoutCard = createScrub(hidden)
   let isClosing = false
+  const heeded = new WeakSet<AbortSignal>()
+
+  /** One listener for all attempts that a signal may end, for as long as the signal lives. */
+  function heed(abandon: AbortSignal): void {
+    if (heeded.has(abandon)) return
+    heeded.add(abandon)
+    abandon.addEventListener('abort', () => {
+      for (const attempt of waiting.all()) if (attempt.isUnwanted) attempt.abandon()
+    })
+  }
 
   return {
     send(instruction, fence, abandon, card = null) {
@@ -73,11 +94,12 @@ export function openGateway(options: GatewayOptions): Gateway {
         fence,
         abandon,
       )
-      if (isClosing) attempt.abandon()
+      heed(abandon)
+      if (isClosing || abandon.aborted) attempt.abandon()
       const dispatch = () => {
         if (!attempt.isWaiting) return
         try {
-          pool.dispatch(toRequest(root, instruction, card, options), attempt)
+          pool.dispatch(toRequest(instruction, card), attempt)
         } catch (error) {
           attempt.onResponseError(null, error as Error)
         }
@@ -92,8 +114,8 @@ export function openGateway(options: GatewayOptions): Gateway {
     /** What has not started is given up, what has started is awaited. */
     async close() {
       isClosing = true
-      for (const attempt of context.open) attempt.abandon()
-      await Promise.all(Array.from(context.open, (attempt) => attempt.outcome))
+      for (const attempt of waiting.all()) attempt.abandon()
+      await Promise.all(started.all().map((attempt) => attempt.outcome))
       connector.close()
       await pool.destroy()
     },
@@ -147,23 +169,24 @@ function once(tell: () => void): () => void {
   }
 }
 
-function toRequest(
+/** What the requests of transactions have in common is made once. */
+function createRequests(
   root: string,
-  instruction: Instruction,
-  card: CardDetails | null,
   options: GatewayOptions,
-): Dispatcher.DispatchOptions {
-  const { operation } = instruction
-  const isVault = isVaultOperation(operation)
+): (instruction: Instruction, card: CardDetails | null) => Dispatcher.DispatchOptions {
   const formType = options.charset === null ? FORM_TYPE : `${FORM_TYPE}; charset=${options.charset}`
-  const type = isVault ? JSON_TYPE : formType
-  return {
-    method: 'POST',
-    path: root + (isVault ? VAULT_PATHS[operation] : TRANSACTION_PATH),
-    body: isVault
-      ? toVaultRecord(operation, instruction, card, options)
-      : toForm(instruction, options, options.refundParameter, card),
+  const toForm = createForm(options, options.refundParameter)
+  const requestOf = (path: string, type: string) => ({
+    method: 'POST' as const,
+    path: root + path,
     headers: ['content-type', type, 'cache-control', 'no-cache', 'user-agent', 'tranche'],
+  })
+  const form = requestOf(TRANSACTION_PATH, formType)
+  return (instruction, card) => {
+    const { operation } = instruction
+    return isVaultOperation(operation)
+      ? { ...requestOf(VAULT_PATHS[operation], JSON_TYPE), body: toVaultRecord(operation, instruction, card, options) }
+      : { ...form, body: toForm(instruction, card) }
   }
 }
 

@@ -321,13 +321,13 @@ describe('a code that says "not executed"', () => {
   })
 })
 
-test('nothing of an attempt stays with the signal that could have abandoned it', async () => {
+test('a signal that could abandon attempts is listened to once, however many they are', async () => {
   await using gateway = await openFaultyGateway([approve])
   await using client = clientOf(gateway.url)
   const { signal } = new AbortController()
   await client.send(refund(), GO, signal)
   await client.send(refund(), () => 'fence', signal)
-  expect(getEventListeners(signal, 'abort')).toEqual([])
+  expect(getEventListeners(signal, 'abort')).toHaveLength(1)
 })
 
 describe('the request', () => {
@@ -695,6 +695,29 @@ describe('the time at which the rate lets a request leave', () => {
     await client.close()
     expect(gateway.bytesReceived).toBe(0)
   })
+})
+
+test('a signal abandons its own attempts alone, and all of them', async () => {
+  const asked = Promise.withResolvers<void>()
+  const late = Promise.withResolvers<void>()
+  let moments = 0
+  const departure = () => {
+    moments += 1
+    if (moments === 3) asked.resolve()
+    return late.promise
+  }
+  await using gateway = await openFaultyGateway([approve])
+  await using client = clientOf(gateway.url, { departure })
+  const giveUp = new AbortController()
+  const [first, second, third] = [giveUp.signal, NEVER, giveUp.signal].map((signal) =>
+    client.send(refund(), GO, signal),
+  )
+  await asked.promise
+  giveUp.abort()
+  for (const abandoned of [first, third]) expect(await abandoned).toMatchObject({ kind: 'unsent', why: 'abandoned' })
+  late.resolve()
+  expect(await second).toMatchObject({ kind: 'answered', httpStatus: 200 })
+  expect(gateway.requests).toHaveLength(1)
 })
 
 describe('what was never started is unsent', () => {
