@@ -29,7 +29,7 @@ export function instructionOf(operation: Operation, changes: Partial<Instruction
   }
 }
 
-const realClock: Clock = {
+export const realClock: Clock = {
   nowMs: () => Date.now(),
   monotonicMs: () => performance.now(),
   sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),

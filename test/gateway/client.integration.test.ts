@@ -162,7 +162,7 @@ describe('an answer', () => {
   })
 
   test('shortly before the deadline counts', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
     onTestFinished(() => void vi.useRealTimers())
     const { outcome } = await sendTo(async (visit) => {
       const request = await visit.request()
@@ -746,6 +746,34 @@ describe('what was never started is unsent', () => {
     const port = await closedPort()
     await using client = clientOf(`http://127.0.0.1:${port}`, { password: 'refused' })
     expect(await client.reach()).toEqual({ kind: 'not-reached', why: `connection refused by 127.0.0.1:${port}` })
+  })
+
+  test('without a connection within the limit, whatever it waits for', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const port = await closedPort()
+    await using client = clientOf(`http://127.0.0.1:${port}`, {
+      connections: 'warm',
+      departure: () => new Promise(() => {}),
+    })
+    const sent = client.send(refund(), neverAsked, NEVER)
+    vi.advanceTimersByTime(5_000)
+    expect(await sent).toEqual({
+      kind: 'unsent',
+      why: 'connect',
+      detail: `no connection to 127.0.0.1:${port} within 5 s`,
+    })
+  })
+
+  test('but not where the connection stood in time and the process stood still until the limit was over', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    onTestFinished(() => void vi.useRealTimers())
+    await using gateway = await openFaultyGateway([approve])
+    await using client = clientOf(`http://127.0.0.1:${gateway.port}`)
+    const sent = client.send(refund(), GO, NEVER)
+    await new Promise((resolve) => process.nextTick(resolve)) // it is being opened, and nothing has been read yet
+    vi.advanceTimersByTime(5_000)
+    expect(await sent).toMatchObject({ kind: 'answered', httpStatus: 200 })
   })
 
   test('a name that does not resolve', async () => {
