@@ -1,7 +1,7 @@
 // Executes one slice. Each due row: health check → permit → card, where it has one → reservation → claim → send → verdict →
 // settle. The permit is free for the next row when the settlement is handed in.
 
-import { type CardDetails, formatCardMask, maskOf } from '../domain/card.ts'
+import { type CardDetails, type CardMask, formatCardMask, maskOf } from '../domain/card.ts'
 import { type DailyLimits, limitedBy } from '../domain/daily-limit.ts'
 import type { AccountId, BatchId, RowId } from '../domain/ids.ts'
 import type { Outcome } from '../domain/outcome.ts'
@@ -93,17 +93,16 @@ export async function executeSlice(slice: Slice, parts: SliceParts, stop: AbortS
   const over = new AbortController()
   const signal = AbortSignal.any([stop, over.signal])
   const ended = new AbortController()
-  void clock.sleep(TURN_MS, ended.signal).then(() => over.abort())
+  // With a reason: without one, an error with its stack would be made for every slice.
+  void clock.sleep(TURN_MS, ended.signal).then(() => over.abort('the turn is over'))
   try {
     // A bug in one row leaves the others to their end: their requests are open, and a stop waits for this slice.
-    const executed = await Promise.allSettled(
-      rows.map((row) => executeRow(row, slice, parts, signal, stop).finally(() => inFlight.delete(row.rowId))),
-    )
+    const executed = await Promise.allSettled(rows.map((row) => executeRow(row, slice, parts, signal, stop)))
     const broken = executed.find((row) => row.status === 'rejected')
     if (broken !== undefined) throw broken.reason
     return executed.filter((row) => row.status === 'fulfilled' && row.value).length
   } finally {
-    ended.abort()
+    ended.abort('the slice has ended')
   }
 }
 
@@ -124,32 +123,33 @@ async function executeRow(
   signal: AbortSignal,
   stop: AbortSignal,
 ): Promise<boolean> {
-  const lane = parts.laneOf(row.accountId)
-  if (lane === undefined || signal.aborted || !lane.limiter.isOpen()) return false
-  const permit = await lane.limiter.acquire(signal)
-  if (permit === null) return false
+  let permit: Permit | null = null
   try {
-    const card = await cardFor(row, parts.cards)
+    const lane = parts.laneOf(row.accountId)
+    if (lane === undefined || signal.aborted || !lane.limiter.isOpen()) return false
+    permit = await lane.limiter.acquire(signal)
+    if (permit === null) return false
+    const card = row.instruction.card === null ? null : await cardFor(row, row.instruction.card, parts.cards)
     if (card === 'none-here') return false
     const reservation = await lane.limiter.reserve(signal)
-    return (
-      reservation !== null &&
-      (await claimAndSend(row, card, { slice, lane, permit, reservation }, parts, stop).finally(() =>
-        reservation.cancel(),
-      ))
-    )
+    if (reservation === null) return false
+    try {
+      return await claimAndSend(row, card, { slice, lane, permit, reservation }, parts, stop)
+    } finally {
+      reservation.cancel()
+    }
   } finally {
-    permit.release()
+    permit?.release()
+    parts.inFlight.delete(row.rowId)
   }
 }
 
 /** Before the row is claimed, and no earlier than it has a permit: as few details as may be are in memory. */
-async function cardFor(row: DueRow, cards: CardFile | null): Promise<CardDetails | null | 'none-here'> {
-  if (row.instruction.card === null) return null
+async function cardFor(row: DueRow, mask: CardMask, cards: CardFile | null): Promise<CardDetails | 'none-here'> {
   // A slice of another batch may still come: its rows are numbered in a file of their own.
   if (cards?.batchId !== row.batchId) return 'none-here'
   const card = await cards.reader.cardOf(row.rowNo)
-  if (card !== 'changed' && formatCardMask(maskOf(card)) === formatCardMask(row.instruction.card)) return card
+  if (card !== 'changed' && formatCardMask(maskOf(card)) === formatCardMask(mask)) return card
   cards.onChanged()
   return 'none-here'
 }
@@ -203,7 +203,8 @@ async function claimAndSend(
   const settling = ledger.settle(settlement)
   // The request is over. A later claim is never written before this settlement, so no more rows are SENDING than there are permits.
   permit.release()
-  const [settled] = await Promise.all([settling, stopping, told])
+  if (stopping !== null || told !== null) await Promise.all([settling, stopping, told])
+  const settled = await settling
   const times = { askedAtMs, claimedAtMs, startedAtMs: startedAtMs(), overAtMs, settledAtMs: clock.monotonicMs() }
   onSettled(row, verdict, settled, { slice, attempt: claim.attempt, outcome, ...times })
   return true

@@ -66,8 +66,9 @@ export function createPermits(most: () => number | null): Permits {
     acquire(signal) {
       if (signal.aborted) return Promise.resolve(null)
       return new Promise((resolve) => {
+        // Rows of one slice wait one behind the other, and a signal need be listened to once.
+        if (waiters.at(-1)?.signal !== signal) signal.addEventListener('abort', dropAborted, { once: true })
         waiters.push({ signal, resolve })
-        signal.addEventListener('abort', dropAborted, { once: true })
         admit()
       })
     },

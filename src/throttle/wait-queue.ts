@@ -11,6 +11,7 @@ export interface WaitQueue<T> {
 }
 
 interface Waiter<T> {
+  readonly until: AbortSignal | undefined
   readonly resolve: (got: T | null) => void
 }
 
@@ -37,22 +38,19 @@ export function createWaitQueue<T>(clock: Clock, goesAtMs: () => number, go: (at
     running = false
   }
 
+  function dropAborted(): void {
+    const left = waiters.filter(({ until }) => until?.aborted)
+    waiters = waiters.filter(({ until }) => !until?.aborted)
+    for (const waiter of left) waiter.resolve(null)
+  }
+
   return {
     wait(until) {
       if (until?.aborted === true) return Promise.resolve(null)
       return new Promise((resolve) => {
-        const leave = () => {
-          waiters = waiters.filter((other) => other !== waiter)
-          resolve(null)
-        }
-        const waiter: Waiter<T> = {
-          resolve(got) {
-            until?.removeEventListener('abort', leave) // a signal may outlive many waits
-            resolve(got)
-          },
-        }
-        until?.addEventListener('abort', leave, { once: true })
-        waiters.push(waiter)
+        // Rows of one slice wait one behind the other, and a signal need be listened to once.
+        if (waiters.at(-1)?.until !== until) until?.addEventListener('abort', dropAborted, { once: true })
+        waiters.push({ until, resolve })
         void run()
       })
     },

@@ -546,6 +546,16 @@ describe('rows in hand', () => {
     expect(await run(batchId)).toBe(0)
     expect([gateway.sent.length, parts.inFlight.size]).toEqual([0, 0])
   })
+
+  test('are let go of when their turn ends before the rate lets them leave', async () => {
+    withGate(createLimiter({ inFlightMax: 8, ratePerSecond: 1, clock }))
+    openWindow()
+    const batchId = await batchOf('A', 'B', 'C', 'D', 'E')
+    const sent = await run(batchId)
+    expect(sent).toBeLessThan(5)
+    expect(await countsOf(batchId)).toEqual({ APPROVED: sent, READY: 5 - sent })
+    expect(parts.inFlight.size).toBe(0)
+  })
 })
 
 describe('while a settlement is written', () => {
@@ -770,6 +780,13 @@ describe('the way', () => {
     gateway.reply = (i) => approved(i)
     await run(batchId)
     expect(await countsOf(batchId)).toEqual({ APPROVED: 8 })
+  })
+
+  test('with wrong credentials breaks the slice off where the stop cannot be written', async () => {
+    const batchId = await batchOf('A')
+    gateway.reply = () => answered(401, null)
+    const stopAccount = () => Promise.reject(new Error('disk full'))
+    await expect(run(batchId, { ledger: { ...ledger, stopAccount } })).rejects.toThrow('disk full')
   })
 
   test('with wrong credentials is closed before the row that found out can be claimed again', async () => {

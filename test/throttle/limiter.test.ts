@@ -93,6 +93,22 @@ describe('the window', () => {
     expect(given(staying)).toBe(1)
   })
 
+  test('each of several that wait behind one another stops with its own signal', async () => {
+    const limiter = limiterOf()
+    const [open] = await ask(limiter, 1)
+    const [a, b] = [new AbortController(), new AbortController()]
+    const ofA = await ask(limiter, 1, a.signal)
+    const ofB = await ask(limiter, 2, b.signal)
+    const laterOfA = await ask(limiter, 1, a.signal)
+    a.abort()
+    await idle()
+    expect([...ofA, ...laterOfA, ...ofB]).toEqual([null, null, undefined, undefined])
+    b.abort()
+    await idle()
+    expect(ofB).toEqual([null, null])
+    open?.release()
+  })
+
   test('a turn that is over gets none, even where one is free', async () => {
     const limiter = limiterOf()
     expect(await limiter.acquire(AbortSignal.abort())).toBeNull()

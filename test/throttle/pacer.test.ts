@@ -95,12 +95,15 @@ describe('slots', () => {
 
   test('are not wasted on requests that leave the queue', async () => {
     const pacer = createPacer(10, clock)
-    const leaving = new AbortController()
+    const [leaving, later] = [new AbortController(), new AbortController()]
     const before = whenKept([pacer.reserve(FOREVER)])
-    const left = whenKept(times(3, () => pacer.reserve(leaving.signal)))
+    const left = whenKept([leaving, later, leaving].map(({ signal }) => pacer.reserve(signal)))
     const after = whenKept([pacer.reserve(FOREVER)])
     await clock.advance(1_000)
     leaving.abort()
+    await idle()
+    expect(left).toEqual([null, undefined, null])
+    later.abort()
     await clock.advance(1_000)
     expect([before, left, after]).toEqual([[975], [null, null, null], [1_076]])
   })
