@@ -75,3 +75,33 @@ export function wholeStatement(whole: number, currencies: ReadonlySet<Currency>)
     remedy: words`if they are in cents, add ${{ set: 'scale', to: 'minor' }}`,
   }
 }
+
+/** Fewer may look so by chance. */
+const CUT_LEAST = 3
+
+/** The cells right of the amounts: of `12,30` in a file of commas, the decimals are in the next column. */
+export class CutDecimals {
+  #cells = 0
+  #isCut: boolean = true
+  /** One of them is no quantity, rate or day that people write. */
+  #isSure: boolean = false
+
+  see(cell: string): void {
+    if (!this.#isCut || cell === '') return
+    this.#cells += 1
+    this.#isCut = /^\d\d$/.test(cell)
+    this.#isSure ||= cell < '10' || cell > '31'
+  }
+
+  /** `whole`: how many amounts there are, where none of them has decimals. */
+  statement(whole: number, line: number): Statement | null {
+    if (whole < CUT_LEAST || this.#cells < CUT_LEAST || !this.#isCut || !this.#isSure) return null
+    return {
+      ...{ effect: 'refused', line, column: null },
+      problem:
+        'no amount has decimals, and the column right of them has two digits in every row: a comma may have cut the amounts in two',
+      remedy:
+        'write the amounts with a point or in quotation marks; if the columns are right, put another one between them',
+    }
+  }
+}

@@ -10,7 +10,7 @@ import type { ReadingOptions } from '../inspect-records.ts'
 import { saidPlaces } from '../said-columns.ts'
 import { isRemark, notToSendStatement, type Remark, remarkStatement } from './above.ts'
 import { monthStatement } from './kinds.ts'
-import { scaleStatement, wholeStatement } from './scale.ts'
+import { CutDecimals, scaleStatement, wholeStatement } from './scale.ts'
 import { isRefused, noteOf, refusalOf } from './statement.ts'
 import { UnreadColumns } from './unread.ts'
 import { wayStatement } from './way.ts'
@@ -75,6 +75,9 @@ export class Statements {
   /** A file of this program's own has been asked about before. */
   readonly #moments: Moments | null
   readonly #remarks: Remark[] = []
+  readonly #cut = new CutDecimals()
+  /** The column right of the amounts, if it is not read. */
+  readonly #besideAmount: number | null
 
   constructor(header: Header, line: number, said: Said) {
     const { fields, guarded } = header
@@ -85,6 +88,8 @@ export class Statements {
     this.#unread = isOfVault ? null : new UnreadColumns(header, said)
     this.#operations = new Names(fields.transaction_type, parseOperation)
     this.#currencies = new Names(fields.request_currency, parseCurrency)
+    const beside = (fields.amount ?? -2) + 1
+    this.#besideAmount = header.beside.includes(beside) ? beside : null
     this.#moments = guarded || fields.execute_at === undefined ? null : new Moments(said)
   }
 
@@ -92,6 +97,7 @@ export class Statements {
   see(cells: readonly string[], line: number): void {
     if (this.#said.operation === undefined) this.#operations.in(cells)
     this.#unread?.see(cells, line, this.#currencies.in(cells))
+    if (this.#besideAmount !== null) this.#cut.see(cells[this.#besideAmount] ?? '')
     this.#moments?.see(unquoted(cells[this.#header.fields.execute_at ?? -1] ?? ''), line)
   }
 
@@ -123,6 +129,7 @@ export class Statements {
       wayStatement(this.#header, this.#unread?.filledNames ?? [], this.#line),
       monthStatement(this.#header, this.#said, this.#line),
       areMomentsMeant ? null : this.#moments?.statement(),
+      this.#cut.statement(whole, this.#line),
       scale === undefined ? wholeStatement(whole, this.#currencies.all(used)) : null,
     ].filter((statement) => statement !== null && statement !== undefined)
     const having = (refused: boolean) => statements.filter((one) => isRefused(one, operations) === refused)
