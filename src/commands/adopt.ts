@@ -145,14 +145,14 @@ async function adoptLedger(
   { how, alarm, reason, dueBeforeMs }: HowToAdopt,
   terminal: Terminal,
 ): Promise<void> {
-  const lastAtMs = await ledger.lastRecordAtMs()
-  if (dueBeforeMs !== null && lastAtMs !== null && dueBeforeMs <= lastAtMs) throw tooEarlyFault(dueBeforeMs, lastAtMs)
-  if (dueBeforeMs !== null && dueBeforeMs < app.clock.nowMs()) throw pastFault(dueBeforeMs)
+  const lastAtMs = await ledger.lastSentAtMs()
+  const earliestMs = Math.max(app.clock.nowMs(), lastAtMs ?? 0)
+  if (dueBeforeMs !== null && dueBeforeMs <= earliestMs) throw tooEarlyFault(dueBeforeMs, earliestMs)
   const inDoubt = await ledger.adopt(how, reason, app.actor, app.clock.nowMs(), dueBeforeMs)
   const last = lastAtMs === null ? null : isoOf(lastAtMs)
   const now = isoOf(app.clock.nowMs())
   const lost = how === 'restored' ? { lost_until: now } : {}
-  terminal.object({ adopted: how, was: alarm?.kind ?? null, in_doubt: inDoubt, last_record_at: last, ...lost })
+  terminal.object({ adopted: how, was: alarm?.kind ?? null, in_doubt: inDoubt, last_sent_at: last, ...lost })
   const because = alarm === null ? '' : ` Sending was blocked because: ${alarm.noticed}.`
   terminal.say(`${app.paths.ledger} is adopted now.${because}`)
   if (how === 'moved') terminal.say('It goes on where it stopped. No other copy of it may ever send again.')
@@ -163,17 +163,10 @@ async function adoptLedger(
 }
 
 /** When the lost ledger sent last, nobody knows for sure: not of a primary that was cut off and went on. */
-function pastFault(dueBeforeMs: number): Fault {
+function tooEarlyFault(dueBeforeMs: number, earliestMs: number): Fault {
   return new Fault(
     'usage',
-    `--due-before ${isoOf(dueBeforeMs)} is past: rows that were due since may have been sent by what is lost. Name a moment that is still to come. Nothing was changed.`,
-  )
-}
-
-function tooEarlyFault(dueBeforeMs: number, lastAtMs: number): Fault {
-  return new Fault(
-    'usage',
-    `--due-before ${isoOf(dueBeforeMs)}: this ledger itself worked until ${isoOf(lastAtMs)}, and what is lost came later. Name a moment after all that is lost. Nothing was changed.`,
+    `--due-before ${isoOf(dueBeforeMs)} is not after ${isoOf(earliestMs)}: rows that were due until then may have been sent by what is lost. Name a moment that is still to come. Nothing was changed.`,
   )
 }
 
@@ -196,7 +189,7 @@ async function holdsRetryable(ledger: Ledger): Promise<boolean> {
 
 interface Restored {
   readonly inDoubt: number
-  /** When its last record was made; null: it has none. */
+  /** When it sent last, as far as it knows; null: never. */
   readonly last: string | null
   readonly now: string
   /** It holds rows that `--retry` takes. */
@@ -216,8 +209,8 @@ function sayRestored({ inDoubt, last, now, mayRunAgain }: Restored, terminal: Te
   }
   terminal.say(
     last === null
-      ? 'It holds no record yet. Check anything handed in before at the gateway before you hand it in again: this ledger would send it.'
-      : `It knows nothing recorded after ${last}: the time from then until ${now} is lost. Check anything handed in since then at the gateway before you hand it in again, files of a schedule or an inbox too: this ledger would send it.`,
+      ? 'It knows of nothing that was ever sent. Check anything handed in before at the gateway before you hand it in again: this ledger would send it.'
+      : `It knows of nothing sent after ${last}: the time from then until ${now} is lost. Check anything handed in since then at the gateway before you hand it in again, files of a schedule or an inbox too: this ledger would send it.`,
     'Messages that were queued before this adoption may have been sent already. Those that still wait in tranche-intake come into doubt when a worker takes them.',
   )
 }

@@ -6,6 +6,7 @@ import { type AdoptArguments, adopt } from '../../src/commands/adopt.ts'
 import { createTerminal } from '../../src/commands/terminal.ts'
 import { holdLedger } from '../../src/ledger/sqlite/copies/moving.ts'
 import { ioOf } from '../fixtures/io.ts'
+import { claimNamed, refund, submit } from '../fixtures/ledgers.ts'
 import { served, useServed } from '../fixtures/served.ts'
 
 useServed()
@@ -43,4 +44,15 @@ test('a ledger that was moved to a server is taken over only if a person says th
   expect(await served.ledger.alarm()).toMatchObject({ kind: 'moved-away' })
   expect((await adopting(lost, 'y')).ended).toBe(0)
   expect(await served.ledger.alarm()).toBe(null)
+})
+
+test('rows that are due later stay PENDING only from a moment after now, and after the last request that it knows of', async () => {
+  const later = (ms: number) => new Date(Date.now() + ms).toISOString()
+  const restoring = (dueBefore: string) => adopting({ restored: true, dueBefore, yes: true })
+  const refused = { ended: expect.stringContaining('may have been sent by what is lost'), screen: '' }
+  expect(await restoring(later(-1))).toEqual(refused)
+  const batchId = await submit(served.ledger, served.accounts.shop, [refund('A')])
+  await claimNamed(served.ledger, batchId, 'A', Date.now() + 120_000) // the clock was set back since
+  expect(await restoring(later(60_000))).toEqual(refused)
+  expect((await restoring(later(180_000))).ended).toBe(0)
 })

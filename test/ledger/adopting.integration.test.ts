@@ -344,12 +344,18 @@ describe('adopting', () => {
     expect(await statesIn(ledger, batchId)).toEqual(['IN_DOUBT'])
   })
 
-  test('tells when the newest thing in it happened, not when rows came into doubt by it', async () => {
+  test('tells when it sent last, whatever people record once the older state was put back', async () => {
     const ledger = place.open()
-    expect(await ledger.lastRecordAtMs()).toBeNull()
     const batchId = await recordTwo(ledger)
-    expect(await ledger.lastRecordAtMs()).toBe(NOW)
-    await work(ledger, batchId, 'A', 'APPROVED', { atMs: NOW + 700 })
-    expect(await ledger.lastRecordAtMs()).toBe(NOW + 700)
+    expect(await ledger.lastSentAtMs()).toBeNull()
+    await work(ledger, batchId, 'A', 'APPROVED')
+    const sentAtMs = await ledger.lastSentAtMs()
+    expect(sentAtMs).toBeGreaterThanOrEqual(NOW)
+    const laterMs = sentAtMs! + 60_000
+    await submit(ledger, await openAccount(ledger), [refund('C')], { nowMs: laterMs, fileSha256: 'cc'.repeat(32) })
+    await ledger.recordAct({ what: 'backup', actor: CLERK, details: { file: 'b.db' } }, laterMs)
+    await ledger.pause(batchId, 'found the mistake', CLERK, laterMs)
+    await ledger.adopt('restored', 'disk failed', CLERK, laterMs)
+    expect(await ledger.lastSentAtMs()).toBe(sentAtMs)
   })
 })

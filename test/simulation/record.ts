@@ -342,7 +342,7 @@ export class SimulatedRecord implements Holder {
 const none = () => Promise.reject(new Error('bug of the simulation: there are no copies'))
 const NO_COPIES: CopyLedger = {
   alarm: async () => null,
-  lastRecordAtMs: async () => null,
+  lastSentAtMs: async () => null,
   renewEpoch: async () => {},
   adopt: none,
   backup: none,

@@ -223,7 +223,7 @@ function createCopies(
   const { db, committer, openReader, ...rest } = parts
   if (path === null) {
     const none = { renewEpoch: inMemory, adopt: inMemory, backup: inMemory }
-    return { alarm: async () => null, lastRecordAtMs: async () => null, ...none }
+    return { alarm: async () => null, lastSentAtMs: async () => null, ...none }
   }
   return {
     ...createAdopting(db, committer, { path, ...rest, lockSubmit: () => lockSubmit(submitLockPath), die }),

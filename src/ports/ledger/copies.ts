@@ -43,6 +43,6 @@ export interface CopyLedger {
   adopt(how: Adoption, reason: string, actor: Actor, nowMs: number, dueBeforeMs?: number | null): Promise<number>
   /** A consistent copy in a file that must not exist. Holds up no writer. The copy sends nothing until it is adopted. */
   backup(path: string, nowMs: number): Promise<Backup>
-  /** When the newest thing in this ledger happened; null: nothing did. */
-  lastRecordAtMs(): Promise<number | null>
+  /** The last claim in this ledger, whatever people recorded since; null: there is none. What an older state lacks was sent after it. */
+  lastSentAtMs(): Promise<number | null>
 }

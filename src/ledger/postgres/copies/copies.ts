@@ -6,7 +6,7 @@ import type { CopyLedger, SharedRegister } from '../../../ports/ledger/copies.ts
 import { alarmInHistory, type History, type Said, type Testimony } from '../../rules/histories.ts'
 import { type Engine, FAULTING } from '../../texts/engine.ts'
 import { deleteDrafts } from '../../texts/intake/drafts.ts'
-import { lastRecordAtMs } from '../../texts/reading/last-record.ts'
+import { lastSentAtMs } from '../../texts/reading/last-sent.ts'
 import { recordAct } from '../../texts/record/acts.ts'
 import { all, change, one, type Script } from '../../texts/script.ts'
 import { doubtOpenRows, END_CANARIES } from '../../texts/work/restore.ts'
@@ -178,7 +178,7 @@ export function copiesOn(parts: CopyParts): ServerCopies {
       }
     },
 
-    lastRecordAtMs: () => engine.read(lastRecordAtMs),
+    lastSentAtMs: () => engine.read(lastSentAtMs),
   }
 }
 

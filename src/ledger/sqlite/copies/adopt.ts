@@ -5,7 +5,7 @@ import type { Adoption } from '../../../domain/alarm.ts'
 import type { CopyLedger } from '../../../ports/ledger/copies.ts'
 import { type Engine, FAULTING } from '../../texts/engine.ts'
 import { deleteDrafts } from '../../texts/intake/drafts.ts'
-import { lastRecordAtMs } from '../../texts/reading/last-record.ts'
+import { lastSentAtMs } from '../../texts/reading/last-sent.ts'
 import { recordAct } from '../../texts/record/acts.ts'
 import { change } from '../../texts/script.ts'
 import { doubtOpenRows, END_CANARIES } from '../../texts/work/restore.ts'
@@ -60,6 +60,6 @@ export function createAdopting(
       }
     },
 
-    lastRecordAtMs: () => engine.read(lastRecordAtMs),
+    lastSentAtMs: () => engine.read(lastSentAtMs),
   }
 }
