@@ -1,5 +1,6 @@
 // What a service is told of its instructions: one event, whichever way it comes. It may come twice, with the same id.
 
+import type { LooksLike } from './errors.ts'
 import type { State } from './instruction.ts'
 
 /** What holds a row that waits: as the event that began it is called. */
@@ -9,10 +10,16 @@ export interface Held {
 }
 
 export interface RowOutcome {
-  /** false: it may change. What is in doubt is not to be sent again: a person finds out. */
+  /** false: it may change, or a refused request is recorded otherwise (`looks_like`). Not to be sent again: a person finds out. */
   readonly final: boolean
   readonly advice?: 'do not send again'
   readonly reference: string
+  /** Of a refused batch. */
+  readonly batch_name: string
+  /** Of a refusal: what its first reason is about. */
+  readonly code: string
+  /** Of a refusal: the recorded instruction that has its reference, or that it may repeat. What becomes of that one its own events tell. */
+  readonly looks_like: LooksLike
   readonly batch: string
   readonly row: number
   readonly merchant: string

@@ -15,7 +15,7 @@ export const REFUSAL_CODES = [
     'after_void',
     'after_refund',
   ] as const),
-  ...(['other_target', 'transaction_id'] as const),
+  ...(['other_content', 'other_target', 'transaction_id'] as const),
   ...ACCEPTABLE,
   ...(['amount_decimals', 'merchant_missing', 'environment_missing', 'other_environment'] as const),
 ] as const
@@ -24,6 +24,8 @@ export type RefusalCode = (typeof REFUSAL_CODES)[number]
 /** The field that a code is about; null: none alone. */
 export function fieldOf(code: RefusalCode): string | null {
   switch (code) {
+    case 'other_content':
+      return 'reference'
     case 'amount_decimals':
       return 'amount'
     case 'merchant_missing':

@@ -17,6 +17,18 @@ const DATA = z
       .optional(),
     advice: z.literal(ADVICE).optional(),
     reference: text('Yours.').optional(),
+    batch_name: text('Of a refused batch: yours.').optional(),
+    code: text('Of a refusal: what its first reason is about, as in the answer to the request.').optional(),
+    looks_like: z
+      .looseObject({
+        reference: z.string(),
+        batch: z.string(),
+        row: z.int().min(1),
+        state: z.string(),
+        final: z.boolean(),
+      })
+      .optional()
+      .describe('Of a refusal: the recorded row that has this reference or that it may repeat, as it was then.'),
     row: z.int().min(1).optional(),
     operation: z.string().nullable().optional(),
     amount: text('As asked, a plain decimal.').nullable().optional(),

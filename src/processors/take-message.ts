@@ -108,7 +108,8 @@ export async function takeMessage(handed: ReceivedMessage, parts: MessageParts):
   }
   if (taken.kind !== 'refused') return taken
   if (handed.isAwaited === true) throw new NotReadAgain(taken.reasons)
-  const refusal = { ...kept(taken.withheld), reasons: taken.reasons.map(visible), nowMs: clock.nowMs() }
+  const { looksLike } = taken
+  const refusal = { ...kept(taken.withheld), reasons: taken.reasons.map(visible), looksLike, nowMs: clock.nowMs() }
   const reasons = await ledger.recordRefusal(refusal)
   const { unknownMerchant: _, ...told } = taken
   return { ...told, reasons }
@@ -147,18 +148,24 @@ function keptOf(
     cards: holdsCardData(sourceId) ? 'its job id held a card number' : withheld,
     queuedAtMs,
     // Who hears of a refusal takes it for that of the instruction, and this one may be on its way.
-    ...(jobName !== CANCEL_JOB && askedBy(payload, withheld)),
+    ...(jobName !== CANCEL_JOB && askedBy(payload, withheld, jobName === BATCH_JOB)),
   }
 }
 
 const REFERENCE_CHARACTERS = 255
 
 /** Of what may not be kept nothing is. */
-function askedBy(payload: unknown, withheld: string | null): Pick<RefusedPayload, 'reference' | 'replyTo'> {
-  const { reference, reply_to: replyTo } = Object(payload) as { reference?: unknown; reply_to?: unknown }
-  const isKept = withheld === null && typeof reference === 'string' && reference.length <= REFERENCE_CHARACTERS
+function askedBy(
+  payload: unknown,
+  withheld: string | null,
+  isBatch: boolean,
+): Pick<RefusedPayload, 'reference' | 'batchName' | 'replyTo'> {
+  const said = Object(payload) as { reference?: unknown; batch?: unknown; reply_to?: unknown }
+  const { reply_to: replyTo } = said
+  const named = isBatch ? said.batch : said.reference
+  const isKept = withheld === null && typeof named === 'string' && named.length <= REFERENCE_CHARACTERS
   return {
-    reference: isKept ? visible(maskCardData(reference)) : null,
+    [isBatch ? 'batchName' : 'reference']: isKept ? visible(maskCardData(named)) : null,
     replyTo: typeof replyTo === 'string' && OUTCOME_QUEUE.test(replyTo) && !holdsCardData(replyTo) ? replyTo : null,
   }
 }

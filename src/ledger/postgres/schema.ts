@@ -8,7 +8,7 @@
 import { IS_CARD_EVENT, keepsCard, STORED_UNDER } from '../texts/review/reattempts.ts'
 
 /** Any change of the tables takes another number. Those below 15 belong to ledgers that this program never opens. */
-export const SCHEMA_VERSION = 17
+export const SCHEMA_VERSION = 18
 
 /** A partition is taken away as a whole, and its indexes stay in memory while rows are added to it. */
 export const ROWS_PER_PARTITION = 16_000_000
@@ -489,11 +489,11 @@ const TABLES = `
   -- Up to which move and event each reader of events has come.
   CREATE TABLE told_up_to (reader TEXT COLLATE "C" PRIMARY KEY, move BIGINT NOT NULL, event BIGINT NOT NULL);
 
-  -- Messages that were refused, in the order of their refusal.
+  -- Messages that were refused, in the order of their refusal. said: as JSON, what their event says beside the reasons.
   CREATE TABLE refused (
     id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     source_id TEXT COLLATE "C" NOT NULL UNIQUE,
-    reference TEXT COLLATE "C",
+    said TEXT COLLATE "C" NOT NULL,
     reply_to TEXT COLLATE "C"
   );
 

@@ -33,7 +33,7 @@ export function answerForKnown(known: RecordedRow, content: string): IntakeAnswe
   }
   return {
     kind: 'refused',
-    reason: `reference: is recorded with other content (row ${rowNo} of batch ${batchId}, ${statusWord(state)})`,
+    reason: `other_content: the reference is recorded with other content (row ${rowNo} of batch ${batchId}, ${statusWord(state)})`,
   }
 }
 

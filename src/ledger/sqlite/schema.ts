@@ -6,7 +6,7 @@ import { IS_CARD_EVENT, keepsCard, STORED_UNDER } from '../texts/review/reattemp
 import { PLANNER } from './planner.ts'
 
 /** Any change of the tables takes another number. Those below 38 belong to ledgers that this program never opens. */
-export const SCHEMA_VERSION = 40
+export const SCHEMA_VERSION = 41
 
 export const SCHEMA = `
   -- What the ledger knows of itself: its id, the identity of its file, the approval policy.
@@ -436,8 +436,8 @@ export const SCHEMA = `
   -- Up to which move and event each reader of events has come.
   CREATE TABLE told_up_to (reader TEXT PRIMARY KEY, move INTEGER NOT NULL, event INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 
-  -- Messages that were refused, in the order of their refusal.
-  CREATE TABLE refused (id INTEGER PRIMARY KEY, source_id TEXT NOT NULL UNIQUE, reference TEXT, reply_to TEXT) STRICT;
+  -- Messages that were refused, in the order of their refusal. said: as JSON, what their event says beside the reasons.
+  CREATE TABLE refused (id INTEGER PRIMARY KEY, source_id TEXT NOT NULL UNIQUE, said TEXT NOT NULL, reply_to TEXT) STRICT;
 
   -- The queues that are told what becomes of a row.
   CREATE TABLE reply_to (row_id INTEGER NOT NULL, queue TEXT NOT NULL, PRIMARY KEY (row_id, queue)) STRICT, WITHOUT ROWID;

@@ -4,7 +4,7 @@ import type { DailyLimits } from '../../domain/daily-limit.ts'
 import type { Draft, DraftHeader } from '../../domain/draft.ts'
 import type { AccountId, BatchId } from '../../domain/ids.ts'
 import type { Instruction } from '../../domain/instruction.ts'
-import type { Duplicates, IntakeAnswer, MessageBatch } from '../../domain/message.ts'
+import type { Duplicates, EarlierRow, IntakeAnswer, MessageBatch } from '../../domain/message.ts'
 import type { Acceptable } from '../../domain/refusal-code.ts'
 import type { Brake, UnfinishedBatch } from '../../domain/submission.ts'
 
@@ -55,6 +55,7 @@ export interface RefusedPayload {
   readonly queuedAtMs?: number | undefined
   /** What its producer calls it, and the queue that is told. Absent or null: it did not say. */
   readonly reference?: string | null
+  readonly batchName?: string | null
   readonly replyTo?: string | null
 }
 
@@ -113,7 +114,12 @@ export interface IntakeLedger {
    * and a warning where a lost state may have executed the message.
    */
   recordRefusal(
-    refusal: RefusedPayload & { readonly reasons: readonly string[]; readonly nowMs: number },
+    refusal: RefusedPayload & {
+      readonly reasons: readonly string[]
+      /** What the message may repeat. Absent: nothing that is recorded. */
+      readonly looksLike?: EarlierRow | undefined
+      readonly nowMs: number
+    },
   ): Promise<readonly string[]>
   /** Why the message was refused when it came before; null: it was not. */
   refusedBefore(sourceId: string): Promise<readonly string[] | null>

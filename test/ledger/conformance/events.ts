@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type EventFact, type EventPosition, eventBody } from '../../../src/domain/event.ts'
 import type { BatchId } from '../../../src/domain/ids.ts'
+import type { Instruction } from '../../../src/domain/instruction.ts'
 import { eventFaults } from '../../../src/events/schema.ts'
 import type { RowsAsked } from '../../../src/ports/ledger/events.ts'
 import type { Ledger } from '../../../src/ports/ledger/ledger.ts'
@@ -172,6 +173,30 @@ export function describeEvents(): void {
       const { data } = bodyOf(facts[0])
       expect(data).toMatchObject({ final: true, reference: 'R1', merchant: 'default', reason: 'amount: is missing' })
       expect(Object.keys(data)).not.toContain('replyTo')
+    })
+
+    test('take no recorded instruction for refused, whatever a second request under its reference is refused for', async () => {
+      const replyTo = 'tranche-outcome-shop'
+      const refusedAs = (sourceId: string, reference: string | null = 'A') =>
+        ({ sourceId, accountName: 'default', text: '{}', cards: null, reference, replyTo, queuedAtMs: NOW }) as const
+      const handIn = (instruction: Instruction, sourceId: string) =>
+        ledger.recordMessage(
+          messageOf(accountId, instruction, { ifRefused: refusedAs(sourceId, instruction.reference) }),
+        )
+      const batchId = await submit(ledger, accountId, [refund('A')])
+      await work(ledger, batchId, 'A', 'APPROVED')
+      await handIn(refund('A', { amountMinor: 1_099n }), 'other content')
+      await handIn(refund('B', { orderId: refund('A').orderId }), 'lookalike')
+      const missing = { ...refusedAs('not understood'), reasons: ['amount: is missing'], nowMs: NOW }
+      await ledger.recordRefusal(missing)
+      const told = (await eventsIn()).filter(({ type }) => type === 'row.refused').map((fact) => bodyOf(fact).data)
+      const like = { reference: 'A', batch: batchId, row: 1, state: 'APPROVED', final: true }
+      const beside = { final: false, advice: 'do not send again', merchant: 'default', looks_like: like }
+      expect(told).toMatchObject([
+        { ...beside, reference: 'A', code: 'other_content' },
+        { ...beside, reference: 'B', code: 'lookalike' },
+        { ...beside, reference: 'A', code: 'missing' },
+      ])
     })
 
     test('know the queues of each message, also of who handed it in again, and those that its batch concerns', async () => {

@@ -33,7 +33,10 @@ describe('a message under a reference that is recorded', () => {
     [
       'open',
       'other',
-      { kind: 'refused', reason: 'reference: is recorded with other content (row 2 of batch b1, APPROVED)' },
+      {
+        kind: 'refused',
+        reason: 'other_content: the reference is recorded with other content (row 2 of batch b1, APPROVED)',
+      },
     ],
     ['draft', 'same', 'held-by-draft'],
     ['draft', 'other', 'held-by-draft'],

@@ -120,21 +120,21 @@ function acceptedEvent({ batchId, accountId, atMs, source, rows, sha256 }: Accep
 }
 
 const REFUSED = `
-    SELECT r.id, r.reference, r.reply_to AS "replyTo", f.account_name AS merchant, f.at AS "atMs", f.reasons
+    SELECT r.id, r.said, r.reply_to AS "replyTo", f.account_name AS merchant, f.at AS "atMs"
     FROM refused r JOIN refusal f ON f.source_id = r.source_id WHERE r.id > :after ORDER BY r.id`
 
 interface Refused {
   readonly id: number
-  readonly reference: string | null
+  readonly said: string
   readonly replyTo: string | null
   readonly merchant: string
   readonly atMs: number
 }
 
 /** The reasons stay where they are kept: a purge takes them. */
-function refusedEvent({ id, reference, replyTo, merchant, atMs }: Refused): NewEvent {
-  const said = { ...finality(true), merchant, ...(reference !== null && { reference }), refusal: id, replyTo }
-  return { type: 'row.refused', atMs, said }
+function refusedEvent({ id, said, replyTo, merchant, atMs }: Refused): NewEvent {
+  const kept = JSON.parse(said) as EventContent
+  return { type: 'row.refused', atMs, said: { ...kept, merchant, refusal: id, replyTo } }
 }
 
 const ACTS = `

@@ -12,6 +12,7 @@ import {
 import type { BatchId } from '../../../domain/ids.ts'
 import type { Currency } from '../../../domain/money.ts'
 import { isFinal, type State } from '../../../domain/states.ts'
+import { partsOfReason } from '../../../domain/wrong-field.ts'
 import type { EventPage, RowsAsked } from '../../../ports/ledger/events.ts'
 import { all, one, type Script } from '../script.ts'
 
@@ -227,7 +228,8 @@ function* queuesOf(
 function* reasonsOf(refusal: number): Script<Record<string, unknown>> {
   const found = yield* one<{ reasons: string }>(REASONS, { refusal })
   const reasons = found === undefined ? [] : (JSON.parse(found.reasons) as string[])
-  return reasons.length === 0 ? { reason: null } : { reason: reasons.join('; ') }
+  const [first] = reasons
+  return first === undefined ? { reason: null } : { code: partsOfReason(first).code, reason: reasons.join('; ') }
 }
 
 /** Of one that was noted. */

@@ -78,7 +78,8 @@ export function* recordMessage(
   const answer = yield* judgeMessage(book, newBatchId, message)
   if (answer === 'held-by-draft' || answer.kind !== 'refused' || ifRefused === undefined) return answer
   // In this transaction: another worker that has the message in hand as well would find it free, and record it.
-  const reasons = yield* recordRefusal({ ...ifRefused, reasons: [visible(answer.reason)], nowMs })
+  const { reason, looksLike } = answer
+  const reasons = yield* recordRefusal({ ...ifRefused, reasons: [visible(reason)], looksLike, nowMs })
   return { ...answer, reason: reasons.join('; ') }
 }
 

@@ -1,7 +1,8 @@
 // Messages that were not taken: each is refused once, under what names it, and stays refused.
 
 import { hash } from 'node:crypto'
-import { MAYBE_EXECUTED } from '../../../domain/message.ts'
+import { type EventContent, finality } from '../../../domain/event.ts'
+import { type EarlierRow, MAYBE_EXECUTED, toLooksLike } from '../../../domain/message.ts'
 import type { IntakeLedger } from '../../../ports/ledger/intake.ts'
 import { recordAct } from '../record/acts.ts'
 import { all, change, one, type Script } from '../script.ts'
@@ -12,7 +13,7 @@ const REFUSE = `
     VALUES (:sourceId, :accountName, :reasonsText, :text, :nowMs) ON CONFLICT DO NOTHING RETURNING source_id`
 
 /** The order in which it is told of. */
-const REFUSED = 'INSERT INTO refused (source_id, reference, reply_to) VALUES (:sourceId, :reference, :replyTo)'
+const REFUSED = 'INSERT INTO refused (source_id, said, reply_to) VALUES (:sourceId, :said, :replyTo)'
 
 type Refusal = Parameters<IntakeLedger['recordRefusal']>[0]
 
@@ -21,11 +22,32 @@ export function* recordRefusal(refusal: Refusal): Script<readonly string[]> {
   const isWarned = refusal.reasons.some((reason) => reason.endsWith(MAYBE_EXECUTED))
   const isUnsure = !isWarned && (yield* whyMaybeExecuted(refusal)) !== null
   const reasons = isUnsure ? [...refusal.reasons, MAYBE_EXECUTED] : refusal.reasons
-  yield* keep({ ...refusal, reasons })
+  const looksLike = refusal.looksLike ?? (yield* recordedUnder(refusal))
+  yield* keep({ ...refusal, reasons }, saidOf({ ...refusal, looksLike }, isWarned || isUnsure))
   return reasons
 }
 
-function* keep(refusal: Refusal): Script<void> {
+const RECORDED = `
+    SELECT i.reference, i.batch_id AS "batchId", i.row_no AS "rowNo", i.state
+    FROM instruction i JOIN account a ON a.id = i.account_id JOIN batch b ON b.id = i.batch_id
+    WHERE a.name = :accountName AND i.reference = :reference AND i.holds_reference = 1 AND b.stage = 'open'`
+
+/** Whatever is wrong with the message: it may have been refused before anyone looked at its reference. */
+function* recordedUnder({ accountName, reference = null }: Refusal): Script<EarlierRow | undefined> {
+  return reference === null ? undefined : yield* one<EarlierRow>(RECORDED, { accountName, reference })
+}
+
+/** Who keeps orders by their references must not take a paid one for refused: what is recorded beside a refusal goes on, or is done. */
+function saidOf({ reference, batchName, looksLike }: Refusal, mayBeExecuted: boolean): EventContent {
+  return {
+    ...finality(looksLike === undefined && !mayBeExecuted),
+    ...(typeof reference === 'string' && { reference }),
+    ...(typeof batchName === 'string' && { batch_name: batchName }),
+    ...(looksLike !== undefined && { looks_like: toLooksLike(looksLike) }),
+  }
+}
+
+function* keep(refusal: Refusal, said: EventContent): Script<void> {
   const { sourceId, accountName, reasons, text, cards, nowMs } = refusal
   const kept = yield* all(REFUSE, {
     sourceId: keyOf(sourceId),
@@ -35,8 +57,8 @@ function* keep(refusal: Refusal): Script<void> {
     nowMs,
   })
   if (kept.length === 0) return
-  const { reference = null, replyTo = null } = refusal
-  yield* change(REFUSED, { sourceId: keyOf(sourceId), reference, replyTo })
+  const { replyTo = null } = refusal
+  yield* change(REFUSED, { sourceId: keyOf(sourceId), said: JSON.stringify(said), replyTo })
   if (cards === null) return
   const details = { source: 'message', message: sourceId, merchant: accountName }
   yield* recordAct({ what: 'card-refused', atMs: nowMs, actor: null, reason: cards, details })
