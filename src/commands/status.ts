@@ -12,7 +12,7 @@ import type { Ledger } from '../ports/ledger/ledger.ts'
 import { toJsonBatch } from '../present/batch.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import { reasonLines } from '../present/reasons.ts'
-import { whyText } from '../present/standing.ts'
+import { resumeLine, whyText } from '../present/standing.ts'
 import { durationText, environmentText, plural } from '../present/text.ts'
 import { totalLines } from '../present/totals.ts'
 import { openProgress } from './follow.ts'
@@ -92,7 +92,7 @@ function describe(batch: BatchView, { state }: Standing): string[] {
     `From ${from}, recorded ${isoOf(batch.createdAtMs)} by ${batch.createdBy}, merchant ${batch.merchant}${batch.environment === null ? '' : `, ${environmentText(batch.environment)}`}`,
     ...totalLines(batch),
   ]
-  if (state === 'paused') lines.push(`When you have looked: tranche resume ${batch.batchId} --reason TEXT`)
+  if (state === 'paused') lines.push(resumeLine(batch.batchId))
   const inDoubt = countIn(batch, 'IN_DOUBT')
   if (inDoubt > 0 && (state === 'paused' || state === 'stopped'))
     lines.push(

@@ -8,12 +8,13 @@ import { workersNow } from '../app/locks.ts'
 import { prepareSubmission } from '../app/submission.ts'
 import type { App } from '../app.ts'
 import { sayAlarm } from '../domain/alarm.ts'
-import { isOver, notSent, waitsForApproval } from '../domain/batch-status.ts'
+import type { BatchView } from '../domain/batch.ts'
+import { isOver, notSent, standingOf, waitsForApproval } from '../domain/batch-status.ts'
 import { maskCardData } from '../domain/card-secrets.ts'
 import type { BatchId } from '../domain/ids.ts'
 import { metAgain, type Reviewed } from '../domain/submission.ts'
 import { spell } from '../domain/words.ts'
-import { serviceOf, workerFor } from '../domain/worker.ts'
+import { serviceOf, type WorkerView, workerFor } from '../domain/worker.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { approvalsText } from '../present/approval.ts'
 import { commandLine } from '../present/command-line.ts'
@@ -31,7 +32,7 @@ import {
   toJsonRefusals,
   toJsonReview,
 } from '../present/review.ts'
-import { whyText } from '../present/standing.ts'
+import { resumeLine, whyText } from '../present/standing.ts'
 import { toJsonTotals } from '../present/totals.ts'
 import { refuseWhole } from './check.ts'
 import { type FileArguments, parseFileArguments, withFormat } from './file-arguments.ts'
@@ -89,6 +90,7 @@ export async function submit(app: App, path: string, given: FileArguments, termi
           file_sha256: sha256,
           ...toJsonReview(submitted.review),
           ...rejects.toJson(),
+          ...(await heldIn(ledger, submitted.batchId)),
         })
         break
       }
@@ -167,19 +169,36 @@ async function showKnown(ledger: Ledger, batchId: BatchId, sha256: string, termi
     duplicate,
     invalid,
     totals: toJsonTotals(totals),
+    ...(await heldIn(ledger, batchId)),
   })
+}
+
+/** As the other doors answer. */
+async function heldIn(ledger: Ledger, batchId: BatchId): Promise<object> {
+  const held = isOver(await viewOf(ledger, batchId)) ? null : await ledger.heldBy(batchId)
+  return held === null ? {} : { held }
 }
 
 /** Resolves to the exit code. */
 async function sayNext(app: App, ledger: Ledger, batchId: BatchId, terminal: Terminal): Promise<number> {
   const batch = await viewOf(ledger, batchId)
+  const worker = workerFor(await workersNow(app, ledger), batch)
+  const { state, why } = standingOf(batch, app.clock.nowMs(), worker !== undefined)
+  const isHeld = state === 'paused' || state === 'stopped'
+  if (isHeld) terminal.say(`Nothing of it is sent while it is ${state}: ${whyText(why) ?? 'no reason was given'}.`)
+  if (state === 'paused') terminal.say(resumeLine(batchId))
   if (batch.approval !== null && waitsForApproval(batch)) {
     terminal.say(
       `Nothing of it is sent before it has ${approvalsText(batch.approval)}. Whoever decides sees what it would send: tranche approve ${batchId}`,
     )
     return EXIT.awaitingApproval
   }
-  const worker = workerFor(await workersNow(app, ledger), batch)
+  if (!isHeld) sayWhoSends(worker, batch, terminal)
+  terminal.say(`Follow it: tranche status ${batchId} --watch`)
+  return EXIT.approved
+}
+
+function sayWhoSends(worker: WorkerView | undefined, batch: BatchView, terminal: Terminal): void {
   if (worker === undefined) terminal.say('No worker is running, so nothing moves yet. Start one: tranche worker')
   else {
     const service = serviceOf(worker, batch)
@@ -187,6 +206,4 @@ async function sayNext(app: App, ledger: Ledger, batchId: BatchId, terminal: Ter
     if (service === 'served') terminal.say(`The ${who} does the rest.`)
     else terminal.say(`Nothing moves yet: ${whyText([notSent(batch, service)])}.`)
   }
-  terminal.say(`Follow it: tranche status ${batchId} --watch`)
-  return EXIT.approved
 }

@@ -23,6 +23,11 @@ export function stuckText({ state, why }: { readonly state: BatchState; readonly
   return whyText(why) ?? state
 }
 
+/** What lets a batch go on that somebody or something paused, once a person has looked. */
+export function resumeLine(batchId: string): string {
+  return `When you have looked: ${spell(words`${{ act: 'resume-batch', batchId }}`, commandLine)}`
+}
+
 /** A sentence; nothing where nothing was left open. */
 export function leftOpenLines(left: LeftOpen | null): string[] {
   return left === null ? [] : [`${spell(wordsOf(left), commandLine)}.`]

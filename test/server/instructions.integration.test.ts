@@ -131,7 +131,11 @@ test('what contradicts the record has a code, and a look-alike is let through by
   ])
   const other = await post(alike('A', { amount: '2.00' }), 'five')
   expect(other.said).toMatchObject({
-    ...{ title: 'It may be done already', errors: [{ field: 'reference', code: 'other_content' }], looks_like: { reference: 'A' } },
+    ...{
+      title: 'It may be done already',
+      errors: [{ field: 'reference', code: 'other_content' }],
+      looks_like: { reference: 'A' },
+    },
   })
 })
 
