@@ -21,6 +21,18 @@ test('a worker that cannot be mended by starting it again is not, and each failu
     expect([unit, textOf(unit)]).toEqual([unit, expect.stringMatching(/^OnFailure=tranche-failure@%n\.service$/m)])
 })
 
+test('the hourly status is silent under cron only where nothing needs a person, and that could be found out', () => {
+  const [line] = readFileSync('examples/crontab', 'utf8').match(/^.*\btranche status .*$/gm) ?? []
+  const inCron = line?.replace(/^(\S+\s+){5}/, '')
+  const told = (code: number) => {
+    const script = `tranche() { echo "said by $*" >&2; return ${code}; }; ${inCron}`
+    return spawnSync('/bin/sh', ['-c', script], { encoding: 'utf8' }).stdout
+  }
+  expect(told(0)).toBe('')
+  for (const code of [1, 2, 3, 4, 5, 6, 75, 127])
+    expect(told(code)).toBe(`tranche status ended with ${code}\nsaid by status --check\n`)
+})
+
 test('doubts are left to the status, and whatever else is not well is reported, a 3 under cron once a day', () => {
   expect(textOf('tranche-monthly.service')).toMatch(/^SuccessExitStatus=5$/m)
   const [daily, weekly] = readFileSync('examples/crontab', 'utf8').match(/^.* tranche run .*$/gm) ?? []
