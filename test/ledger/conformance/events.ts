@@ -234,15 +234,18 @@ export function describeEvents(): void {
       await asking('C', 'late')
       await asking('D', null)
       expect(await ledger.heldBy(batchId)).toEqual({ by: 'batch.paused', reason: 'wait' })
-      expect(await told('row.held')).toEqual([['tranche-outcome-late']])
+      expect(await told('row.held')).toEqual([['tranche-outcome-late'], []])
       const held = (await eventsIn()).find(({ type }) => type === 'row.held')
-      expect(bodyOf(held)).toMatchObject({ subject: `batch/${batchId}/row/3`, data: { final: false, row: 3 } })
+      expect(bodyOf(held)).toMatchObject({
+        subject: `batch/${batchId}/row/3`,
+        data: { final: false, row: 3, reference: 'C' },
+      })
       expect(bodyOf(held).data.held).toEqual({ by: 'batch.paused', reason: 'wait' })
       await ledger.resume(batchId, 'go', CLERK, NOW)
       await ledger.stopAccount(accountId, '401', NOW)
       await asking('E', 'last')
       expect(await ledger.heldBy(batchId)).toEqual({ by: 'account.stopped', reason: '401' })
-      expect((await told('row.held'))[1]).toEqual(['tranche-outcome-last'])
+      expect((await told('row.held'))[2]).toEqual(['tranche-outcome-last'])
       await ledger.resumeAccount(accountId, 'go', CLERK, NOW)
       await eventsIn()
       await work(ledger, batchId, 'A', 'APPROVED')

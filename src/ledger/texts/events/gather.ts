@@ -77,13 +77,13 @@ function* gatherFrom<Found extends { readonly id: number }>(
   if (last !== undefined) yield* change(REACHED, { name, last })
 }
 
-/** `heard`: the first of these rows that waits and names a queue, where something holds it. */
+/** `waits`: of a message its reference, of a batch that of its first row that waits, where something holds them. */
 const ACCEPTED = `
     SELECT r.id, b.id AS "batchId", b.account_id AS "accountId", b.created_at AS "atMs", b.source, b.rows, b.file_sha256 AS sha256,
       r.first_row AS "firstRow", ${HELD_BY} AS by, ${HELD_FOR} AS reason,
       CASE WHEN ${HELD_BY} IS NOT NULL THEN (
-        SELECT min(i.row_no) FROM instruction i WHERE i.batch_id = r.batch_id AND i.row_no BETWEEN r.first_row AND r.last_row
-          AND i.state = 'READY' AND EXISTS (SELECT 1 FROM reply_to t WHERE t.row_id = i.id)) END AS heard
+        SELECT i.reference FROM instruction i WHERE i.batch_id = r.batch_id AND i.row_no BETWEEN r.first_row AND r.last_row
+          AND i.state = 'READY' AND b.source = 'queue' ORDER BY i.row_no LIMIT 1) END AS waits
     FROM recorded r LEFT JOIN batch b ON b.id = r.batch_id AND b.stage = 'open' LEFT JOIN account a ON a.id = b.account_id
     WHERE r.id > :after ORDER BY r.id`
 
@@ -99,16 +99,16 @@ interface Accepted {
   readonly firstRow: number
   readonly by: Held['by'] | null
   readonly reason: string | null
-  readonly heard: number | null
+  readonly waits: string | null
 }
 
 function acceptedEvents(accepted: Accepted, nowMs: number): NewEvent[] {
-  const { batchId, accountId, firstRow, by, reason, heard, rows } = accepted
+  const { batchId, accountId, firstRow, by, reason, waits, rows } = accepted
   if (batchId === null) return []
   const begins = firstRow === 0 ? [acceptedEvent(accepted)] : []
   // That it waits for approvals is told of every new batch.
-  if (by === null || heard === null || (firstRow === 0 && by === 'batch.awaiting_approval')) return begins
-  const which = firstRow === 0 ? { rows } : { row: firstRow }
+  if (by === null || waits === null || (firstRow === 0 && by === 'batch.awaiting_approval')) return begins
+  const which = firstRow === 0 ? { rows } : { row: firstRow, reference: waits }
   const said = { ...finality(false), ...which, held: { by, reason } }
   return [...begins, { type: 'row.held', atMs: nowMs, batchId, accountId, said }]
 }
