@@ -4,7 +4,7 @@
 // TRANCHE_OUTCOMES=NAME also listens at the queue tranche-outcome-NAME until each of them has a final outcome.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { RefusedError, TrancheClient, UnsureError } from 'tranche/client'
+import { RefusedError, RequestError, TrancheClient, UnsureError } from 'tranche/client'
 
 const redis = process.env.TRANCHE_REDIS_URL ?? 'redis://127.0.0.1:6379'
 const outcomes = process.env.TRANCHE_OUTCOMES
@@ -47,7 +47,7 @@ while (listening !== null && waiting.size > 0) await sleep(50)
 await listening?.close()
 await client.close()
 
-/** Unsure is no end: the same reference again, after a while, is the same instruction. Any other error ends the service: a wrong key stays wrong. */
+/** Unsure is no end: the same reference again, after a while, is the same instruction. Over HTTP there may be too many requests. Any other error ends the service: a wrong key stays wrong. */
 async function handIn(instruction) {
   for (;;) {
     try {
@@ -59,9 +59,10 @@ async function handIn(instruction) {
         console.log(`${instruction.reference}: refused: ${error.reasons.join('; ')}`)
         return false
       }
-      if (!(error instanceof UnsureError)) throw error
+      const againAfter = error instanceof UnsureError ? 1 : error instanceof RequestError ? error.retryAfter : null
+      if (againAfter === null) throw error
       console.log(`${instruction.reference}: ${error.message}`)
-      await sleep(1_000)
+      await sleep(againAfter * 1_000)
     }
   }
 }

@@ -26,7 +26,7 @@ export interface BatchQuestion {
 export interface WrongPart {
   /** null: it is about no field alone. */
   readonly field: string | null
-  /** For programs. null: the queue names none. */
+  /** For programs. null: none was named. */
   readonly code: string | null
   readonly detail: string
 }
@@ -47,19 +47,29 @@ export class RefusedError extends Error {
   constructor(
     reasons: readonly string[],
     looksLike: unknown = null,
-    { errors = reasons.map(partOf), questions = [] }: { errors?: readonly WrongPart[]; questions?: unknown } = {},
+    { errors = [], questions = [] }: { errors?: readonly WrongPart[]; questions?: unknown } = {},
   ) {
     super(`refused: ${reasons.join('; ')}`)
     this.reasons = reasons
-    this.errors = errors
+    this.errors = errors.length > 0 ? errors : reasons.map((detail) => ({ field: null, code: null, detail }))
     this.looksLike = isLooksLike(looksLike) ? looksLike : null
     this.questions = Array.isArray(questions) ? questions : []
   }
 }
 
-function partOf(reason: string): WrongPart {
-  const [, field = null, detail = reason] = /^([\w.-]+): (.+)$/s.exec(reason) ?? []
-  return { field, code: null, detail }
+/** As a worker or a server says it, field by field; empty: it does not. */
+export function partsIn(errors: unknown): readonly WrongPart[] {
+  return Array.isArray(errors) ? errors.map(partIn) : []
+}
+
+function partIn(error: unknown): WrongPart {
+  if (typeof error !== 'object' || error === null) return { field: null, code: null, detail: String(error) }
+  const { field, code, detail } = error as Readonly<Record<string, unknown>>
+  return { field: textIn(field), code: textIn(code), detail: textIn(detail) ?? JSON.stringify(error) }
+}
+
+export function textIn(value: unknown): string | null {
+  return typeof value === 'string' ? value : null
 }
 
 function isLooksLike(value: unknown): value is LooksLike {
@@ -69,8 +79,8 @@ function isLooksLike(value: unknown): value is LooksLike {
 }
 
 /**
- * The request was refused before it was read as an instruction: its key, its form or its headers are wrong. It changed nothing, and the
- * same again is refused again. An earlier one under the same reference may have been recorded, so keep the reference when it is mended.
+ * The request was refused before it was read as an instruction, and changed nothing: its key, its form or its headers are wrong, and the same
+ * again is refused again; or there were too many (`retryAfter`). An earlier one under the same reference may have been recorded, so keep it.
  */
 export class RequestError extends Error {
   override readonly name = 'RequestError'
@@ -78,14 +88,23 @@ export class RequestError extends Error {
   readonly code: string
   readonly detail: string
   readonly errors: readonly WrongPart[]
+  /** After so many seconds the same request is welcome. null: it is never, as it is. */
+  readonly retryAfter: number | null
 
-  constructor({ status, code, detail, errors }: Pick<RequestError, 'status' | 'code' | 'detail' | 'errors'>) {
+  constructor({
+    status,
+    code,
+    detail,
+    errors,
+    retryAfter,
+  }: Pick<RequestError, 'status' | 'code' | 'detail' | 'errors' | 'retryAfter'>) {
     const wrong = errors.map(({ field, detail }) => (field === null ? detail : `${field}: ${detail}`))
     super(`Nothing was recorded by this request (${status} ${code}): ${[detail, ...wrong].join(' ')}`)
     this.status = status
     this.code = code
     this.detail = detail
     this.errors = errors
+    this.retryAfter = retryAfter
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ListeningError, RefusedError, RequestError, UnsureError, type WrongPart } from './errors.ts'
+import { ListeningError, partsIn, RefusedError, RequestError, textIn, UnsureError, type WrongPart } from './errors.ts'
 import type { OutcomeEvent } from './event.ts'
 import type { Environment, Instruction, Submitted } from './instruction.ts'
 import { AGAIN_MS, type Transport, WITHIN_MS } from './transport.ts'
@@ -25,11 +25,14 @@ export interface HttpOptions {
 }
 
 const PAGE = 100
+/** In seconds, where an answer does not say. */
+const RETRY_AFTER = 1
 
 interface Answer {
   readonly status: number
   readonly body: unknown
   readonly isReplayed: boolean
+  readonly retryAfter: number
 }
 
 export function openHttpTransport({
@@ -45,7 +48,8 @@ export function openHttpTransport({
     const headers = { authorization: `Bearer ${key}`, ...request.headers }
     const answer = await fetch(to, { ...request, headers, redirect: 'manual', signal: AbortSignal.any(signals) })
     const isReplayed = answer.headers.get('idempotent-replayed') === 'true'
-    return { status: answer.status, body: await answer.json().catch(() => null), isReplayed }
+    const retryAfter = Number(answer.headers.get('retry-after')) || RETRY_AFTER
+    return { status: answer.status, body: await answer.json().catch(() => null), isReplayed, retryAfter }
   }
 
   return {
@@ -162,15 +166,19 @@ function submittedBy(instruction: Instruction, answer: Answer): Submitted {
   throw whyNot(answer)
 }
 
+const TOO_MANY = 429
 /** The server answers these before it reads the request as an instruction. */
-const UNREAD: ReadonlySet<number> = new Set([400, 401, 403, 415])
+const UNREAD: ReadonlySet<number> = new Set([400, 401, 403, 415, TOO_MANY])
 
 /** Only the server's own problems are certain: a proxy may answer with the same status after it has passed the request on. */
-function whyNot({ status, body }: Answer): RequestError | UnsureError {
+function whyNot({ status, body, ...answer }: Answer): RequestError | UnsureError {
   const { type, code: named, detail, errors } = Object(body) as Readonly<Record<string, unknown>>
   const code = textIn(named)
   if (code !== null && UNREAD.has(status) && type === `urn:tranche:problem:${code}`)
-    return new RequestError({ status, code, detail: textIn(detail) ?? '', errors: partsIn(errors) })
+    return new RequestError({
+      ...{ status, code, detail: textIn(detail) ?? '', errors: partsIn(errors) },
+      retryAfter: status === TOO_MANY ? answer.retryAfter : null,
+    })
   return new UnsureError(`It was answered with ${status}${code === null ? '' : ` (${code})`}`, { status, code })
 }
 
@@ -187,17 +195,3 @@ function reasonOf({ field, code, detail }: WrongPart): string {
 }
 
 const OF_ANYTHING: ReadonlySet<string> = new Set(['missing', 'unknown', 'invalid', 'more'])
-
-function partsIn(errors: unknown): readonly WrongPart[] {
-  return Array.isArray(errors) ? errors.map(partIn) : []
-}
-
-function partIn(error: unknown): WrongPart {
-  if (typeof error !== 'object' || error === null) return { field: null, code: null, detail: String(error) }
-  const { field, code, detail } = error as Readonly<Record<string, unknown>>
-  return { field: textIn(field), code: textIn(code), detail: textIn(detail) ?? JSON.stringify(error) }
-}
-
-function textIn(value: unknown): string | null {
-  return typeof value === 'string' ? value : null
-}

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { type ConnectionOptions, DelayedError, type Job, Queue, QueueEvents, Worker } from 'bullmq'
-import { ListeningError, RefusedError, UnsureError } from './errors.ts'
+import { ListeningError, partsIn, RefusedError, UnsureError } from './errors.ts'
 import type { Listening, OutcomeEvent, OutcomeHandler } from './event.ts'
 import type { Batch, Environment, Instruction, Submitted, SubmittedBatch } from './instruction.ts'
 import { AGAIN_MS, type Transport, WITHIN_MS } from './transport.ts'
@@ -87,6 +87,7 @@ async function answerAfter(queue: Queue, { id }: Job, error: unknown): Promise<A
   // Nothing but the intake itself says that something was refused.
   if (failed.startsWith(REFUSED))
     throw new RefusedError(reasonsOf(job) ?? [failed.slice(REFUSED.length)], saidOf(job).looks_like, {
+      errors: partsIn(saidOf(job).errors),
       questions: saidOf(job).questions,
     })
   const answer: unknown = job?.returnvalue
@@ -105,7 +106,7 @@ function reasonsOf(job: Job | undefined): readonly string[] | null {
   return said.refused.map(String)
 }
 
-function saidOf(job: Job | undefined): { readonly looks_like?: unknown; readonly questions?: unknown } {
+function saidOf(job: Job | undefined): Readonly<Partial<Record<'errors' | 'looks_like' | 'questions', unknown>>> {
   return Object(job?.progress)
 }
 

@@ -16,6 +16,7 @@ import {
   whyNotAgain,
 } from '../domain/message.ts'
 import { type State, statusOf } from '../domain/states.ts'
+import { partsOfReason } from '../domain/wrong-field.ts'
 import type { Log } from '../ports/log.ts'
 import { answered, nameOf, openClient, type RedisAddress, type RedisClient, workerConnection } from './connection.ts'
 import { whyUnread } from './job-text.ts'
@@ -392,7 +393,12 @@ function laterOf(waitedMs: number): number {
 /** For a program: the reasons one by one, and what the message may repeat. */
 function progressOf({ reasons, looksLike, questions }: RefusedMessage): object {
   const looks = looksLike === undefined ? {} : { looks_like: toLooksLike(looksLike) }
-  return { refused: reasons, ...looks, ...(questions !== undefined && { questions }) }
+  return {
+    refused: reasons,
+    errors: reasons.map(partsOfReason),
+    ...looks,
+    ...(questions !== undefined && { questions }),
+  }
 }
 
 /** Any program may have written it; what is no timestamp counts as the earliest. */

@@ -86,6 +86,7 @@ test('a refusal has its reasons one by one, and is never unsure', async () => {
     expect.stringMatching(/^amount: /),
     expect.stringMatching(/^request_currency: /),
   ])
+  expect(refused).toMatchObject({ errors: [{ field: 'amount', code: 'invalid' }, { field: 'request_currency' }] })
   expect(recordedIn(office)).toEqual([])
 })
 
@@ -96,6 +97,7 @@ test('a refusal names the instruction that it may repeat', async () => {
   const again = await why(client.submit(refund(1, { reference: 'again', execute_at: later })))
   const { reference } = refund(1)
   expect(again).toMatchObject({ looksLike: { reference, batch, row, state: 'PENDING', final: false } })
+  expect(again).toMatchObject({ errors: [{ field: null, code: 'lookalike' }] })
 })
 
 test('a batch is taken whole, or refused with a reason for each instruction', async () => {

@@ -116,11 +116,22 @@ test.each([
     expect(told).toMatchObject({
       status,
       ...problem,
+      retryAfter: null,
       message: expect.stringMatching(/^Nothing was recorded .*Mend it/),
     })
   }
   answerWith(status, { type: 'about:blank', ...problem }) // of a proxy, which may have passed the request on
   expect(await why()).toBeInstanceOf(UnsureError)
+})
+
+test('too many requests are no doubt: nothing was recorded, and it says when to come again', async () => {
+  answer = (_, response) =>
+    void response
+      .writeHead(429, { 'retry-after': '7', 'content-type': 'application/problem+json' })
+      .end('{"type":"urn:tranche:problem:rate_limited","code":"rate_limited","detail":"Nothing was changed."}')
+  const told = await why()
+  expect(told).toBeInstanceOf(RequestError)
+  expect(told).toMatchObject({ status: 429, code: 'rate_limited', retryAfter: 7 })
 })
 
 test('no answer, half an answer and another address are unsure', async () => {
