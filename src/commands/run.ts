@@ -16,6 +16,7 @@ import type { App } from '../app.ts'
 import type { BatchView } from '../domain/batch.ts'
 import { isOver } from '../domain/batch-status.ts'
 import { Fault, withoutNothingSent } from '../domain/fault.ts'
+import { REDIS_UNUSABLE } from '../domain/health.ts'
 import type { BatchId } from '../domain/ids.ts'
 import type { Merchant } from '../domain/merchant.ts'
 import { metAgain, type Reviewed, type SubmitRequest } from '../domain/submission.ts'
@@ -305,7 +306,12 @@ async function workOff(run: Run, batchId: BatchId, patience: Patience): Promise<
   try {
     const alone = await step()
     if (!alone && isServed(await viewOf(ledger, batchId))) terminal.say(...(await followingLines(run, batchId)))
-    const until = { signal, ...patience, settledAhead: () => settledAhead(app, ledger) }
+    const until = {
+      signal,
+      ...patience,
+      settledAhead: () => settledAhead(app, ledger),
+      trouble: () => troubleOf(app, ledger),
+    }
     const followed = await drawing(app, terminal, ledger, (onLook) =>
       followBatch(batchId, { ...until, ledger, clock: app.clock, step, isServed, onLook }),
     )
@@ -315,6 +321,10 @@ async function workOff(run: Run, batchId: BatchId, patience: Patience): Promise<
   } catch (error) {
     throw await brokenOff(run, batchId, error)
   }
+}
+
+async function troubleOf(app: App, ledger: Ledger): Promise<string | null> {
+  return (await workersNow(app, ledger)).some(({ state }) => state === 'without-redis') ? REDIS_UNUSABLE : null
 }
 
 /** A run shows no log: without this it would stand still and unexplained. */

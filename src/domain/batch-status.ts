@@ -47,6 +47,8 @@ export type Why =
   /** Rows with an `execute_at` wait until the clock and the gateway agree, or a person says that the clock is right. */
   | { readonly code: 'clock'; readonly merchant: string; readonly aheadMs: number }
   | { readonly code: 'no-worker' }
+  /** Its worker can hand out no rows: the ledger is in a file, and its Redis is away. */
+  | { readonly code: 'without-redis' }
   /** Its rows have card details, which no process has that works now. */
   | { readonly code: 'needs-file'; readonly fileName: string | null }
   | { readonly code: 'in-doubt'; readonly rows: number }
@@ -79,12 +81,15 @@ export interface Standing {
 /** A row that becomes due within this time is worth waiting for. */
 const SOON_MS = 60_000
 
+/** Of the process that works, for one batch. */
+export type ServiceNow = Service | 'without-redis'
+
 /** `workerRuns`: whether the worker lock is held. `service`: what its holder does for this batch. */
 export function standingOf(
   batch: BatchView,
   nowMs: number,
   workerRuns: boolean,
-  service: Service = 'served',
+  service: ServiceNow = 'served',
 ): Standing {
   const standing = standingAsHeld(batch, nowMs, workerRuns, service)
   const left = leftOpenIn(countIn(batch, 'SENDING'), workerRuns)
@@ -97,7 +102,7 @@ export function leftOpenIn(sending: number, workerRuns: boolean): LeftOpen | nul
   return sending === 0 || workerRuns ? null : { code: 'left-open', rows: sending }
 }
 
-function standingAsHeld(batch: BatchView, nowMs: number, workerRuns: boolean, service: Service): Standing {
+function standingAsHeld(batch: BatchView, nowMs: number, workerRuns: boolean, service: ServiceNow): Standing {
   const ready = countIn(batch, 'READY')
   const sending = countIn(batch, 'SENDING')
   if (ready + sending === 0) return endedStanding(batch)
@@ -111,14 +116,19 @@ function standingAsHeld(batch: BatchView, nowMs: number, workerRuns: boolean, se
     return { state: 'awaiting_approval', why: [{ code: 'awaiting-approval', needed, given, untilMs }] }
   }
   if (sending > 0) return { state: 'running', why: workerRuns ? troubleIn(batch, nowMs) : [] }
-  const idle = !workerRuns || service === 'other-run' ? notSent(batch, workerRuns ? service : null) : null
+  const isIdle = !workerRuns || service === 'other-run' || service === 'without-redis'
+  const idle = isIdle ? notSent(batch, workerRuns ? service : null) : null
   const standing = readyStanding(batch, ready, nowMs, idle)
   if (service !== 'unserved' || standing.state === 'needs_attention') return standing
   return { state: 'waiting', why: [notSent(batch, service)] }
 }
 
 /** Why nobody sends what is due of a batch. `service`: of the process that works; null: none does. */
-export function notSent(batch: Pick<BatchView, 'needsFile' | 'fileName' | 'merchant'>, service: Service | null): Why {
+export function notSent(
+  batch: Pick<BatchView, 'needsFile' | 'fileName' | 'merchant'>,
+  service: ServiceNow | null,
+): Why {
+  if (service === 'without-redis') return { code: 'without-redis' }
   if (batch.needsFile) return { code: 'needs-file', fileName: batch.fileName }
   if (service === null) return { code: 'no-worker' }
   return service === 'unserved' ? { code: 'unserved', merchant: batch.merchant } : { code: 'other-run' }
@@ -237,9 +247,13 @@ export function endingOf(batch: BatchView, nowMs: number, isServed = true): Endi
 }
 
 /** Of a batch that moves no more, though nothing but time holds it up: the command that waits for it gives up. */
-export function givenUp({ gatewayHealth }: Pick<BatchView, 'gatewayHealth'>, afterMs: number): Ending {
+export function givenUp(
+  { gatewayHealth }: Pick<BatchView, 'gatewayHealth'>,
+  afterMs: number,
+  trouble: string | null = null,
+): Ending {
   const seconds = Math.round(afterMs / 1000)
-  const why: Why = { code: 'no-progress', seconds, trouble: gatewayHealth?.why ?? null }
+  const why: Why = { code: 'no-progress', seconds, trouble: trouble ?? gatewayHealth?.why ?? null }
   return { kind: 'stuck', state: 'waiting', why: [why] }
 }
 

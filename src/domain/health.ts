@@ -33,6 +33,9 @@ export function tickCheck(sinceMs: number): Check {
   return { name: 'tick', ok, says }
 }
 
+/** Why nothing moves of a ledger in a file. */
+export const REDIS_UNUSABLE = 'the Redis of TRANCHE_REDIS_URL cannot be used'
+
 /** `stops`: the ledger is in a file. */
 export function redisAwayText(stops: boolean): string {
   return stops

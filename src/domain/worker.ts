@@ -14,8 +14,11 @@ export interface WorkerIdentity {
   readonly batchId: BatchId | null
 }
 
-/** `waiting`: for the gateway, Redis or the server of the ledger. `ending`: its work is over, and it writes down what became of it. */
-export type Activity = 'working' | 'idle' | 'waiting' | 'ending'
+/**
+ * `waiting`: for the gateway or the server of the ledger. `without-redis`: Redis takes no rows, and it may not do without. `ending`: its
+ * work is over, and it writes down what became of it.
+ */
+export type Activity = 'working' | 'idle' | 'waiting' | 'without-redis' | 'ending'
 
 export interface Heartbeat extends WorkerIdentity {
   /** Those that it sends for. Absent: where a lock says it. */

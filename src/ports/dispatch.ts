@@ -15,7 +15,7 @@ export interface Slice {
 
 /** Hands out work; remembers nothing that matters. Losing everything in it costs a tick. */
 export interface Dispatch {
-  /** Puts each slice into its place; one that is taken stays as it is. */
+  /** Puts each slice into its place; one that is taken stays as it is. Rejects with `unavailable` where none can be handed out. */
   offer(slices: readonly Slice[]): Promise<void>
   /** Called whenever a slice has ended, with the rows it worked on, so that its place can be filled before the next tick. */
   onFreed(listener: (batchId: BatchId, rows: number) => void): void

@@ -2,6 +2,7 @@
 
 import { type BatchState, isoOf, type LeftOpen, type Why } from '../domain/batch-status.ts'
 import { directionText, type LimitReached } from '../domain/daily-limit.ts'
+import { REDIS_UNUSABLE } from '../domain/health.ts'
 import type { GatewayHealth } from '../domain/window.ts'
 import { atTerminal, joined, type Spelling, spell, type Text, words } from '../domain/words.ts'
 import { approvalsText } from './approval.ts'
@@ -74,6 +75,8 @@ function wordsOf(why: Why): Text {
       return clockWords(why)
     case 'no-worker':
       return words`no worker is running. ${atTerminal`Start one: ${START_WORKER}`}`
+    case 'without-redis':
+      return `${REDIS_UNUSABLE}, and without it nothing is sent from a ledger in a file. It goes on by itself once Redis can be used`
     case 'needs-file':
       return words`its rows have card details, which are nowhere but in its file. ${atTerminal`Run ${why.fileName ?? 'that file'} again as before`}: it goes on with them`
     case 'in-doubt': {

@@ -29,12 +29,15 @@ export interface Following {
   readonly settledAhead: () => Promise<number>
   /** Whether the one who works sends for the merchant of the batch. */
   readonly isServed: (batch: BatchView) => boolean
+  /** What keeps rows from being handed out, in words; null: not known. */
+  readonly trouble: () => Promise<string | null>
   readonly onLook: (batch: BatchView) => void
 }
 
 /** Resolves to null where the signal aborted first. */
 export async function followBatch(batchId: BatchId, following: Following): Promise<Followed | null> {
-  const { ledger, clock, signal, giveUpAfter, waitForApprovalMs, step, settledAhead, isServed, onLook } = following
+  const { ledger, clock, signal, giveUpAfter, waitForApprovalMs, step, settledAhead, isServed, trouble, onLook } =
+    following
   const patience = createPatience(giveUpAfter, clock.monotonicMs())
   const approvalUntilMs = clock.monotonicMs() + waitForApprovalMs
   let alone = false
@@ -55,7 +58,7 @@ export async function followBatch(batchId: BatchId, following: Following): Promi
       ...{ settled, sending: countIn(batch, 'SENDING'), nowMs: clock.monotonicMs() },
       asksToWait: batch.gatewayHealth?.asksToWait === true,
     })
-    if (overAfterMs !== null) return { batch, ending: givenUp(batch, overAfterMs) }
+    if (overAfterMs !== null) return { batch, ending: givenUp(batch, overAfterMs, await trouble()) }
     alone = await step()
     const other = alone && countIn(batch, 'SENDING') === 0 ? await ledger.waitsFor(batchId, clock.nowMs()) : null
     if (other !== null) {

@@ -77,7 +77,8 @@ export function openTick(parts: TickParts): Tick {
   const saying = createSaying(parts)
   const watching = createClockWatch(parts)
   const trouble = createToldTrouble()
-  let failing = false
+  /** What it waits for where no work can be handed out. */
+  let failing: Activity | null = null
 
   async function beat(): Promise<void> {
     while (!stopping.signal.aborted) {
@@ -88,17 +89,17 @@ export function openTick(parts: TickParts): Tick {
         await watching()
         await step(parts, seen)
         onTicked?.(clock.monotonicMs() - begunAtMs)
-        if (failing) {
+        if (failing !== null) {
           log.info({}, 'work is being handed out again')
           onTrouble?.(null)
         }
-        failing = false
+        failing = null
         trouble.over()
       } catch (error) {
-        // Redis away, mostly. What is due stays due: the next beat finds it again.
+        // What is due stays due: the next beat finds it again.
         if (trouble.isNew(error)) log.warn(shownOf(error), 'no work could be handed out; trying again')
-        if (!failing) onTrouble?.(error)
-        failing = true
+        if (failing === null) onTrouble?.(error)
+        failing = isRedisAway(error, parts) ? 'without-redis' : 'waiting'
       }
       await clock.sleep(EVERY_MS, stopping.signal)
     }
@@ -118,13 +119,19 @@ export function openTick(parts: TickParts): Tick {
   }
 }
 
+/** The server of a ledger may be unavailable as well; a ledger in a file has none. */
+function isRedisAway(error: unknown, { ledger }: TickParts): boolean {
+  return !ledger.dividesAccounts && error instanceof Fault && error.code === 'unavailable'
+}
+
 /** Where a program is to blame, and not a wait, its stack shows where. */
 function shownOf(error: unknown): object {
   return error instanceof Fault && error.code === 'unavailable' ? { reason: error.message } : { err: error }
 }
 
-function activityOf({ lanes, inFlight }: TickParts, failing: boolean): Activity {
-  if (failing || [...lanes.values()].some(({ limiter }) => !limiter.isOpen())) return 'waiting'
+function activityOf({ lanes, inFlight }: TickParts, failing: Activity | null): Activity {
+  if (failing !== null) return failing
+  if ([...lanes.values()].some(({ limiter }) => !limiter.isOpen())) return 'waiting'
   return inFlight.size > 0 ? 'working' : 'idle'
 }
 

@@ -1,11 +1,13 @@
 // Hands out slices through BullMQ. A slice never waits, is never delayed and never retried; losing one costs a tick.
 
 import { Queue } from 'bullmq'
+import { messageOf } from '../domain/errors.ts'
+import { Fault } from '../domain/fault.ts'
 import type { BatchId } from '../domain/ids.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Dispatch, Slice } from '../ports/dispatch.ts'
 import type { Log } from '../ports/log.ts'
-import { answered, producerConnection, type RedisAddress } from './connection.ts'
+import { answered, nameOf, producerConnection, type RedisAddress } from './connection.ts'
 import { slicesQueue } from './names.ts'
 import { openSliceWorker, type SliceQueue } from './slice-worker.ts'
 import { within } from './within.ts'
@@ -45,8 +47,12 @@ export async function openSlices(options: SlicesOptions): Promise<Dispatch> {
         ...{ name: 'slice' as const, data: slice },
         opts: { jobId: `${slice.batchId}-${slice.place}`, timestamp, removeOnComplete: true, removeOnFail: true },
       }))
-      await queue.addBulk(jobs)
-      await worker.watch(jobs.map(({ opts }) => opts.jobId))
+      try {
+        await queue.addBulk(jobs)
+        await worker.watch(jobs.map(({ opts }) => opts.jobId))
+      } catch (error) {
+        throw awayFault(address, error)
+      }
     },
     onFreed(told) {
       listener = told
@@ -57,4 +63,10 @@ export async function openSlices(options: SlicesOptions): Promise<Dispatch> {
       close()
     },
   }
+}
+
+function awayFault(address: RedisAddress, error: unknown): Fault {
+  const said = messageOf(error)
+  const why = said.startsWith("Stream isn't writeable") ? 'there is no connection' : said
+  return new Fault('unavailable', `Redis at ${nameOf(address)} takes no rows: ${why}`, { cause: error })
 }

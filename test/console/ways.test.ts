@@ -37,6 +37,7 @@ const EACH: { readonly [Code in Why['code']]: Extract<Why, { readonly code: Code
   'due-later': { code: 'due-later', atMs: 0, isAll: true },
   clock: { code: 'clock', merchant: 'shop', aheadMs: 3_600_000 },
   'no-worker': { code: 'no-worker' },
+  'without-redis': { code: 'without-redis' },
   'needs-file': { code: 'needs-file', fileName: 'cards.csv' },
   'in-doubt': { code: 'in-doubt', rows: 2 },
   'late-answers': { code: 'late-answers', answers: 1, batchId: BATCH },

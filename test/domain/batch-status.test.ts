@@ -54,6 +54,15 @@ const batchOf = (over: Partial<BatchView> = {}): BatchView => ({
 
 const outage = { sinceMs: NOW - 60_000, why: 'connection refused', asksToWait: false, failures: 9, openMost: 1 }
 
+test('a batch whose worker is without Redis says so, and what is due later or stopped says that', () => {
+  const { state, reason } = standingOf(batchOf(), NOW, true, 'without-redis')
+  expect([state, reason]).toEqual(['waiting', expect.stringContaining('the Redis of TRANCHE_REDIS_URL cannot be used')])
+  const at = NOW + 3_600_000
+  const later = batchOf({ nextDueAtMs: at, nextExecuteAtMs: at })
+  expect(standingOf(later, NOW, true, 'without-redis').reason).toContain('the next row is due at')
+  expect(standingOf(batchOf({ accountStopped: 'no' }), NOW, true, 'without-redis').state).toBe('stopped')
+})
+
 test('a batch whose next row is due within a minute is running, and says when', () => {
   const at = NOW + 11_000
   const batch = batchOf({ nextDueAtMs: at, nextExecuteAtMs: at })

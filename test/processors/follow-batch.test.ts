@@ -31,7 +31,12 @@ function following(looks: readonly BatchView['counts'][], over: Partial<Followin
       waitForApprovalMs: 0,
       step: async () => true,
     },
-    ...{ settledAhead: async () => 0, isServed: () => true, onLook: ({ counts }) => void seen.push(counts) },
+    ...{
+      settledAhead: async () => 0,
+      isServed: () => true,
+      trouble: async () => null,
+      onLook: ({ counts }) => void seen.push(counts),
+    },
     ...over,
   }
   return { seen, followed: clock.until(followBatch(BATCH, parts)) }
@@ -45,8 +50,12 @@ test('ends with the batch, and shows every look on the way', async () => {
 })
 
 test('gives up where no row was settled for so long, and none is being sent', async () => {
-  const { seen, followed } = following([{ READY: 3 }, { READY: 2, APPROVED: 1 }], { giveUpAfter: A_SECOND })
-  expect(await followed).toMatchObject({ ending: { kind: 'stuck', why: [{ code: 'no-progress', seconds: 1 }] } })
+  const { seen, followed } = following([{ READY: 3 }, { READY: 2, APPROVED: 1 }], {
+    ...{ giveUpAfter: A_SECOND, trouble: async () => 'no rows are handed out' },
+  })
+  expect(await followed).toMatchObject({
+    ending: { kind: 'stuck', why: [{ code: 'no-progress', seconds: 1, trouble: 'no rows are handed out' }] },
+  })
   expect(seen.length).toBeGreaterThan(5)
 })
 

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { Fault } from '../../src/domain/fault.ts'
 import type { AccountId, BatchId, RowId } from '../../src/domain/ids.ts'
 import { isIn, WHOLE } from '../../src/domain/part.ts'
+import type { Activity } from '../../src/domain/worker.ts'
 import { openLedger } from '../../src/ledger/sqlite/ledger.ts'
 import type { Dispatch, Slice } from '../../src/ports/dispatch.ts'
 import type { Gateway } from '../../src/ports/gateway.ts'
@@ -25,7 +26,7 @@ class Offers implements Pick<Dispatch, 'offer' | 'onFreed'> {
   freed: (batchId: BatchId, rows: number) => void = () => {}
 
   async offer(slices: readonly Slice[]): Promise<void> {
-    if (this.away) throw new Error('connection is closed')
+    if (this.away) throw new Fault('unavailable', 'Redis takes no rows')
     for (const { rows } of slices) expect(rows).toBe(ROWS_PER_SLICE)
     this.latest = slices
     this.made.push([slices[0]!.batchId, slices.length])
@@ -396,12 +397,23 @@ test('a server that rests is told once, however it counts down, and without a st
   expect(warned).toEqual([{ reason: 'for 15 s more' }])
 })
 
-test('while nothing can be handed out it says so once, and again when it works', async () => {
+test('while Redis takes nothing it says so once in words, tells of it, and says when it works again', async () => {
   const batchId = await batchOf('A', 1)
   offers.away = true
-  await start()
+  const activities = new Set<Activity>()
+  const warned: object[] = []
+  const log: Log = {
+    ...{ debug() {}, info: (_, message) => void said.push(message), error() {} },
+    warn(details, message) {
+      warned.push(details)
+      said.push(message)
+    },
+  }
+  await start({ log, heartbeat: async (activity) => void activities.add(activity) })
   await clock.advance(5 * BEAT_MS)
   expect(said).toEqual(['no work could be handed out; trying again'])
+  expect(warned).toEqual([{ reason: 'Redis takes no rows' }])
+  expect([...activities]).toEqual(['idle', 'without-redis'])
   offers.freed(batchId, 1) // must not end the process either
   await idle()
   offers.away = false

@@ -72,6 +72,22 @@ test.for([
   expect(taken.filter(({ batchId }) => batchId === BATCH)).toHaveLength(left.length)
 })
 
+test('where Redis is gone, an offer says so in words', async () => {
+  const dispatch = await open()
+  await redis.kill()
+  const offer = () => dispatch.offer(slicesOf(BATCH, 1))
+  await until('the connection is lost', () =>
+    offer().then(
+      () => false,
+      ({ message }) => /no connection/.test(message),
+    ),
+  )
+  await expect(offer()).rejects.toMatchObject({
+    ...{ code: 'unavailable', message: `Redis at ${redis.path} takes no rows: there is no connection` },
+  })
+  redis = await openRedisServer(redis.path) // connections close in order
+})
+
 describe('a worker of the queue', () => {
   const STILL_MS = 15_000
 
