@@ -135,11 +135,12 @@ export function unfitPerson(
 ): UnfitPerson | null {
   const grant = person?.grants.find(({ name }) => name === 'approver')
   if (person === null || person.revokedAtMs !== null || grant === undefined) return 'no-approver'
-  if (!grant.first && nowMs - grant.atMs < APPROVES_AFTER_MS) return 'approver-too-new'
   if (submitters.includes(grant.by)) return 'made-by-the-submitter'
   if (mayBeOne) return 'made-by-one'
   // One human may have a password here and an account there: nothing shows that the two are two people.
-  return others.some(({ issuer }) => issuer !== person.issuer) ? 'other-account' : null
+  if (others.some(({ issuer }) => issuer !== person.issuer)) return 'other-account'
+  // Last, because a moment is named with it: from then on nothing else may stand in the way.
+  return !grant.first && nowMs - grant.atMs < APPROVES_AFTER_MS ? 'approver-too-new' : null
 }
 
 /** From when on the role is old enough to approve; null: there is none, or it is the first of all. */
