@@ -105,7 +105,7 @@ export interface TargetRules {
 
 export interface TargetFault
   extends Wrong<
-    'other_target' | 'transaction_id' | 'over_refund',
+    'other_target' | 'transaction_id' | 'over_capture' | 'over_refund',
     (typeof BESIDE)[number]['column'] | 'request_ref_po_id'
   > {
   readonly value: string
@@ -224,10 +224,12 @@ function isOwnNumber({ orderKey }: TargetRow, { orderId, at }: Fact<'own-number'
   return asked('own-number', at, `names order ${orderKey}, which is known here as the xtl_order_id of order ${orderId}`)
 }
 
-function wasDeclined({ orderKey }: TargetRow, { at }: Fact<'declined'>): TargetFault {
+function wasDeclined({ operation, orderKey }: TargetRow, { at }: Fact<'declined'>): TargetFault {
+  const [code, done] =
+    operation === 'CAUTH' ? (['over_capture', 'authorized'] as const) : (['over_refund', 'paid'] as const)
   return {
-    ...{ kind: 'wrong', code: 'over_refund', column: 'request_ref_po_id', value: orderKey ?? '' },
-    problem: `nothing was paid for the order (order ${orderKey}: declined, ${placeText(at)})`,
+    ...{ kind: 'wrong', code, column: 'request_ref_po_id', value: orderKey ?? '' },
+    problem: `nothing was ${done} for the order (order ${orderKey}: declined, ${placeText(at)})`,
     remedy: 'take the row out, or correct the order id',
   }
 }

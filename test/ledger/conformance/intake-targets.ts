@@ -147,23 +147,18 @@ export function describeTargets(): void {
       expect(await judged(refund('Q', { orderId: '88001234' }))).toEqual(FITS)
     })
 
-    test('is not refunded where its only sale was declined', async () => {
-      const declined = async (reference: string, orderId: string) => {
-        const batchId = await submit(ledger, accountId, [sale(reference, reference)])
-        await work(ledger, batchId, reference, 'DECLINED', { facts: factsWith(`4${reference}`, { orderId }) })
-      }
-      await declined('5', '777')
-      const { faults, refused } = await judged(refund('R', { orderId: '000777' }))
-      expect(faults).toEqual([
-        {
-          column: 'request_ref_po_id',
-          value: '777',
-          problem: expect.stringContaining('nothing was paid for the order'),
-        },
-      ])
-      expect(refused).toMatch(/^over_refund: /)
-      await approved(sale('S', '6'))
-      expect(await judged(refund('Q', { orderId: '777' }))).toEqual(FITS)
+    test.each([
+      ['REFUND', 'CAPTURE', 'nothing was paid for the order', /^over_refund: /],
+      ['CAUTH', 'AUTH', 'nothing was authorized for the order', /^over_capture: /],
+    ] as const)('takes no %s where its only %s was declined', async (operation, declined, problem, code) => {
+      const first = sale('5', '5', { operation: declined })
+      const batchId = await submit(ledger, accountId, [first])
+      await work(ledger, batchId, '5', 'DECLINED', { facts: factsWith('45', { orderId: '777' }) })
+      const { faults, refused } = await judged(refund('R', { operation, orderId: '000777' }))
+      expect(faults).toEqual([{ column: 'request_ref_po_id', value: '777', problem: expect.stringContaining(problem) }])
+      expect(refused).toMatch(code)
+      await approved({ ...first, reference: 'S', vaultId: '6' })
+      expect(await judged(refund('Q', { operation, orderId: '777' }))).toEqual(FITS)
     })
 
     test.each(['READY', 'IN_DOUBT', 'DECLINED'] as const)(

@@ -110,7 +110,7 @@ const OF_OWN_NUMBER: Kind<FoundOrder> = {
  * been captured elsewhere.
  */
 const OF_DECLINED: Kind<FoundOrder> = {
-  operations: ['REFUND'],
+  operations: ['CAUTH', 'REFUND'],
   ...known(`ltrim(i.answered_order_id, '0') = (d.order_key || '') AND i.state = 'DECLINED'
       AND i.operation IN ('AUTH', 'CAPTURE') AND i.ever_in_doubt = 0 AND i.money_warning = 0
       AND NOT EXISTS (
