@@ -28,7 +28,7 @@ const PERIODS = [
   `${YEAR}${BETWEEN}+${MONTH}${BETWEEN}+0*(?<day>[12]\\d|3[01]|[1-9])`,
   `${YEAR}${TWO_DIGITS}(?<day>0[1-9]|[12]\\d|3[01])`,
   `${YEAR}${BETWEEN}*w${BETWEEN}*0*(?<week>[1-9]\\d?)`,
-  `${YEAR}${BETWEEN}+${MONTH}`,
+  `${YEAR}(?:${BETWEEN}+|${BETWEEN}*m${BETWEEN}*)${MONTH}`,
   `${MONTH}${BETWEEN}+${YEAR}`,
   `${YEAR}${TWO_DIGITS}`,
   `${TWO_DIGITS}${YEAR}`,
@@ -57,8 +57,9 @@ export function runKeyForm(key: string, nowMs: number): string {
   return plain
 }
 
+const DAY_MS = 86_400_000
 /** A run may be late, and its key ahead of the time where its host is. */
-const LATE_MS = 5 * 86_400_000
+const LATE_MS = 5 * DAY_MS
 
 /** Whether the key is of a month that was over days ago. */
 export function isMonthOver(key: string, nowMs: number): boolean {
@@ -66,26 +67,39 @@ export function isMonthOver(key: string, nowMs: number): boolean {
   return month !== null && nowMs > month.endMs + LATE_MS
 }
 
-function monthOf(key: string, nowMs: number): { readonly startMs: number; readonly endMs: number } | null {
-  const [, year, month] = /^(?:.*-)?(\d{4})-(\d{1,2})$/.exec(runKeyForm(key, nowMs)) ?? []
-  if (year === undefined) return null
-  return { startMs: Date.UTC(Number(year), Number(month) - 1), endMs: Date.UTC(Number(year), Number(month)) }
+function monthOf(key: string, nowMs: number) {
+  const found = periodOf(key, nowMs)
+  return found?.farMs === FAR_MONTH_MS ? found : null
 }
 
 /** In January many write last year's number. */
-const FAR_MS = 40 * 86_400_000
+const FAR_MONTH_MS = 40 * DAY_MS
+const FAR_WEEK_MS = 20 * DAY_MS
 
-/** Whether the key is of a month of a year that nobody would begin to charge for now. */
-export function isMonthFar(key: string, nowMs: number): boolean {
-  const month = monthOf(key, nowMs)
-  return month !== null && /\d{4}/.test(key) && (nowMs > month.endMs + FAR_MS || nowMs < month.startMs - FAR_MS)
+/** A month or a week. `farMs`: at that distance nobody would begin to charge for it. */
+function periodOf(key: string, nowMs: number) {
+  const [, inYear, isWeek, number] = /^(?:.*-)?(\d{4})-(w?)(\d{1,2})$/.exec(runKeyForm(key, nowMs)) ?? []
+  if (inYear === undefined) return null
+  const [year, nth] = [Number(inYear), Number(number)]
+  if (isWeek === '') return { year, startMs: Date.UTC(year, nth - 1), endMs: Date.UTC(year, nth), farMs: FAR_MONTH_MS }
+  const first = new Date(Date.UTC(year, 0, 4)) // is always in the first week, which begins with a Monday
+  const startMs = first.getTime() + (nth * 7 - 7 - ((first.getUTCDay() + 6) % 7)) * DAY_MS
+  return { year, startMs, endMs: startMs + 7 * DAY_MS, farMs: FAR_WEEK_MS }
 }
 
-/** Whether one of two keys is a month, and the other one the same with something behind it: a day, or a word as in `2026-12-final`. */
+/** Whether the key is of a month or week of a year that nobody would begin to charge for now; or of a week that its year does not have. */
+export function isPeriodFar(key: string, nowMs: number): boolean {
+  const found = /\d{4}/.test(key) ? periodOf(key, nowMs) : null
+  if (found === null) return false
+  const { year, startMs, endMs, farMs } = found
+  return nowMs > endMs + farMs || nowMs < startMs - farMs || new Date((startMs + endMs) / 2).getUTCFullYear() !== year
+}
+
+/** Whether one of two keys is a month, and the other one the same beside something: a day, or a word as in `2026-12-final` or `r2026-12`. */
 export function isSameMonth(one: string, other: string, nowMs: number): boolean {
-  const [short, long] = [runKeyForm(one, nowMs), runKeyForm(other, nowMs)].sort((a, b) => a.length - b.length)
-  if (short === undefined || long === undefined || monthOf(short, nowMs) === null) return false
-  return long.startsWith(short) && /^\D/.test(long.slice(short.length))
+  const [short = '', long = ''] = [runKeyForm(one, nowMs), runKeyForm(other, nowMs)].sort((a, b) => a.length - b.length)
+  const [before = '', behind] = long.split(short)
+  return monthOf(short, nowMs) !== null && behind !== undefined && !/\d$/.test(before) && !/^\d/.test(behind)
 }
 
 /** In the name of a file, of a sheet or of a run. */

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { isMonthFar, isMonthOver, isSameMonth, runKeyForm } from '../../src/domain/run-key.ts'
+import { isMonthOver, isPeriodFar, isSameMonth, runKeyForm } from '../../src/domain/run-key.ts'
 
 const NOW = Date.UTC(2026, 11, 22)
 const form = (key: string) => runKeyForm(key, NOW)
 
 test.each([
-  ...['2026-012', '12-2026', '012.2026', '202612', '122026', '2026_12', ' 2026/12'],
+  ...['2026-012', '12-2026', '012.2026', '202612', '122026', '2026_12', ' 2026/12', '2026M12', '2026-m12'],
   ...['december-2026', 'Dec-26', 'DEZ 2026', '2026-décembre', 'dec2026', '2026dezember', 'december'],
 ])('%s is 2026-12', (key) => {
   expect(form(key)).toBe(form('2026-12'))
@@ -82,13 +82,26 @@ test.each([
   ['2026', '2028-01-05', false],
   ['batch-7', '2028-01-05', false],
   ['dec', '2026-05-04', false],
-])('the month of the key %s is, on %s, far: %s', (key, day, isFar) => {
-  expect(isMonthFar(key, Date.parse(day))).toBe(isFar)
+  ['2026-W53', '2027-01-23', false],
+  ['2026-W53', '2027-01-25', true],
+  ['2027-W05', '2027-01-11', true],
+  ['2026-W52', '2027-12-28', true],
+  ['2027-W53', '2028-01-03', true],
+  ['subs-2027-W01', '2027-01-03', false],
+])('the month or week of the key %s is, on %s, far, or does not exist: %s', (key, day, isFar) => {
+  expect(isPeriodFar(key, Date.parse(day))).toBe(isFar)
 })
 
 test.each([
   ['2026-12', '2026-12-final', true],
   ['Dec 2026 rerun', '2026-12', true],
+  ['2026-12', 'subs-2026-12', true],
+  ['r2026-12', 'Dec 2026', true],
+  ['2026-12', '12026-12', false],
+  ['2026-12', 'r2026-121', false],
+  ['2026-12', 'subs-2026-11', false],
+  ['gym-2026-12', 'subs-2026-12', false],
+  ['2026-W12', 'r2026-W12', false],
   ['2026-1', '2026-12', false],
   ['2026', '2026-12', false],
   ['2026-11', '2026-12-final', false],

@@ -3,7 +3,7 @@
 
 import { type Beside, type Instruction, type Operation, plainId } from '../../domain/instruction.ts'
 import { nameKey } from '../../domain/person-name.ts'
-import { isMonthFar, isSameMonth } from '../../domain/run-key.ts'
+import { isPeriodFar, isSameMonth } from '../../domain/run-key.ts'
 import { CORRECTED } from './lookalikes.ts'
 import { type Asked, amountText, type Place, placeText, SALES, sumText, type Wrong } from './order-book.ts'
 
@@ -77,7 +77,7 @@ export type TargetFact =
   | { readonly of: 'reference'; readonly own: string; readonly others: readonly At[] }
   /** In another run: the last charge of the vault id. */
   | { readonly of: 'far-run'; readonly at: At; readonly ownKey: string }
-  /** The same row of a run with a key that begins the same. */
+  /** The same row of a run whose key has this one's in it, or is in it. */
   | { readonly of: 'same-month'; readonly at: At; readonly ownKey: string; readonly otherKey: string }
   /** In the run before, where no row of the file was executed: what failed under the reference. */
   | { readonly of: 'failed-run'; readonly at: At }
@@ -329,8 +329,8 @@ function isCorrected(later: string, earlier: string): boolean {
 
 /** A year that is wrong: the right key would charge everybody once more. */
 function ofFarRun(_: TargetRow, { at, ownKey }: Fact<'far-run'>, { nowMs }: TargetRules): TargetQuestion | null {
-  const problem = `is the first of the run ${ownKey}, a month far from today: is the year right?`
-  return isMonthFar(ownKey, nowMs) ? asked('far-run', at, problem) : null
+  const problem = `is the first of the run ${ownKey}, a month or week that is far from today or does not exist: is the year right?`
+  return isPeriodFar(ownKey, nowMs) ? asked('far-run', at, problem) : null
 }
 
 /** Under another run key, what was sent counts for some days only; for its own month it counts for ever. */

@@ -5,7 +5,7 @@ import type { DraftHeader } from '../../../domain/draft.ts'
 import type { AccountId } from '../../../domain/ids.ts'
 import type { Beside, Operation } from '../../../domain/instruction.ts'
 import { MERCHANT_DEFAULTS } from '../../../domain/merchant.ts'
-import { isMonthFar, runSpokenOf } from '../../../domain/run-key.ts'
+import { isPeriodFar, runKeyForm, runSpokenOf } from '../../../domain/run-key.ts'
 import { LONG_AGO_MS } from '../../../domain/submission.ts'
 import {
   isMostlyElsewhere,
@@ -78,7 +78,8 @@ function rulesBy({ nowMs, lookalikeDays, authorizationDays = null }: Since): Tar
 }
 
 function runBy({ runKey, nowMs }: Pick<DraftHeader, 'runKey' | 'nowMs'>) {
-  return { runKey, isFar: runKey !== null && isMonthFar(runKey, nowMs) ? 1 : 0 }
+  const [isFar, runForm] = runKey === null ? [false, null] : [isPeriodFar(runKey, nowMs), runKeyForm(runKey, nowMs)]
+  return { runKey, runForm, isFar: isFar ? 1 : 0 }
 }
 
 /** The rows of which something is found, in their order, each with what is found of it. */

@@ -131,9 +131,8 @@ const OF_XTL: Kind<FoundRow & FoundAt & { readonly otherOrder: string; readonly 
   toFact: ([found]) => ({ of: 'other-order', orderId: found.otherOrder, xtlOrderId: found.xtl, at: atOf(found) }),
 }
 
-const BEGINS = (one: string, other: string) => `substr(${one}, 1, length(${other})) = ${other}`
 export const RELATED = (one: string, other: string) =>
-  `${one} <> ${other} AND (${BEGINS(one, other)} OR ${BEGINS(other, one)})`
+  `${one} <> ${other} AND (@position(${one}, ${other}) > 0 OR @position(${other}, ${one}) > 0)`
 
 /** A refund or capture of the same order, under a reference that begins the same. */
 export const OF_REFERENCE: Kind<FoundRow & FoundAt & { readonly ownReference: string }> = {

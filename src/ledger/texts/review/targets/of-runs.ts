@@ -28,14 +28,16 @@ export const OF_FAR_RUN: Kind<FoundRun> = {
   toFact: ([found]) => ({ of: 'far-run', at: atOf(found), ownKey: found.ownKey }),
 }
 
-/** The same row of a run whose key begins as this one's does. */
+const OF_RELATED = `SELECT k.spelling FROM run_key k WHERE k.account_id = :account AND ${RELATED('k.form', '(:runForm)')}`
+
+/** The same row of a run whose key has this one's in it, or is in it. */
 export const OF_SAME_MONTH: Kind<FoundRun> = {
   operations: ['CAPTURE', 'AUTH'],
   rows: IN_A_RUN,
-  gate: `SELECT 1 FROM batch b WHERE b.account_id = :account AND b.stage = 'open' AND ${RELATED('b.run_key', '(:runKey)')} LIMIT 1`,
+  gate: OF_RELATED,
   text: `
     SELECT ${ROW}, ${AT}, ${RUN_KEYS}
-    FROM @rows d JOIN instruction i ON i.account_id = :account AND i.lookalike = d.lookalike AND i.lookalike IS NOT NULL AND ${RELATED('i.run_key', 'd.run_key')}
+    FROM @rows d JOIN instruction i ON i.account_id = :account AND i.lookalike = d.lookalike AND i.lookalike IS NOT NULL AND i.run_key IN (${OF_RELATED})
     WHERE ${AS_BEFORE} = i.reference AND (i.state IN (${COUNTING}) OR i.money_warning = 1) AND ${IS_VISIBLE} ORDER BY 1, i.id DESC`,
   toFact: ([found]) => ({ of: 'same-month', at: atOf(found), ownKey: found.ownKey, otherKey: found.otherKey }),
 }
