@@ -73,7 +73,7 @@ export type TargetFact =
   | { readonly of: 'last-run'; readonly at: At; readonly ownVaultId: string }
   /** Of a row that runs again: a later sale of the same amount to the same e-mail. */
   | { readonly of: 'paid'; readonly at: At }
-  /** Recorded rows of the same order and operation. */
+  /** Recorded rows of the same order, or vault id, and operation. */
   | { readonly of: 'reference'; readonly own: string; readonly others: readonly At[] }
   /** In another run: the last charge of the vault id. */
   | { readonly of: 'far-run'; readonly at: At; readonly ownKey: string }
@@ -316,15 +316,17 @@ function wasPaid(_: TargetRow, { at }: Fact<'paid'>): TargetQuestion {
 }
 
 /** The row that was wrong is recorded, and was sent or will be: what corrects it is sent besides. */
-function ofCorrected({ orderKey }: TargetRow, { own, others }: Fact<'reference'>): TargetQuestion | null {
-  const found = others.find(({ reference }) => isCorrected(own, reference) || isCorrected(reference, own))
-  const problem = `has the reference and the order (${orderKey}) of a recorded row that it seems to correct`
+function ofCorrected(row: TargetRow, { own, others }: Fact<'reference'>): TargetQuestion | null {
+  const found = others.find(({ reference }) => formOf(reference) === formOf(own))
+  const target = row.orderKey === null ? vaultText(row) : `order ${row.orderKey}`
+  const problem = `names ${target} under the reference of a recorded row that it seems to correct`
   return found === undefined ? null : asked('correction', found, problem)
 }
 
-function isCorrected(later: string, earlier: string): boolean {
-  const word = later.slice(earlier.length).replaceAll(/^[ \-_.~/(]+|[ .)]+$/g, '')
-  return later.startsWith(earlier) && CORRECTED.includes(word.toLowerCase())
+/** Without separators, leading zeros and words such as `corrected`. */
+function formOf(reference: string): string {
+  const parts = reference.toLowerCase().match(/[\p{L}\p{M}]+|\d+|[^\s\-_.~/()]/gu) ?? []
+  return parts.flatMap((part) => (CORRECTED.includes(part) ? [] : [part.replace(/^0+(?=\d)/, '')])).join(' ')
 }
 
 /** A year that is wrong: the right key would charge everybody once more. */

@@ -193,6 +193,25 @@ export function describeTargets(): void {
     })
   })
 
+  describe('a sale under the reference of another one of its vault id', () => {
+    test.each([
+      ['inv-71', 'inv-71-corrected', null, ['correction']],
+      ['inv-71', 'INV 071', null, ['correction']],
+      ['12/inv-71', '12/korr-inv-71', '12', ['correction']],
+      ['12/inv-71', '11/inv-71-neu', '11', []],
+      ['inv-71', 'inv-72', null, []],
+    ])(
+      'after %s, %s for more under the run key %s is asked about as %j',
+      async (before, reference, runKey, questions) => {
+        await submit(ledger, accountId, [sale(before, '5')], { runKey: runKey === null ? null : '12' })
+        const next = sale(reference, '0005', { money: euros(1_090n), xtlOrderId: 'X1' })
+        const found = await judged(next, { runKey })
+        expect([found.questions, found.refused !== null]).toEqual([questions, questions.length > 0])
+        expect((await check([{ ...next, vaultId: '6' }], { runKey })).lookalikes).toEqual([])
+      },
+    )
+  })
+
   describe('a sale beside an authorization', () => {
     const authorized = (over: Partial<Instruction> = {}, header: Partial<DraftHeader> = {}) =>
       approved(sale('A', '5', { operation: 'AUTH', ...over }), '777', header)

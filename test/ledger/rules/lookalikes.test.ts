@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Actor } from '../../../src/domain/actor.ts'
 import { STATES } from '../../../src/domain/states.ts'
+import { judgeTarget, type TargetFact, type TargetRow } from '../../../src/ledger/rules/judge-target.ts'
 import {
   COUNTS_ALWAYS,
   COUNTS_FOR_A_WHILE,
@@ -58,4 +59,36 @@ test.each([
 ])('the number of %s may be a constant: %s', (_, over, isSo) => {
   const os = { name: 'ann', uid: 1, host: 'h', terminal: null, login: null, sudo: null, as: null }
   expect(isConstant(('kind' in over ? over : { ...os, ...over }) as Actor)).toBe(isSo)
+})
+
+const ROW: TargetRow = {
+  ...{
+    operation: 'REFUND',
+    amountMinor: 1_000n,
+    currency: 'EUR',
+    orderKey: '7',
+    vaultId: null,
+    beside: null,
+    customer: {},
+  },
+}
+const AT = { id: 1, batchId: 'b1', rowNo: 2, reference: 'A' }
+const RULES = { nowMs: NOW, authorizationDays: 7, saleDays: 30, lookalikeDays: 20 }
+const whyOf = (row: Partial<TargetRow>, fact: TargetFact) => {
+  const verdict = judgeTarget({ ...ROW, ...row }, fact, RULES)
+  return verdict === 'fits' ? verdict : verdict.kind === 'asked' ? verdict.why : verdict.code
+}
+
+test.each([
+  [
+    'rma-72',
+    ['RMA-72', 'rma72', 'rma-072', 'rma-72.', 'corrected-rma-72', 'Rma 72 (NEU)', 'rma-72-retry'],
+    'correction',
+  ],
+  ['2026-12/inv-71', ['2026-12/corrected-inv-71', '2026-12/INV_71', '2026-12/inv-71-fix'], 'correction'],
+  ['rma-72-fix', ['rma-72', 'rma-72-again'], 'correction'],
+  ['rma-7-2', ['rma-72', 'rma-7-2-2', 'rma-7-20', 'rma-7+2', 'rma-7-2-upgrade', '2027-01/rma-7-2'], 'fits'],
+])('beside the reference %s each of %j is: %s', (reference, owns, verdict) => {
+  const others = [{ ...AT, reference }]
+  expect(owns.map((own) => whyOf({}, { of: 'reference', own, others }))).toEqual(owns.map(() => verdict))
 })

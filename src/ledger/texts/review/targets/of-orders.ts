@@ -17,6 +17,7 @@ import {
   type Kind,
   OF_ORDER,
   OF_SALES,
+  OF_VAULT_ID,
   ROW,
   SAME_XTL,
 } from './facts.ts'
@@ -131,18 +132,38 @@ const OF_XTL: Kind<FoundRow & FoundAt & { readonly otherOrder: string; readonly 
   toFact: ([found]) => ({ of: 'other-order', orderId: found.otherOrder, xtlOrderId: found.xtl, at: atOf(found) }),
 }
 
-export const RELATED = (one: string, other: string) =>
-  `${one} <> ${other} AND (@position(${one}, ${other}) > 0 OR @position(${other}, ${one}) > 0)`
+/** Without its run key and what tells no reference from another: so that one with a word more has the other in it. */
+const BARE = (row: 'd' | 'i') =>
+  [...' -_0'].reduce(
+    (text, sign) => `replace(${text}, '${sign}', '')`,
+    `lower(substr(${row}.reference, length(coalesce(${row}.run_key || '/', '')) + 1))`,
+  )
+const HAS = (one: 'd' | 'i', other: 'd' | 'i') => `@position(${BARE(one)}, ${BARE(other)}) > 0`
 
-/** A refund or capture of the same order, under a reference that begins the same. */
-export const OF_REFERENCE: Kind<FoundRow & FoundAt & { readonly ownReference: string }> = {
-  operations: ['CAUTH', 'REFUND'],
-  rows: `d.order_key IS NOT NULL AND d.made = 0 AND ${IS_NEW}`,
+type FoundReference = FoundRow & FoundAt & { readonly ownReference: string }
+
+const ofReference = (operations: readonly Operation[], isOfTarget: string): Kind<FoundReference> => ({
+  operations,
+  rows: `d.operation IN (${listOf(operations)}) AND d.made = 0 AND ${IS_NEW}`,
   text: `
-    SELECT ${ROW}, ${AT}, d.reference AS "ownReference"
-    FROM @rows d JOIN instruction i ON i.account_id = :account AND i.order_key = d.order_key AND i.order_key IS NOT NULL AND i.operation = d.operation
-    WHERE ${RELATED('i.reference', 'd.reference')} AND (i.state IN (${COUNTING}) OR i.money_warning = 1) AND ${IS_VISIBLE} ORDER BY 1, i.id DESC`,
+    SELECT ${ROW}, ${AT}, d.reference AS "ownReference" FROM @rows d JOIN instruction i ON ${isOfTarget}
+    WHERE i.operation = d.operation AND i.reference <> d.reference AND (i.state IN (${COUNTING}) OR i.money_warning = 1) AND ${IS_VISIBLE}
+      AND CASE WHEN length(i.reference) < length(d.reference) THEN ${HAS('d', 'i')} ELSE ${HAS('i', 'd')} END
+    ORDER BY 1, i.id DESC`,
   toFact: (found) => ({ of: 'reference', own: found[0].ownReference, others: found.map(atOf) }),
-}
+})
+
+/** Refunds or captures of the same order, and the last sale of the same vault id in the same run, under a reference that differs little. */
+export const OF_REFERENCE = [
+  ofReference(['CAUTH', 'REFUND'], `${IN_ACCOUNT('i')} AND i.order_key = d.order_key AND i.order_key IS NOT NULL`),
+  {
+    ...ofReference(
+      ['CAPTURE'],
+      `d.vault_id IS NOT NULL AND i.id = (SELECT c.id FROM instruction c WHERE ${OF_VAULT_ID('c')}
+        AND c.operation = d.operation AND c.run_key IS NOT DISTINCT FROM d.run_key AND c.state IN (${COUNTING}) ORDER BY c.id DESC LIMIT 1)`,
+    ),
+    gate: "SELECT 1 FROM batch b WHERE b.account_id = :account AND b.stage = 'open' AND b.run_key IS NOT DISTINCT FROM CAST(:runKey AS TEXT) LIMIT 1",
+  },
+] as readonly Kind[]
 
 export const OF_ORDERS = [OF_TRANSACTION, OF_OWN_NUMBER, OF_DECLINED, OF_SALE, OF_XTL] as readonly Kind[]

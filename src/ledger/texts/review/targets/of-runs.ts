@@ -3,7 +3,6 @@
 import { IS_VISIBLE } from '../../conditions.ts'
 import { COUNTING } from '../lookalikes.ts'
 import { AT, atOf, type FoundAt, type FoundRow, IS_NEW, type Kind, OF_VAULT_ID, ROW } from './facts.ts'
-import { RELATED } from './of-orders.ts'
 
 const ANY_OTHER_RUN = `SELECT 1 FROM batch WHERE account_id = :account AND stage = 'open' AND run_key IS NOT NULL LIMIT 1`
 
@@ -28,7 +27,8 @@ export const OF_FAR_RUN: Kind<FoundRun> = {
   toFact: ([found]) => ({ of: 'far-run', at: atOf(found), ownKey: found.ownKey }),
 }
 
-const OF_RELATED = `SELECT k.spelling FROM run_key k WHERE k.account_id = :account AND ${RELATED('k.form', '(:runForm)')}`
+const OF_RELATED = `SELECT k.spelling FROM run_key k WHERE k.account_id = :account AND k.form <> :runForm
+      AND (@position(k.form, :runForm) > 0 OR @position(:runForm, k.form) > 0)`
 
 /** The same row of a run whose key has this one's in it, or is in it. */
 export const OF_SAME_MONTH: Kind<FoundRun> = {
