@@ -418,6 +418,26 @@ export function describeTargets(): void {
       expect((await judged(first as Instruction, december)).refused).toContain('which was that of 11/sub-3')
     })
 
+    test('that came as single messages is that of the run before, as one in a file is', async () => {
+      const runKey = '2026-05'
+      const later = { nowMs: NOW + 22 * DAY_MS }
+      const rows = ['7001', '7002', '7003'].map((id, i) => sale(`${runKey}/sub-${i + 1}`, id, { xtlOrderId: `A${i}` }))
+      for (const row of rows) {
+        const { batchId } = (await ledger.recordMessage(messageOf(accountId, row, { runKey }))) as { batchId: BatchId }
+        await work(ledger, batchId, row.reference, row === rows[0] ? 'DECLINED' : 'APPROVED')
+      }
+      const next = (key: string, sub: number, vaultId: string, amountMinor = 1_000n) =>
+        sale(`${key}/sub-${sub}`, vaultId, { xtlOrderId: `B${sub}`, money: euros(amountMinor) })
+      const of = (key: string) => ({ ...later, runKey: key })
+      const slipped = await judged(next('2026-06', 2, '7003', 1_001n), of('2026-06'))
+      expect(slipped.questions).toEqual(['other-reference'])
+      expect(slipped.refused).toContain('which was that of 2026-05/sub-3 in the run before; its own was 7002')
+      const again = await judged(next('2026-05-final', 3, '7003'), of('2026-05-final'))
+      expect(again.questions).toEqual(['same-month'])
+      expect(again.refused).toContain('is recorded in the run 2026-05, of the same month')
+      expect((await judged(next('2026-06', 1, '8001'), of('2026-06'))).questions).toEqual(['failed-run'])
+    })
+
     test.each([
       [[2], ['failed-run']],
       [

@@ -4,7 +4,9 @@ import { IS_VISIBLE } from '../../conditions.ts'
 import { COUNTING } from '../lookalikes.ts'
 import { AT, atOf, type FoundAt, type FoundRow, IS_NEW, type Kind, OF_VAULT_ID, ROW } from './facts.ts'
 
-const ANY_OTHER_RUN = `SELECT 1 FROM batch WHERE account_id = :account AND stage = 'open' AND run_key IS NOT NULL LIMIT 1`
+/** Those of messages too, whose batches have none. */
+const RUNS = 'run_key k WHERE k.account_id = :account'
+const ANY_RUN = `SELECT 1 FROM ${RUNS} LIMIT 1`
 
 /** The reference of row `d` in the run of row `i`. */
 const AS_BEFORE = '(i.run_key || substr(d.reference, length(d.run_key) + 1))'
@@ -46,7 +48,7 @@ export const OF_SAME_MONTH: Kind<FoundRun> = {
 export const OF_LAST_RUN: Kind<FoundRow & FoundAt & { readonly ownVaultId: string }> = {
   operations: ['CAPTURE', 'AUTH'],
   rows: `d.operation IN ('CAPTURE', 'AUTH') AND d.run_key IS NOT NULL AND d.made = 0 AND d.vault_id IS NOT NULL AND ${IS_NEW}`,
-  gate: ANY_OTHER_RUN,
+  gate: ANY_RUN,
   text: `
     SELECT ${ROW}, ${AT}, o.vault_id AS "ownVaultId"
     FROM @rows d JOIN instruction i ON ${LAST_OF_OTHER_RUN} AND i.reference <> ${AS_BEFORE}
@@ -55,17 +57,20 @@ export const OF_LAST_RUN: Kind<FoundRow & FoundAt & { readonly ownVaultId: strin
   toFact: ([found]) => ({ of: 'last-run', at: atOf(found), ownVaultId: found.ownVaultId }),
 }
 
+/** Of those with rows, the one whose first reference was recorded last. It is the same for all rows. */
+const RUN_BEFORE = `SELECT k.spelling FROM ${RUNS} AND k.spelling <> :runKey ORDER BY coalesce((
+          SELECT c.id FROM instruction c WHERE c.account_id = k.account_id AND c.holds_reference = 1
+            AND c.reference >= (k.spelling || '/') AND c.reference < (k.spelling || '0') ORDER BY c.reference LIMIT 1), 0) DESC LIMIT 1`
+
 /** What the run before had under the reference of row `d`, if it failed and was not asked for once more. */
-const FAILED_BEFORE = `i.account_id = :account AND i.reference = ((
-        SELECT b.run_key FROM batch b WHERE b.account_id = :account AND b.stage = 'open' AND b.run_key <> d.run_key ORDER BY b.created_at DESC LIMIT 1
-      ) || substr(d.reference, length(d.run_key) + 1)) AND i.holds_reference = 1 AND i.made = 0 AND i.state IN ('DECLINED', 'FAILED') AND i.money_warning = 0
+const FAILED_BEFORE = `i.account_id = :account AND i.reference = ((${RUN_BEFORE}) || substr(d.reference, length(d.run_key) + 1)) AND i.holds_reference = 1 AND i.made = 0 AND i.state IN ('DECLINED', 'FAILED') AND i.money_warning = 0
       AND NOT EXISTS (SELECT 1 FROM instruction n WHERE n.account_id = :account AND n.reference = (i.reference || '~2') AND n.holds_reference = 1)`
 
 /** A list of nothing but that is the rest of the run before, mended: the new month has rows that were approved as well. */
 export const OF_FAILED_RUN: Kind<FoundRow & FoundAt> = {
   operations: ['CAPTURE', 'AUTH'],
   rows: IS_NEW,
-  gate: `SELECT 1 FROM (${ANY_OTHER_RUN}) AS other WHERE NOT EXISTS (
+  gate: `SELECT 1 FROM (${ANY_RUN}) AS other WHERE NOT EXISTS (
       SELECT 1 FROM draft_row d
       WHERE d.state = 'READY' AND (d.run_key IS NULL OR d.made = 1 OR NOT EXISTS (SELECT 1 FROM instruction i WHERE ${FAILED_BEFORE})))`,
   text: `
