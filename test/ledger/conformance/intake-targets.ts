@@ -590,6 +590,24 @@ export function describeTargets(): void {
       expect(await asked(ann, { runKey: '1', nowMs: NOW + 62 * DAY_MS })).toEqual([])
     })
 
+    test('is no reason for a message to charge the vault id of another customer', async () => {
+      const to = (reference: string, details: Instruction['details'], amountMinor: bigint) =>
+        judged(sale(reference, '7001', { xtlOrderId: reference, details, money: euros(amountMinor) }))
+      const ann = { cust_fname: 'Ann', cust_lname: 'Ash', cust_email: 'ann@a.example' }
+      await approved(sale('S', '7001', { details: ann }))
+      const { questions, refused } = await to(
+        'Z',
+        { cust_fname: 'Zoe', cust_lname: 'Young', cust_email: 'z@z.example' },
+        1_001n,
+      )
+      expect(questions).toEqual(['other-customer'])
+      expect(refused).toContain(
+        'it charges vault id 7001 for a customer with another name or e-mail than before (S, row 1',
+      )
+      expect(await to('M', { ...ann, cust_lname: 'Birch', cust_email: 'm@m.example' }, 1_002n)).toEqual(FITS)
+      expect(await to('N', { cust_email: 'new@a.example' }, 1_003n)).toEqual(FITS) // one alone may have another address
+    })
+
     test('is not asked about for a new card, a new customer, or references of the month', async () => {
       await november()
       expect((await check(roster('12', ['7001', '8000', '7003', '8001']), december)).lookalikes).toEqual([])

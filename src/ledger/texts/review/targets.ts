@@ -53,6 +53,7 @@ const OWN_KINDS = [
   OF_LARGEST,
   OF_RECORD,
   OF_HOLDER,
+  OF_PAYER,
 ] as readonly Kind[]
 
 function besideIn(text: string | null): Beside | null {
@@ -135,7 +136,7 @@ export function* meetTargets(header: DraftHeader, odd: readonly OddNeighbour[]):
   if (yield* isAnyRecorded(header.accountId)) {
     yield* eachOf([OF_LAST_RUN] as readonly Kind[], header, note)
     yield* change(`DELETE FROM draft_target WHERE ${RENUMBERED}`) // what is found next would not be noted beside these
-    yield* eachOf([...OWN_KINDS, OF_PAID, OF_PAYER, OF_FAILED_RUN] as readonly Kind[], header, note)
+    yield* eachOf([...OWN_KINDS, OF_PAID, OF_FAILED_RUN] as readonly Kind[], header, note)
     yield* change(
       `DELETE FROM draft_target WHERE row_no IN (SELECT row_no FROM draft_target WHERE ${ALONE}) AND row_no NOT IN (${EXCHANGED})`,
     )
@@ -278,7 +279,7 @@ export function* targetVerdictOn(
     if (kind.gate !== undefined && !(yield* exists(kind.gate, values))) continue
     const [found] = yield* factsOf(kind, `(SELECT d.* FROM ${ONE} d WHERE ${kind.rows})`, values)
     const verdict = found === undefined ? 'fits' : judgeTarget(toRow(found.row), found.fact, rulesBy(arriving))
-    if (verdict !== 'fits') return verdict
+    if (verdict !== 'fits' && !(verdict.kind === 'asked' && verdict.why === 'other-payer')) return verdict // alone, as of a file
   }
   return 'fits'
 }
