@@ -5,7 +5,7 @@ import { workerNow } from '../app/locks.ts'
 import { assertSteerable, type Steering, waitingUnder } from '../app/steering.ts'
 import type { App } from '../app.ts'
 import type { BatchView } from '../domain/batch.ts'
-import { countIn, isClockOff, leftOpenIn, waitsForApproval } from '../domain/batch-status.ts'
+import { countIn, isClockOff, isPaused, leftOpenIn, waitsForApproval } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
 import { spell } from '../domain/words.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
@@ -67,6 +67,7 @@ export async function steer(
     })
     sayWhat(
       what,
+      before,
       after,
       openText(countIn(after, 'SENDING'), (await workerNow(app, ledger)) !== null),
       countIn(after, 'CANCELLED') - countIn(before, 'CANCELLED'),
@@ -146,7 +147,8 @@ function laterMessagesText(source: BatchView['source']): string {
 
 function sayWhat(
   what: Steering,
-  batch: Pick<BatchView, 'batchId' | 'hold' | 'source' | 'approval' | 'counts'>,
+  before: BatchView,
+  batch: BatchView,
   open: string,
   cancelled: number,
   terminal: Terminal,
@@ -157,7 +159,7 @@ function sayWhat(
       terminal.say(`Batch ${batchId} is paused: nothing more of it is sent.${open}${laterMessagesText(source)}`)
       break
     case 'resume':
-      terminal.say(resumedText(batch))
+      terminal.say(resumedText(batch, isPaused(before)))
       break
     case 'cancel':
       terminal.say(
@@ -167,13 +169,15 @@ function sayWhat(
 }
 
 /** A resume is no approval. */
-function resumedText(batch: Pick<BatchView, 'batchId' | 'hold' | 'approval' | 'counts'>): string {
+function resumedText(batch: BatchView, wasPaused: boolean): string {
   const { batchId, hold, approval } = batch
   if (hold === 'cancelled') return `Batch ${batchId} stays cancelled; its late answers count as looked at.`
+  const looked = `Batch ${batchId} was not paused; what it left open counts as looked at`
   if (approval !== null && waitsForApproval(batch))
-    return `Batch ${batchId} is not paused any more, and nothing of it is sent before it has ${approvalsText(approval)}: tranche approve ${batchId}`
+    return `${wasPaused ? `Batch ${batchId} is not paused any more` : looked}, and nothing of it is sent before it has ${approvalsText(approval)}: tranche approve ${batchId}`
   if (countIn(batch, 'READY') === 0)
     return `Batch ${batchId} has nothing left to send; what it left open counts as looked at.`
+  if (!wasPaused) return `${looked}.`
   return `Batch ${batchId} goes on where it stopped; a running worker takes it up within a second; so does the same tranche run, run again.`
 }
 

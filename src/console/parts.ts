@@ -94,9 +94,9 @@ function stepUpLink(request: FastifyRequest, to: string): Html {
 }
 
 /** `typed`: into the form, where it was refused. */
-export function reasonField(hint: string, { reason = '' }: Fields): Html {
+export function reasonField(hint: string, { reason = '' }: Fields, label = 'Reason'): Html {
   const value = reason === '' ? NOTHING : html` value="${reason}"`
-  return html`<div class="field"><label>Reason<span class="hint"> ${hint} </span><input name="reason" required autocomplete="off" maxlength="${REASON_LONGEST}"${value}></label></div>`
+  return html`<div class="field"><label>${label}<span class="hint"> ${hint} </span><input name="reason" required autocomplete="off" maxlength="${REASON_LONGEST}"${value}></label></div>`
 }
 
 export interface Form {

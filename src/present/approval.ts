@@ -5,7 +5,7 @@ import type { BatchView, Total } from '../domain/batch.ts'
 import { isoOf } from '../domain/batch-status.ts'
 import { type Currency, exponentOf, type Money } from '../domain/money.ts'
 import { accountWords } from '../domain/person.ts'
-import { statusOf } from '../domain/states.ts'
+import { type State, statusOf } from '../domain/states.ts'
 import { shortUsername } from '../domain/username.ts'
 import { parseWrittenTotal } from '../domain/written-amount.ts'
 import { askedText, nounsOf, sumsOf } from './asked.ts'
@@ -152,9 +152,15 @@ export function totalsToType({ totals }: Pick<ApprovalSheet, 'totals'>): readonl
 }
 
 export function totalHint({ totals }: Pick<ApprovalSheet, 'totals'>): string {
-  const isShort = totals.some(({ state }) => state === 'DUPLICATE')
-  const less = isShort ? ' Rows that are recorded already are not sent: subtract what the page says of DUPLICATE.' : ''
-  return `Take it from your own list, not from this page: that is how a wrong batch is noticed.${less}`
+  const has = (wanted: State) => totals.some(({ state }) => state === wanted)
+  const recorded = has('DUPLICATE')
+    ? ' Rows that are recorded already are not sent: subtract what the page says of DUPLICATE.'
+    : ''
+  // What was read of their amounts may be what is wrong with them.
+  const bad = has('INVALID')
+    ? ' Bad rows (INVALID) are not sent: find their references under “All its rows”, and subtract what your list says of them.'
+    : ''
+  return `Take it from your own list, not from this page: that is how a wrong batch is noticed.${recorded}${bad}`
 }
 
 /** Why not, in sentences that do not tell the total; null: it is the one that would be sent. */

@@ -161,7 +161,10 @@ test('a transaction that settled another row is not taken again', async () => {
   await intoDoubt('R-2')
   row = (await served.ledger.doubts())[0]?.rowId ?? 0
   const refused = await resolve({ transaction_id: '7001' })
-  expect([refused.statusCode, refused.body]).toEqual([409, expect.stringContaining('settled R-1 already')])
+  expect([refused.statusCode, refused.body]).toEqual([422, expect.stringContaining('settled R-1 already')])
+  expect(refused.body).toContain('This is the page as it is now, with what you typed.')
+  expect(refused.body).toContain('value="7001"')
+  expect(refused.body).toMatch(/value="approved" required checked/)
 })
 
 test('a viewer sees it, is told who may say, and gets no file of names', async () => {

@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { BatchId } from '../../src/domain/ids.ts'
-import { headerOf, listOf, personAt, refund, submit, work } from '../fixtures/ledgers.ts'
+import { faultyRow, headerOf, listOf, personAt, refund, submit, work } from '../fixtures/ledgers.ts'
 import { formsIn, openPages, type PagesServed, type Visiting } from '../fixtures/pages.ts'
 
 let served: PagesServed
@@ -103,6 +103,20 @@ test('a batch that is done is told of where a person has to look at it, and they
   await olga.send(at(), '/resume', { reason: 'looked' })
   expect(await cards()).toContain('Nothing needs you')
   expect(formsIn((await olga.get(at())).body)).toEqual([])
+})
+
+test('that a person has looked at what was left out is said while the batch has yet to go on, too', async () => {
+  const header = headerOf(served.accounts.shop, { fileName: 'left-out.csv', fileSha256: 'f'.repeat(64) })
+  batch = await submit(served.ledger, served.accounts.shop, [refund('D'), faultyRow(2, 'E')], header)
+  const overview = async () => (await olga.get('/')).body
+  expect(await overview()).toContain(`<a href="${at()}">resume batch ${batch}</a>`)
+  const page = (await olga.get(at())).body
+  expect(page).toContain('<h2>Resume, pause or cancel</h2>')
+  expect(page).toContain('It is not paused, and goes on as it does. It says that you have looked.')
+  await olga.send(at(), '/resume', { reason: 'looked' })
+  expect(await overview()).not.toContain(`resume batch ${batch}`)
+  expect(await now()).toMatchObject({ hold: 'none', counts: { READY: 1 } })
+  expect((await olga.get(at())).body).toContain('<h2>Pause or cancel</h2>')
 })
 
 test('result files are for who may take them, and that one took them is kept', async () => {

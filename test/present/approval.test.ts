@@ -68,6 +68,8 @@ describe('the totals that are typed', () => {
     expect(shown(900n)[0]).not.toContain('9.00')
     expect(shown(500n)[0]).not.toContain('9.00')
     expect(totalHint(SHEET)).not.toContain('subtract')
+    const bad = { ...SHEET, totals: [...SHEET.totals, { ...eur, state: 'INVALID' as const }] }
+    expect(totalHint(bad)).toMatch(/Bad rows \(INVALID\) are not sent: .*subtract what your list says of them/)
   })
 
   test('each currency is asked for, and each operation of one; rows without an amount are counted', () => {

@@ -266,7 +266,7 @@ async function showAgain(main) {
   const page = new DOMParser().parseFromString(/** @type {string} */ (trusted), 'text/html')
   const [now, line] = [page.getElementById('main'), page.querySelector('.as-of')]
   if (now === null || isBusy(main)) return
-  if (now.dataset.shape !== main.dataset.shape) takeDoneAway(main)
+  if (now.dataset.shape !== main.dataset.shape) sayDoneEarlier()
   for (const name of ['shape', 'again']) {
     const value = now.dataset[name]
     if (value === undefined) delete main.dataset[name]
@@ -279,15 +279,12 @@ async function showAgain(main) {
   offerCopies()
 }
 
-/**
- * It was said of the page as it was, and would stand above what is otherwise by now.
- * @param {HTMLElement} main
- */
-function takeDoneAway(main) {
-  const done = document.querySelector('.note.done')
+/** It was said of the page as it was, and stands above what may be otherwise by now. To take it away would be too fast for a reader. */
+function sayDoneEarlier() {
+  const done = document.querySelector('.note.done:not(.earlier) p')
   if (done === null) return
-  if (done.contains(document.activeElement)) main.focus({ preventScroll: true })
-  done.remove()
+  done.prepend('Said before this page changed: ')
+  done.parentElement?.classList.add('earlier')
 }
 
 /** A page that is about to become another, as a file that is being read. */

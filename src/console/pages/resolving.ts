@@ -35,7 +35,8 @@ export function addResolving(pages: Pages, door: ConsoleDoor): void {
       const doubt = await doubtShown(door, request.params.row, shown)
       const resolution = resolutionIn(request, doubt, found, door)
       const said = await once.resolve(resolution, visitorOf(request).actor, app.clock.nowMs())
-      if (said.kind === 'refused') throw new PageError(409, `${spell(said.reason, pageWays)}. Nothing was changed.`)
+      if (said.kind === 'refused')
+        throw new PageError(isMistyped(said.why) ? 422 : 409, `${spell(said.reason, pageWays)}. Nothing was changed.`)
       resolved = said
     })
     const done = doneBy(found, shown, fieldsOf(request).proposes === 'yes', resolved)
@@ -44,6 +45,11 @@ export function addResolving(pages: Pages, door: ConsoleDoor): void {
       isAgain: !isNow,
     })
   })
+}
+
+/** The row is as it was shown: what was typed is shown again, to be corrected. */
+function isMistyped(why: Extract<Resolved, { kind: 'refused' }>['why']): boolean {
+  return why === 'transaction-taken' || why === 'order-id'
 }
 
 /** `resolved` absent: the form had its effect before. `proposes`: as it told the person. */

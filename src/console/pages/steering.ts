@@ -61,20 +61,24 @@ export function steeringForms(
   const open = countIn(batch, 'READY') + countIn(batch, 'SENDING')
   const paused = isPaused(batch)
   const isOver = open === 0 || batch.hold === 'cancelled'
-  const toLookAt = batch.lateAnswers > 0 || (isOver && toMendIn(batch).length > 0) // what goes on has nothing to be resumed
+  const toLookAt = batch.lateAnswers > 0 || toMendIn(batch).length > 0
   if (isOver && !paused && !toLookAt) return NOTHING
-  const title = html`<h2>Pause or cancel</h2>`
+  const title = html`<h2>${titleOf({ isOver, paused, toLookAt })}</h2>`
   if (!visitorOf(request).may('operate'))
     return html`${title}<p>Your roles do not let you pause, resume or cancel it: that takes an operator.</p>`
   const path = batchPath(batch.batchId)
   const goesOn = `It goes on where it stopped${livingWorkers(workers).length === 0 ? ', as soon as a worker runs' : ''}.`
-  const meaning = isOver ? 'Nothing of it waits to be sent. It says that you have looked.' : goesOn
-  const why = (act: Steering, hint: string) => reasonField(hint, typedIn(request, `${path}/${act}`))
+  const left = isOver ? 'Nothing of it waits to be sent.' : 'It is not paused, and goes on as it does.'
+  const meaning = paused && !isOver ? goesOn : `${left} It says that you have looked.`
+  const why = (act: Steering, hint: string, label?: string) =>
+    reasonField(hint, typedIn(request, `${path}/${act}`), label)
+  // Beside the form that pauses it, whose reason is another.
+  const found = paused || isOver ? why('resume', 'What did you find?') : why('resume', '', 'What did you find?')
   const resume =
     paused || toLookAt
       ? form(request, door, {
           action: `${path}/resume`,
-          fields: html`<p>${meaning} Resuming approves nothing.</p>${why('resume', 'What did you find?')}`,
+          fields: html`<p>${meaning} Resuming approves nothing.</p>${found}`,
           button: 'Resume',
         })
       : NOTHING
@@ -90,6 +94,14 @@ export function steeringForms(
   const cancel =
     countIn(batch, 'READY') === 0 ? NOTHING : html`<p><a href="${path}/cancel">Cancel what is not sent yet</a></p>`
   return html`${title}${resume}${pause}${cancel}`
+}
+
+type Steerable = Readonly<Record<'isOver' | 'paused' | 'toLookAt', boolean>>
+
+function titleOf({ isOver, paused, toLookAt }: Steerable): string {
+  if (isOver) return 'Resume'
+  if (paused) return 'Resume or cancel'
+  return toLookAt ? 'Resume, pause or cancel' : 'Pause or cancel'
 }
 
 function cancelling(request: FastifyRequest, door: ConsoleDoor, batch: BatchView): Html {
