@@ -33,8 +33,10 @@ function isTrue({ 'webhook-id': id, 'webhook-timestamp': at, 'webhook-signature'
 }
 
 function react({ type, data }) {
-  if (data.final === false) console.log(`${type}: ${data.reference ?? data.batch}: ${data.advice}`)
-  else console.log(`${type}: ${data.reference ?? data.batch ?? ''} ${data.state ?? ''}`.trim())
+  const of = data.reference ?? data.batch ?? data.merchant ?? ''
+  // Of a refused request `looks_like` names the recorded row, which may be paid: its order is not refused by it.
+  if (data.final === false) console.log(`${type}: ${of}: ${data.advice}`)
+  else console.log(`${type}: ${of} ${data.state ?? ''}`.trim())
 }
 
 async function read(request) {

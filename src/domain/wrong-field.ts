@@ -8,6 +8,11 @@ export interface Issue {
   readonly path: readonly PropertyKey[]
   readonly message: string
   readonly keys?: readonly string[]
+  readonly expected?: string
+  /** What is too small or too big: `string`, `array` or a number. */
+  readonly origin?: string
+  readonly minimum?: number | bigint
+  readonly maximum?: number | bigint
 }
 
 /** An empty path: the whole of it is wrong. */
@@ -26,11 +31,33 @@ export const FIELD_CODES = ['missing', 'unknown', 'invalid', 'more'] as const
 export type FieldCode = (typeof FIELD_CODES)[number]
 
 export function wrongFieldsIn(issues: readonly Issue[], value: unknown): WrongField[] {
-  return issues.flatMap(({ code, path, message, keys = [] }) => {
+  return issues.flatMap((issue) => {
+    const { code, path, keys = [] } = issue
     const at = path.map(String)
     if (code === 'unrecognized_keys') return keys.map((key) => ({ path: [...at, key], detail: UNKNOWN }))
-    return [{ path: at, detail: at.length > 0 && valueAt(value, path) === undefined ? MISSING : message }]
+    return [{ path: at, detail: at.length > 0 && valueAt(value, path) === undefined ? MISSING : textOf(issue) }]
   })
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+}
+/** As the check of a schema begins where the schema has no words of its own. */
+const OF_CHECK = /^(Invalid input|Too small|Too big): /
+
+function textOf({ code, message, expected = '', origin, minimum, maximum }: Issue): string {
+  if (!OF_CHECK.test(message)) return message
+  if (code === 'invalid_type') return `is not ${TYPES[expected] ?? expected}`
+  const unit = origin === 'string' ? ' characters' : origin === 'array' ? ' entries' : ''
+  if (code === 'too_big') return `${unit === '' ? 'is' : 'has'} more than ${maximum}${unit}`
+  if (code !== 'too_small') return message
+  if (unit === '') return `is less than ${minimum}`
+  return minimum === 1 ? 'is empty' : `has fewer than ${minimum}${unit}`
 }
 
 function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {

@@ -139,6 +139,14 @@ describe('a message is refused', () => {
     ])
   })
 
+  test('in plain words, whichever way the check of its schema says it', () => {
+    const reasonsOf = (over: object) => (parse({ ...CAPTURE, ...over }) as { reasons: readonly string[] }).reasons
+    expect(reasonsOf({ reference: 5, amount: 12.5 })).toEqual(['reference: is not text', 'amount: is not text'])
+    expect(reasonsOf({ reference: '' })).toEqual(['reference: is empty'])
+    expect(reasonsOf({ reference: 'x'.repeat(201) })).toEqual(['reference: has more than 200 characters'])
+    expect(reasonsOf({ accept: 'execute_at' })).toContain('accept: is not a list')
+  })
+
   test('with all its reasons', () => {
     expect(
       reasonsOf({ ...CAPTURE, amount: '1.234', request_ref_po_id: '1234567890123400', run_key: '=' }),
