@@ -46,7 +46,8 @@ export const DOCTOR_HELP = prose(
 export const HEALTH_HELP = prose(
   [
     'Looks at the ledger (it can be read, and no alarm is raised), at the space left for it (100 MiB), and at the worker (it lives and is not ' +
-      'silent). Redis and the gateway are not asked: a worker waits for them by itself, and no restart would mend them.',
+      'silent). Redis and the gateway are not asked: a worker waits for them by itself, and no restart would mend them. Whether a merchant is ' +
+      'stopped or anything else waits for a person: tranche status --check.',
   ],
   example('tranche health', 'tranche health --no-worker --json'),
 )

@@ -56,7 +56,7 @@ export function addServiceCommands(program: Command, act: Act, actAlone: ActAlon
     )
   program
     .command('health')
-    .description('exit 0 if rows can be sent now, otherwise 1: for health checks')
+    .description('exit 0 if a worker lives and the ledger and its disk are healthy, otherwise 1: for health checks')
     .option('--no-worker', 'of a host on which no worker runs: look at the ledger and its disk alone')
     .addHelpText('after', HEALTH_HELP)
     .action((options: HealthArguments) =>
