@@ -3,9 +3,10 @@
 #
 #   tranche serve --sandbox --with-worker          # in another terminal; or a real one
 #   export TRANCHE_API=http://127.0.0.1:7800 TRANCHE_KEY=trk_…
-#   sh examples/curl-file.sh refunds.csv COUNT EUR=TOTAL      # what you know of the file, not what the check says
+#   sh examples/curl-file.sh examples/refunds.csv COUNT EUR=TOTAL REFUND      # what you know of the file, not what the check says
 set -eu
 file=${1:?a file} count=${2:?how many rows it has} total=${3:?what it adds up to, such as EUR=41280.55}
+operation=${4-} # what its rows are, where no column says it
 : "${TRANCHE_API:?}" "${TRANCHE_KEY:?}"
 
 # The key goes in by a file descriptor: on the command line every user of the machine could read it.
@@ -26,12 +27,14 @@ id=$(echo "$uploaded" | first id)
 [ -n "$id" ] || exit 1
 
 echo "Check it: nothing is recorded."
-check=$(post /v1/checks "{\"file\":\"$id\"}" | first check)
+check=$(post /v1/checks "{\"file\":\"$id\"${operation:+,\"operation\":\"$operation\"}}" | first check)
+[ -n "$check" ] || exit 1
 while :; do
   checked=$(ask "$TRANCHE_API/v1/checks/$check")
   case $checked in *'"state":"queued"'* | *'"state":"reading"'*) sleep 0.2 ;; *) break ;; esac
 done
 echo "$checked"
+case $checked in *'"ok":true'*) ;; *) exit 1 ;; esac
 ask "$TRANCHE_API/v1/checks/$check/rows?limit=3"
 echo
 

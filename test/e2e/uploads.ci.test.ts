@@ -127,17 +127,22 @@ test('what a batch waits for is in the answer, and neither its key nor whoever m
   expect([made.code, made.stderr]).toEqual([2, expect.stringContaining('made the key')])
 })
 
-test('examples/curl-file.sh goes through the life of a file', async () => {
+test('examples/curl-file.sh goes through the life of a file, and hands in none that was refused', async () => {
   office = await openOffice()
   const rows = refunds(3)
   office.sandbox.prepare(preparationFor(rows))
   const http = await serveOffice(office)
   await office.worker()
-  const file = await office.put('in.csv', toCsv(rows))
+  const lines = rows.map((row) => [row.request_ref_po_id, row.amount, row.request_currency].join())
+  const text = ['request_ref_po_id,amount,request_currency', ...lines].join('\n')
+  const file = await office.put('in.csv', text)
   const { review } = await http.check(await http.upload(toCsv(rows)))
   const env = { ...process.env, TRANCHE_API: http.url, TRANCHE_KEY: http.key }
   const total = `EUR=${review.totals_read[0].amount}`
-  const { stdout } = await promisify(execFile)('sh', ['examples/curl-file.sh', file, '3', total], { env })
+  const curlFile = (...more: string[]) =>
+    promisify(execFile)('sh', ['examples/curl-file.sh', file, '3', total, ...more], { env })
+  await expect(curlFile()).rejects.toMatchObject({ code: 1, stdout: expect.not.stringContaining('Hand it in') })
+  const { stdout } = await curlFile('REFUND')
   expect(stdout).toMatch(/^done$/m)
   expect(stdout.match(/,APPROVED,/g)).toHaveLength(3)
 })
