@@ -69,3 +69,10 @@ export function detailsIn(path: string): string {
 export function rejectsIn(path: string): string {
   return join(path, 'rejects.csv')
 }
+
+/** As a header of a download names it: after the file that was checked. */
+export function rejectsDisposition({ file }: Pick<Check, 'file'>): string {
+  const name = `${file.name.toWellFormed().replace(/\.\w+$/, '')}.rejects.csv`
+  const encoded = encodeURIComponent(name).replaceAll("'", '%27')
+  return `attachment; filename="${name.replace(/[^\w. -]/g, '_')}"; filename*=UTF-8''${encoded}`
+}

@@ -37,6 +37,7 @@ export async function prepareRejects(
 /** `path`: one that may be written over. */
 export async function writeRejects(path: string, { opened, runKey, rejects }: RejectedRows): Promise<WrittenRejects> {
   const { writeRejects: write } = await import('../results/rejects.ts')
-  const { file, referencePlace } = opened
-  return write(path, { columns: file.columns, fedBack: file.fedBack, referencePlace, runKey, rejects })
+  const { file, referencePlace, delimiter } = opened
+  const { columns, fedBack } = file
+  return write(path, { columns, fedBack, referencePlace, runKey, delimiter: delimiter ?? ',', rejects })
 }

@@ -35,14 +35,14 @@ export interface ResultsFile {
 // With a record delimiter of its own, csv-stringify leaves cells with a lone CR or LF unquoted, and readers would see two
 // rows. A cell that begins with a byte order mark is quoted too, else the first one would be taken for the file's own. So
 // is one with another separator in it: a spreadsheet that parts cells there as well would find a formula behind it.
-const CSV: Options = { record_delimiter: '\r\n', quoted_match: /[\r\n;\t|]|^\uFEFF/ }
+const CSV: Options = { record_delimiter: '\r\n', quoted_match: /[\r\n,;\t|]|^\uFEFF/ }
 
 /** What the library quotes with these options. */
 const QUOTED = /[",\r\n;\t|]|^\uFEFF/
 
 /** The mark in front is one without which Excel takes UTF-8 for the machine's old code page. */
-export function toCsvText(records: readonly Cells[], bom: boolean): string {
-  return (bom ? '\uFEFF' : '') + stringify(records as string[][], CSV)
+export function toCsvText(records: readonly Cells[], bom: boolean, delimiter = ','): string {
+  return (bom ? '\uFEFF' : '') + stringify(records as string[][], { ...CSV, delimiter })
 }
 
 /**

@@ -34,6 +34,8 @@ export interface RejectedFile {
   readonly referencePlace: number | null
   /** Stands before every reference of the rows, and will again when the mended file is handed in. */
   readonly runKey: string | null
+  /** As its own cells are parted: a spreadsheet that opened the one opens the other. */
+  readonly delimiter: string
   readonly rejects: Pages<Reject>
 }
 
@@ -71,10 +73,10 @@ async function takenBy({ out, exceptions, report, sandbox }: ResultsBeside): Pro
 
 /** Row by row, complete or not at all. */
 export async function writeRejects(path: string, file: RejectedFile): Promise<WrittenRejects> {
-  const { columns, fedBack, referencePlace } = file
+  const { columns, fedBack, referencePlace, delimiter } = file
   const own = fedBack ? FED_BACK_COLUMNS : referencePlace === null ? ['reference'] : []
   const names = [...columns, ...own, ...REJECT_COLUMNS]
-  return write(path, names, recordsOf(file))
+  return write(path, names, recordsOf(file), delimiter)
 }
 
 /** A file that is no table has no rows: the one line says what is wrong with all of it. */
@@ -146,10 +148,11 @@ async function write(
   path: string,
   columns: readonly string[],
   records: Pages<readonly string[]>,
+  delimiter = ',',
 ): Promise<WrittenRejects> {
   const staged = new Staged()
   try {
-    const rows = await writeRecords(await staged.open(path), columns, records)
+    const rows = await writeRecords(await staged.open(path), columns, records, delimiter)
     await refuseForeign(path)
     const stands = (await statOf(path)) !== null
     if (rows === 0 && !stands) {
@@ -168,16 +171,18 @@ async function writeRecords(
   file: FileHandle,
   columns: readonly string[],
   records: Pages<readonly string[]>,
+  delimiter: string,
 ): Promise<number> {
   let rows = 0
   // With a byte order mark, whatever else is asked for: the file is made to be opened in a spreadsheet.
-  await file.appendFile(toCsvText([columns.map(guardCell)], true))
+  await file.appendFile(toCsvText([columns.map(guardCell)], true, delimiter))
   for await (const page of records) {
     rows += page.length
     await file.appendFile(
       toCsvText(
         page.map((record) => record.map(guardCell)),
         false,
+        delimiter,
       ),
     )
   }
@@ -186,7 +191,7 @@ async function writeRecords(
 
 /** No header of ours is longer. */
 const HEAD_BYTES = 1024 * 1024
-const HEADER: ParseOptions = { to: 1, bom: true, relax_column_count: true }
+const HEADER: ParseOptions = { to: 1, bom: true, relax_column_count: true, delimiter: [',', ';', '\t', '|'] }
 
 async function refuseForeign(path: string): Promise<void> {
   const there = await statOf(path)

@@ -22,7 +22,7 @@ beforeEach(async () => {
 afterEach(() => rm(dir, { recursive: true }))
 
 /** References stand in the first column. */
-const PLAIN = { referencePlace: 0, runKey: null }
+const PLAIN = { referencePlace: 0, runKey: null, delimiter: ',' }
 const COLUMNS = ['reference', 'transaction_type', 'amount', 'note', 'last']
 const cellsWith = (note: string) => ['R-1', 'REFUND', '1.00', note, note]
 

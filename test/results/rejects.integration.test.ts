@@ -28,7 +28,7 @@ const REJECT: Reject = {
   faults: [FAULT],
 }
 /** References stand in the first column. */
-const PLAIN = { referencePlace: 0, runKey: null }
+const PLAIN = { referencePlace: 0, runKey: null, delimiter: ',' }
 const COLUMNS = ['reference', 'amount', 'note']
 
 const write = (rejects: readonly Reject[], columns: readonly string[] = COLUMNS, fedBack = false) =>
@@ -43,6 +43,14 @@ describe('a file of rejects', () => {
         `R-4,'=1,"a,""b""\n",6,4,amount,'=1,amount: is no amount,write 1.00\r\n`,
     )
     expect(await readdir(dir)).toEqual(['bad.csv', 'refunds.csv'])
+  })
+
+  test('parts its cells as the file did, quotes what could be another part, and is known again', async () => {
+    const rejects = () => onePage([{ ...REJECT, cells: ['R-4', '1,00', '-2,5'] }])
+    const bad = { columns: COLUMNS, fedBack: false, ...PLAIN, delimiter: ';' }
+    await writeRejects(path, { ...bad, rejects: rejects() })
+    expect(await text()).toContain(`\r\nR-4;"1,00";"-2,5";6;4;amount;'=1;amount: is no amount;write 1.00\r\n`)
+    expect(await writeRejects(path, { ...bad, rejects: rejects() })).toMatchObject({ kind: 'replaced' })
   })
 
   test('has one line for a row with several faults: twice in the file, it would clash with itself', async () => {
@@ -75,6 +83,7 @@ describe('a file of rejects', () => {
       fedBack: false,
       referencePlace: 0,
       runKey: '12',
+      delimiter: ',',
       rejects: onePage(rejects),
     })
     expect(await first()).toEqual(['reference', 'R-4', 'ab-5', 'ab-6'])
@@ -83,6 +92,7 @@ describe('a file of rejects', () => {
       fedBack: false,
       referencePlace: null,
       runKey: '12',
+      delimiter: ',',
       rejects: onePage(rejects),
     })
     const records: string[][] = parse(await text(), { bom: true })

@@ -5,7 +5,7 @@ import { stat } from 'node:fs/promises'
 import type { FastifyRequest } from 'fastify'
 import { type CheckFound, foundIn } from '../../app/check-found.ts'
 import { ownUpload, startCheck } from '../../app/checking.ts'
-import { type Check, readCheck, rejectsIn } from '../../app/checks.ts'
+import { type Check, readCheck, rejectsDisposition, rejectsIn } from '../../app/checks.ts'
 import { identityOf } from '../../domain/actor.ts'
 import { type Html, html } from '../../present/html.ts'
 import { type DetailsPage, detailsPage, type FoundLookalike, type FoundRow } from '../check-details.ts'
@@ -66,7 +66,7 @@ export function addCheckPages(pages: Pages, door: ConsoleDoor): void {
     return reply.redirect(checkPath(id), 303)
   })
   pages.get<OfCheck>('/checks/:check/rejects.csv', { config: { page: 'rejects' } }, async (request, reply) => {
-    const { path, id } = await findOwn(door, request, request.params.check)
+    const { path, file } = await findOwn(door, request, request.params.check)
     const size = await stat(rejectsIn(path)).then(
       ({ size: bytes }) => bytes,
       () => null,
@@ -76,7 +76,7 @@ export function addCheckPages(pages: Pages, door: ConsoleDoor): void {
     return reply
       .type('text/csv; charset=utf-8')
       .header('content-length', String(size))
-      .header('content-disposition', `attachment; filename="${id.slice(0, 8)}.rejects.csv"`)
+      .header('content-disposition', rejectsDisposition({ file }))
       .send(createReadStream(rejectsIn(path)))
   })
   addHandingIn(pages, door, findOwn)

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { FastifyRequest } from 'fastify'
 import * as z from 'zod'
 import { type FilesCaller, ownUpload, startCheck } from '../../app/checking.ts'
-import { type Check, detailsIn, endInterrupted, readCheck, rejectsIn } from '../../app/checks.ts'
+import { type Check, detailsIn, endInterrupted, readCheck, rejectsDisposition, rejectsIn } from '../../app/checks.ts'
 import { identityOf } from '../../domain/actor.ts'
 import { type ApiKey, isOfOtherWorld, seesMerchant } from '../../domain/api-key.ts'
 import { isoOf } from '../../domain/batch-status.ts'
@@ -179,7 +179,7 @@ function addRejects(server: Server, door: Door, note: NoteReading): void {
     replies: { 200: { content: { 'text/csv': { schema: z.string() } } } },
     async answer({ params, request, reply }) {
       const check = await findDone(door, params.check, callerOf(request).key)
-      const { path, id } = check
+      const { path } = check
       const size = await stat(rejectsIn(path)).then(
         ({ size: bytes }) => bytes,
         () => null,
@@ -189,7 +189,7 @@ function addRejects(server: Server, door: Door, note: NoteReading): void {
       return reply
         .type('text/csv; charset=utf-8')
         .header('content-length', String(size))
-        .header('content-disposition', `attachment; filename="${id.slice(0, 8)}.rejects.csv"`)
+        .header('content-disposition', rejectsDisposition(check))
         .send(createReadStream(rejectsIn(path)))
     },
   })
