@@ -212,8 +212,14 @@ function toRowFault(
     line: record.line,
     column: place === undefined ? field : (header.written[place] ?? field).trim(),
     value: kept === undefined || kept === '' ? null : shown(kept),
-    ...spelled(fault, spelling),
+    ...inColumnsOf(header, spelled(fault, spelling)),
   }
+}
+
+/** The remedy names the column of currencies as the file does, where it has one. */
+function inColumnsOf({ fields, written }: Header, { problem, remedy }: Problem): Problem {
+  const column = (written[fields.request_currency ?? -1] ?? '').trim()
+  return { problem, remedy: column === '' ? remedy : remedy.replace('request_currency', () => shown(column)) }
 }
 
 function besideFault(
