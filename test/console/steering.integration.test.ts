@@ -127,6 +127,7 @@ test('result files are for who may take them, and that one took them is kept', a
   expect(file.body.trim().split('\n')).toHaveLength(4)
   const acts = await listOf(served.ledger.log(null))
   expect(acts.at(-1)).toMatchObject({ what: 'export', batchId: batch, actor: { kind: 'person', name: 'rita' } })
+  expect((await rita.get(at())).body).toContain(`export of ${batch}.results.csv`)
 })
 
 test('whoever comes by a link is led there after signing in, and nowhere else', async () => {

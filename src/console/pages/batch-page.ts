@@ -1,5 +1,6 @@
 // One batch: how it goes, why nothing moves, what became of its rows, and what was done to it.
 
+import { basename } from 'node:path'
 import { topReasonsOf } from '../../app/top-reasons.ts'
 import type { LogEntry } from '../../domain/acts.ts'
 import type { BatchView } from '../../domain/batch.ts'
@@ -70,7 +71,8 @@ const ACT_COLUMNS = [
 
 function actRow({ atMs, what, by, reason, reference, to, details }: LogEntry): readonly Html[] {
   const row = what.endsWith('-send-again') ? ` of row ${details?.row ?? ''}` : ''
-  const of = reference === null ? row : ` ${reference} as ${to}`
+  const file = what === 'export' ? ` of ${basename(String(details?.file ?? ''))}` : ''
+  const of = reference === null ? row + file : ` ${reference} as ${to}`
   return [moment(atMs), html`${what.replaceAll('-', ' ')}${of}`, html`${by}`, html`${reason}`]
 }
 
