@@ -28,7 +28,9 @@ beforeEach(async () => {
   )
   const link = { sha256: sha256Of('link'), untilMs: Date.now() + 60_000 }
   await ledger.addPerson({ id: 'p1', name: 'ann', grants: ['viewer'] }, link, CLERK, Date.now())
-  expect((await post('/join/link', { password: PASSWORD })).statusCode).toBe(303)
+  const joined = await post('/join/link', { password: PASSWORD })
+  expect(joined.statusCode).toBe(303)
+  expect((await get(String(joined.headers.location))).body).toContain('Your password is set')
 })
 
 afterEach(async () => {

@@ -9,7 +9,7 @@ import { secretIn, setSecret } from '../cookie.ts'
 import { type ConsoleDoor, PageError, type Pages } from '../door.ts'
 import { fieldsOf } from '../forms.ts'
 import { showBare, showScreen } from '../frame.ts'
-import { form, note } from '../parts.ts'
+import { form, NOTHING, note } from '../parts.ts'
 import { pathIn } from '../paths.ts'
 import { visitorOf } from '../visit.ts'
 
@@ -18,17 +18,19 @@ const REFUSED =
 export const WRONG =
   'The password is wrong, or there were too many tries: after each, wait longer, up to 15 minutes. Nothing was changed, and you are still signed in.'
 
+const JOINED = note('plain', html`<p>Your password is set: sign in with it.</p>`)
+
 /** From one address: each takes a hash that is slow on purpose, and a line in the ledger. */
 export const SELDOM = { rateLimit: { max: 60, timeWindow: 60_000 } } as const
 
 interface Going {
-  readonly Querystring: { readonly to?: string }
+  readonly Querystring: { readonly to?: string; readonly joined?: string }
 }
 
 export function addSignInPages(pages: Pages, door: ConsoleDoor): void {
   const { ledger, app } = door
   pages.get<Going>('/sign-in', { config: { page: 'signInPage' } }, async ({ query }, reply) =>
-    showSignIn(door, reply, pathIn(query.to), null),
+    showSignIn(door, reply, pathIn(query.to), null, query.joined === undefined ? NOTHING : JOINED),
   )
   pages.post('/sign-in', { config: { page: 'signIn', ...SELDOM } }, async (request, reply) => {
     assertLocal(door)
@@ -78,13 +80,19 @@ function alertOf(text: string | null): Html | null {
   return text === null ? null : note('refused', html`<p role="alert">${text}</p>`)
 }
 
-function showSignIn(door: ConsoleDoor, reply: FastifyReply, to: string, refused: string | null): FastifyReply {
+function showSignIn(
+  door: ConsoleDoor,
+  reply: FastifyReply,
+  to: string,
+  refused: string | null,
+  joined: Html = NOTHING,
+): FastifyReply {
   const provider = providerLink(door, '/sign-in', to)
   const { identityProvider } = door.app.config
   if (!comesInBy(null, identityProvider))
     return showBare(door, reply, { title: 'Sign in', main: html`${alertOf(refused)}${provider}` })
   const others = provider === null ? null : html`${provider}<h2>Or with a name and password</h2>`
-  const main = html`${alertOf(refused)}${others}<form method="post" action="/sign-in"><input type="hidden" name="to" value="${to}"><div class="field"><label>Name <input name="name" autocomplete="username" required maxlength="64"></label></div><div class="field"><label>Password <input name="password" type="password" autocomplete="current-password" required maxlength="200"></label></div><p><button>Sign in</button></p></form>`
+  const main = html`${alertOf(refused)}${joined}${others}<form method="post" action="/sign-in"><input type="hidden" name="to" value="${to}"><div class="field"><label>Name <input name="name" autocomplete="username" required maxlength="64"></label></div><div class="field"><label>Password <input name="password" type="password" autocomplete="current-password" required maxlength="200"></label></div><p><button>Sign in</button></p></form>`
   return showBare(door, reply, { title: 'Sign in', main: html`${rehearsalPeopleOf(door, to)}${main}` })
 }
 
@@ -145,7 +153,7 @@ function addJoining(pages: Pages, door: ConsoleDoor): void {
       const passwordHash = await hashPassword(password)
       const joining = { invitationSha256, first, passwordHash, address: request.ip, nowMs: app.clock.nowMs() }
       if ((await ledger.join(joining)) === null) throw noInvitation()
-      return reply.redirect('/sign-in', 303)
+      return reply.redirect('/sign-in?joined=yes', 303)
     },
   )
 }
