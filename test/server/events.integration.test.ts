@@ -94,7 +94,9 @@ test('an endpoint is added once, with its secret in the first answer alone, and 
   expect((await ask('GET', '/v1/endpoints')).said.data).toEqual([shown])
   const removed = await ask('DELETE', `/v1/endpoints/${shown.id}`)
   expect(removed.said).toEqual({ id: shown.id, removed: true })
-  expect((await ask('DELETE', `/v1/endpoints/${shown.id}`)).statusCode).toBe(404)
+  const typed = { headers: { 'content-type': 'application/json', 'idempotency-key': 'typed' } }
+  for (const asking of [{}, typed])
+    expect((await ask('DELETE', `/v1/endpoints/${shown.id}`, asking)).statusCode).toBe(404)
   expect((await ask('GET', '/v1/endpoints')).said.data).toEqual([])
 })
 
