@@ -83,7 +83,7 @@ export type TargetFact =
   | { readonly of: 'failed-run'; readonly at: At }
   /** The vault id. */
   | { readonly of: 'deleted'; readonly at: At }
-  /** The largest sale of the vault id that was ever approved, in the currency of the row; or in the only one that it was ever charged in. */
+  /** The largest sale of the vault id, or that of the order, in the currency of the row; or in the only one that it was ever charged in. */
   | { readonly of: 'largest'; readonly amountMinor: bigint; readonly currency: string; readonly at: At }
   /** Of the vault record that an update replaces; of the sale of its order; of the last sale of the vault id. */
   | { readonly of: 'customer'; readonly at: At; readonly details: Customer }
@@ -123,6 +123,7 @@ export type TargetWhy =
   | 'correction'
   | 'failed-run'
   | 'large'
+  | 'small'
   | 'currency'
   | 'other-customer'
   | 'other-payer'
@@ -166,7 +167,7 @@ const RULES: { readonly [Of in TargetFact['of']]: Rule<Fact<Of>> } = {
   'same-month': ofSameMonth,
   'failed-run': ofRunBefore,
   deleted: wasDeleted,
-  largest: muchLarger,
+  largest: ofOtherSize,
   customer: ofOtherCustomer,
   elsewhere: inOtherAccount,
 }
@@ -360,18 +361,22 @@ function wasDeleted(row: TargetRow, { at }: Fact<'deleted'>): TargetQuestion {
   return asked('deleted', at, `charges ${vaultText(row)}, which that row deleted`)
 }
 
-/** A sale of so many times the largest one, as by one zero too many, is asked about. */
+/** So many times the largest one, as by one zero too many; or one hundredth of the only one, as where cents are divided once too often. */
 export const LARGE_TIMES = 10
 
-function muchLarger(row: TargetRow, largest: Fact<'largest'>): TargetQuestion | null {
-  const most = largest.amountMinor * BigInt(LARGE_TIMES)
-  if (row.currency !== largest.currency) {
-    const problem = `charges ${vaultText(row)} in ${row.currency}, which was only ever charged in ${largest.currency}`
-    return asked('currency', largest.at, problem)
-  }
-  if ((row.amountMinor ?? 0n) < most) return null
-  const before = `the largest sale that ${vaultText(row)} was approved for, ${sumText(largest)}`
-  return asked('large', largest.at, `charges ${LARGE_TIMES} times or more of ${before}`)
+function ofOtherSize(row: TargetRow, { amountMinor, currency, at }: Fact<'largest'>): TargetQuestion | null {
+  const [amount, vaultId, known] = [row.amountMinor ?? 0n, vaultText(row), sumText({ amountMinor, currency })]
+  if (row.currency !== currency)
+    return asked('currency', at, `charges ${vaultId} in ${row.currency}, which was only ever charged in ${currency}`)
+  const one = row.orderKey === null ? `all that ${vaultId} was approved for` : `order ${row.orderKey}`
+  if (amount > 0n && (amountMinor + 50n) / 100n === amount)
+    return asked('small', at, `asks for one hundredth of ${one}, ${known}`)
+  if (amount < amountMinor * BigInt(LARGE_TIMES)) return null
+  return asked(
+    'large',
+    at,
+    `asks for ${LARGE_TIMES} times or more of the largest sale that ${vaultId} was approved for, ${known}`,
+  )
 }
 
 /** A record that changes hands keeps its vault id, and the next charge follows it. */

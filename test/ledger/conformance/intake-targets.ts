@@ -688,11 +688,34 @@ export function describeTargets(): void {
     const charge = (amountMinor: bigint, over: Partial<Instruction> = {}) =>
       sale('N', '5', { money: euros(amountMinor), ...over })
 
-    test('of ten times the largest that was approved is asked about', async () => {
-      await approved(sale('S', '5', { money: euros(1_990n) }))
-      await approved(sale('T', '5', { money: euros(990n), xtlOrderId: 'T1' }), '778')
-      expect((await judged(charge(19_900n))).questions).toEqual(['large'])
-      expect((await check([charge(19_899n)])).lookalikes).toEqual([])
+    test.each(['CAPTURE', 'AUTH'] as const)(
+      'or its %s of ten times the largest that was approved is asked about',
+      async (operation) => {
+        await approved(sale('S', '5', { money: euros(1_990n) }))
+        await approved(sale('T', '5', { money: euros(990n), xtlOrderId: 'T1' }), '778')
+        expect((await judged(charge(19_900n, { operation }))).questions).toEqual(['large'])
+        expect((await check([charge(19_899n, { operation })])).lookalikes).toEqual([])
+      },
+    )
+
+    test('of one hundredth of the only amount that was approved is asked about', async () => {
+      await approved(sale('S', '5', { money: euros(199_000n) }))
+      await approved(sale('T', '5', { money: euros(199_010n), xtlOrderId: 'T1' }), '778')
+      const { questions, refused } = await judged(charge(1_990n))
+      expect(questions).toEqual(['small'])
+      expect(refused).toContain('asks for one hundredth of all that vault id 5 was approved for, 1990.10 EUR')
+      await approved(sale('U', '5', { money: euros(3_000n), xtlOrderId: 'U1' }), '779')
+      expect(await judged(charge(1_990n))).toEqual(FITS)
+    })
+
+    test.each([
+      ['CAUTH', 'AUTH'],
+      ['REFUND', 'CAPTURE'],
+    ] as const)('is asked about in a %s of one hundredth of its %s', async (operation, first) => {
+      await approved(sale('S', '5', { operation: first, money: euros(199_000n) }))
+      const part = (amountMinor: bigint) => refund('P', { operation, orderId: '0777', money: euros(amountMinor) })
+      expect((await check([part(1_991n)])).lookalikes).toEqual([])
+      expect((await judged(part(1_990n))).questions).toEqual(['small'])
     })
 
     test('in another currency than the only one that it was charged in is asked about', async () => {

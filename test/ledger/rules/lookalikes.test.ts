@@ -92,3 +92,18 @@ test.each([
   const others = [{ ...AT, reference }]
   expect(owns.map((own) => whyOf({}, { of: 'reference', own, others }))).toEqual(owns.map(() => verdict))
 })
+
+test.each([
+  ['CAUTH', 123_000n, 1_230n, 'small'],
+  ['REFUND', 123_049n, 1_230n, 'small'],
+  ['REFUND', 123_050n, 1_230n, 'fits'],
+  ['CAPTURE', 122_950n, 1_230n, 'small'],
+  ['CAPTURE', 122_949n, 1_230n, 'fits'],
+  ['CAPTURE', 49n, 0n, 'fits'],
+  ['AUTH', 123n, 1_230n, 'large'],
+  ['AUTH', 124n, 1_230n, 'fits'],
+] as const)('a %s where the largest amount is %i that asks for %i: %s', (operation, largest, amountMinor, verdict) => {
+  const orderKey = operation === 'CAPTURE' || operation === 'AUTH' ? null : '7'
+  const fact = { of: 'largest', amountMinor: largest, currency: 'EUR', at: AT } as const
+  expect(whyOf({ operation, orderKey, amountMinor }, fact)).toBe(verdict)
+})

@@ -7,6 +7,7 @@ import { IS_VISIBLE, listOf } from '../../conditions.ts'
 import { COUNTING, OTHER_RUN_KEY, STILL_COUNTS } from '../lookalikes.ts'
 import { STORED_UNDER } from '../reattempts.ts'
 import {
+  ANSWERED,
   ANY_AUTHORIZED,
   AT,
   atOf,
@@ -15,6 +16,7 @@ import {
   IS_NEW,
   KEPT,
   type Kind,
+  OF_SALES,
   OF_VAULT_ID,
   ROW,
   SAME_XTL,
@@ -120,19 +122,24 @@ export const OF_AUTHORIZATION: Kind<FoundAuthorization> = {
 const WAS_APPROVED = (row: 'c' | 'r') =>
   `${OF_VAULT_ID(row)} AND ${row}.operation IN ('CAPTURE', 'AUTH') AND ${row}.state = 'APPROVED'`
 
+const HUNDREDTH = (row: 'i' | 'r') => `(${row}.amount_minor + 50) / 100 = d.amount_minor`
+const SIZED = `SELECT ${ROW}, ${AT}, i.amount_minor AS "largestMinor", i.currency AS "largestCurrency" FROM @rows d CROSS JOIN instruction i`
+const OF_ITS_ORDER = (operation: Operation, sales: string) => `
+    UNION ALL ${SIZED} WHERE ${ANSWERED('i', sales)} AND d.operation = '${operation}' AND i.currency = d.currency AND ${HUNDREDTH('i')}`
+
 /** An amount that was asked of the vault id before is told from the others at once. */
 export const OF_LARGEST: Kind<
   FoundRow & FoundAt & { readonly largestMinor: number; readonly largestCurrency: string }
 > = {
-  operations: ['CAPTURE'],
-  rows: `d.operation = 'CAPTURE' AND d.vault_id IS NOT NULL AND ${IS_NEW}`,
+  operations: ['CAPTURE', 'AUTH', 'CAUTH', 'REFUND'],
+  rows: `d.operation IN ('CAPTURE', 'AUTH', 'CAUTH', 'REFUND') AND ${IS_NEW}`,
   text: `
-    SELECT ${ROW}, ${AT}, i.amount_minor AS "largestMinor", i.currency AS "largestCurrency"
-    FROM @rows d JOIN instruction i ON i.id = (CASE
+    ${SIZED} WHERE d.vault_id IS NOT NULL AND i.id = (CASE
         WHEN EXISTS (SELECT 1 FROM instruction l WHERE l.account_id = :account AND l.lookalike = d.lookalike AND l.lookalike IS NOT NULL) THEN NULL
-        WHEN EXISTS (SELECT 1 FROM instruction r WHERE ${WAS_APPROVED('r')} AND r.currency = d.currency AND r.amount_minor * ${LARGE_TIMES} > d.amount_minor) THEN NULL
+        WHEN EXISTS (SELECT 1 FROM instruction r WHERE ${WAS_APPROVED('r')} AND r.currency = d.currency AND r.amount_minor * ${LARGE_TIMES} > d.amount_minor AND NOT ${HUNDREDTH('r')}) THEN NULL
         ELSE (SELECT c.id FROM instruction c WHERE ${WAS_APPROVED('c')} ORDER BY CASE c.currency WHEN d.currency THEN 0 ELSE 1 END, c.amount_minor DESC, c.id LIMIT 1) END)
-    WHERE i.currency = d.currency OR NOT EXISTS (SELECT 1 FROM instruction r WHERE ${WAS_APPROVED('r')} AND r.currency <> i.currency)`,
+      AND (i.currency = d.currency OR NOT EXISTS (SELECT 1 FROM instruction r WHERE ${WAS_APPROVED('r')} AND r.currency <> i.currency))
+    ${OF_ITS_ORDER('CAUTH', "= 'AUTH'")}${OF_ITS_ORDER('REFUND', OF_SALES)}`,
   toFact: ([found]) => ({
     ...{ of: 'largest', amountMinor: BigInt(found.largestMinor), currency: found.largestCurrency, at: atOf(found) },
   }),
