@@ -51,7 +51,7 @@ export interface Order {
   readonly sold: Sum | null
   readonly isSaleUnsure: boolean
   readonly recorded: Done
-  /** The last capture, and the last refund, that is in doubt or whose answer differs from what was asked. null: none. */
+  /** The last capture (or else authorization), and refund (or else sale), in doubt or with another answer than asked. null: none. */
   readonly unsure: { readonly CAUTH: Place | null; readonly REFUND: Place | null }
   /** By earlier rows of the same file. */
   readonly inFile: Done
@@ -218,11 +218,11 @@ function refundedBefore(order: Order, { amountMinor, currency }: Row): OrderQues
 }
 
 /** Who was not answered tries again, and not always with the same amount. Where an answer differed, another sum moved than was asked. */
-function besideUnsure({ orderId, unsure }: Order, { operation, verb }: Row): OrderQuestion | null {
+function besideUnsure({ orderId, unsure }: Order, { operation }: Row): OrderQuestion | null {
   const at = unsure[operation as keyof typeof unsure]
   if (at === null) return null
   const why = `is in doubt, or was answered otherwise than asked (${placeText(at)})`
-  return asked('beside-doubt', at, `a ${verb} of order ${orderId} ${why}`)
+  return asked('beside-doubt', at, `a row of order ${orderId} ${why}`)
 }
 
 function wrong(code: Code, column: OrderFault['column'], problem: string, remedy: string): OrderFault {

@@ -146,9 +146,7 @@ export function describeOrders(): void {
         { reference: 'B', like: { reference: 'A', state: 'IN_DOUBT' }, refundedBefore: null },
       ])
       expect(await message(of('M', 2_999n), false)).toMatchObject({
-        reason: expect.stringMatching(
-          /^lookalike: a refund of order 777 is in doubt, .* set allow_lookalike_of to "A"$/,
-        ),
+        reason: expect.stringMatching(/^lookalike: a row of order 777 is in doubt, .* set allow_lookalike_of to "A"$/),
       })
       expect((await message(of('M', 2_999n))).kind).toBe('accepted')
       // Also where it looks like another one.
@@ -162,9 +160,11 @@ export function describeOrders(): void {
       expect(await message(of('M', 1n), false)).toMatchObject({ reason: expect.stringMatching(/otherwise .* to "A"$/) })
     })
 
-    test('whose sale was answered with another amount are not measured by it', async () => {
+    test('whose sale was answered with another amount are not measured by it, and are asked about', async () => {
       await sold(OTHERWISE)
-      expect((await check([of('A', 90_000n)])).review).toMatchObject({ accepted: 1, lookalikes: 0 })
+      const { review, lookalikes } = await check([of('A', 90_000n), of('B', 1n, { orderId: '778' })])
+      expect([review.accepted, lookalikes]).toMatchObject([2, [{ reference: 'A', like: { reference: 'S' } }]])
+      expect(await message(of('M', 1n), false)).toMatchObject({ reason: expect.stringMatching(/otherwise .* to "S"$/) })
     })
 
     test('of another account are another order', async () => {
@@ -327,9 +327,12 @@ export function describeOrders(): void {
       expect((await byMessage(15)).kind).toBe('accepted')
     })
 
-    test('of one that was answered with another amount are held against nothing', async () => {
+    test('of one that was answered with another amount are asked about', async () => {
       await authorized({ warnsOfMoney: true, warning: 'the gateway answered the amount 1.00' })
-      expect((await check([capture('A', 90_000n)])).review).toMatchObject({ accepted: 1, invalid: 0 })
+      const { review, lookalikes } = await check([capture('A', 90_000n)])
+      expect(review).toMatchObject({ accepted: 1, invalid: 0 })
+      expect(lookalikes.map(({ like }) => like.reference)).toEqual(['U'])
+      expect(await message(capture('M', 1n), false)).toMatchObject({ kind: 'refused' })
     })
 
     test('of another account or order are none of it', async () => {

@@ -75,7 +75,7 @@ const IS_EXACT = `max(money_warning) = 0 AND min(currency) = max(currency) AND $
 
 const KNOWN = (done: 'authorized' | 'sold', rows: string) => `
   SELECT CASE WHEN ${IS_EXACT} THEN ${sumOf('')} END AS ${done}_minor, CASE WHEN ${IS_EXACT} THEN min(currency) END AS ${done}_currency,
-    CASE WHEN ${IS_EXACT} THEN min(id) END AS ${done}_row, CASE WHEN count(*) > 0 AND NOT (${IS_EXACT}) THEN 1 ELSE 0 END AS ${done}_unsure
+    CASE WHEN ${IS_EXACT} THEN min(id) END AS ${done}_row, CASE WHEN count(*) > 0 AND NOT (${IS_EXACT}) THEN coalesce(max(CASE money_warning WHEN 1 THEN id END), 0) END AS ${done}_unsure
   FROM (${rows}) AS known`
 
 const AUTHORIZED = (key: string) => KNOWN('authorized', ANSWERED(key, "= 'AUTH'"))
@@ -102,11 +102,12 @@ interface Recorded {
   readonly authorized_minor: bigint | null
   readonly authorized_currency: string | null
   readonly authorized_row: bigint | null
-  readonly authorized_unsure: bigint | number | null
+  readonly authorized_unsure: bigint | null
   readonly sold_minor: bigint | null
   readonly sold_currency: string | null
   readonly sold_row: bigint | null
-  readonly sold_unsure: bigint | number | null
+  /** The row whose answer differed about money; 0: what is recorded is no exact sum all the same. */
+  readonly sold_unsure: bigint | null
   readonly captured_minor: bigint | null
   readonly captured_currency: string | null
   readonly captured_row: bigint | null
@@ -127,23 +128,26 @@ interface Recorded {
 type PlaceOf = (row: bigint) => Place
 
 function orderFrom(recorded: Recorded, placeOf: PlaceOf): Order {
-  const placed = (row: bigint | null): Place | null => (row === null ? null : placeOf(row))
+  const placed = (...rows: (bigint | null)[]) => rows.flatMap((row) => (row ? [placeOf(row)] : []))[0] ?? null
   const sum = (amountMinor: bigint | null, currency: string | null, row: bigint | null): Sum | null =>
     row === null ? null : { amountMinor: amountMinor ?? 0n, currency, at: placeOf(row) }
   const voided = sum(recorded.voided_minor, recorded.voided_currency, recorded.voided_row)
   return {
     orderId: recorded.order_key,
     authorized: sum(recorded.authorized_minor, recorded.authorized_currency, recorded.authorized_row),
-    isAuthorizationUnsure: Number(recorded.authorized_unsure) === 1,
+    isAuthorizationUnsure: recorded.authorized_unsure !== null,
     sold: sum(recorded.sold_minor, recorded.sold_currency, recorded.sold_row),
-    isSaleUnsure: Number(recorded.sold_unsure) === 1,
+    isSaleUnsure: recorded.sold_unsure !== null,
     recorded: {
       captured: sum(recorded.captured_minor, recorded.captured_currency, recorded.captured_row),
       open: sum(recorded.open_minor, recorded.open_currency, recorded.open_row),
       refunded: sum(recorded.refunded_minor, recorded.refunded_currency, recorded.refunded_row),
       voided: voided === null ? null : { ...voided, isWhole: recorded.whole_void !== null },
     },
-    unsure: { CAUTH: placed(recorded.unsure_capture), REFUND: placed(recorded.unsure_refund) },
+    unsure: {
+      CAUTH: placed(recorded.unsure_capture, recorded.authorized_unsure),
+      REFUND: placed(recorded.unsure_refund, recorded.sold_unsure),
+    },
     inFile: NOTHING_DONE,
   }
 }
@@ -152,18 +156,10 @@ function orderFrom(recorded: Recorded, placeOf: PlaceOf): Order {
 const UNREAD: PlaceOf = (row) => ({ batchId: '', rowNo: Number(row) })
 
 function* placesOf(recorded: Recorded): Script<PlaceOf> {
-  const { authorized_row, sold_row, captured_row, open_row, refunded_row, voided_row, unsure_capture, unsure_refund } =
-    recorded
-  const rows = [
-    authorized_row,
-    sold_row,
-    captured_row,
-    open_row,
-    refunded_row,
-    voided_row,
-    unsure_capture,
-    unsure_refund,
-  ]
+  const { authorized_row, sold_row, captured_row, open_row, refunded_row, voided_row } = recorded
+  const { authorized_unsure, sold_unsure, unsure_capture, unsure_refund } = recorded
+  const done = [authorized_row, sold_row, captured_row, open_row, refunded_row, voided_row]
+  const rows = [...done, authorized_unsure, sold_unsure, unsure_capture, unsure_refund]
   const ids = rows.filter((id) => id !== null).map(Number)
   const found = yield* all<{ id: number } & Place>(
     `
@@ -304,7 +300,7 @@ function* gatherOrders(account: AccountId): Script<void> {
     INSERT INTO draft_of_order (order_key, row_no)
     SELECT d.order_key, d.row_no FROM draft_row d JOIN draft_order o ON o.order_key = d.order_key
     WHERE d.state = 'READY' AND d.operation IN (${listOf(OF_AN_ORDER)})
-      AND (o.rows > 1 OR coalesce(o.authorized_row, o.sold_row, o.captured_row, o.refunded_row, o.voided_row) IS NOT NULL)
+      AND (o.rows > 1 OR coalesce(o.authorized_row, o.authorized_unsure, o.sold_row, o.sold_unsure, o.captured_row, o.refunded_row, o.voided_row) IS NOT NULL)
     ORDER BY d.order_key, d.row_no`)
 }
 
