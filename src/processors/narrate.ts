@@ -158,7 +158,7 @@ function createStops({ log }: NarratorParts) {
         if (stopped !== null && stopped !== before.stopped)
           log.error(
             { merchant, reason: stopped },
-            'the merchant is stopped: nothing of it is sent until a person resumes it',
+            'the merchant is stopped: nothing of it is sent until its credentials change or a person resumes it',
           )
         if (held !== null && held !== before.held)
           log.error(
@@ -166,7 +166,7 @@ function createStops({ log }: NarratorParts) {
             'the merchant is paused: nothing of it is sent until a person has looked',
           )
         if (stopped === null && held === null && (before.stopped ?? before.held) !== null)
-          log.info({ merchant }, 'the merchant goes on')
+          log.info({ merchant }, 'the merchant is not stopped or paused any more')
       }
     },
   }

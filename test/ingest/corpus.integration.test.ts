@@ -174,7 +174,7 @@ const CASES: readonly Case[] = [
     rows: [
       'line 2, row 1: R1, REFUND, 12.30 EUR, order 1001',
       'line 3, row 2: R2, REFUND, 1234.50 EUR, order 1002',
-      'line 4, row 3: amount "x" has letters or a currency symbol in it; write the number only, and the currency in request_currency',
+      'line 4, row 3: amount "x" has letters or a currency symbol in it; write the number only, and the currency in its own column',
     ],
   },
   {
@@ -187,7 +187,7 @@ const CASES: readonly Case[] = [
     fact: 'line breaks inside quotation marks are part of the cell and are counted',
     rows: [
       'line 2, row 1: R1, REFUND, 12.30 EUR, order 1001',
-      'line 5, row 2: amount "x" has letters or a currency symbol in it; write the number only, and the currency in request_currency',
+      'line 5, row 2: amount "x" has letters or a currency symbol in it; write the number only, and the currency in its own column',
     ],
   },
   {
@@ -195,7 +195,7 @@ const CASES: readonly Case[] = [
     fact: 'blank and all-empty rows are left out and counted as lines',
     rows: [
       'line 4, row 1: R1, REFUND, 12.30 EUR, order 1001',
-      'line 9, row 2: amount "x" has letters or a currency symbol in it; write the number only, and the currency in request_currency',
+      'line 9, row 2: amount "x" has letters or a currency symbol in it; write the number only, and the currency in its own column',
     ],
   },
   {
@@ -291,7 +291,7 @@ const CASES: readonly Case[] = [
     fact: 'the column names again in the middle are left out with a warning, and rows keep their numbers',
     rows: [
       'line 2, row 1: R1, REFUND, 12.30 EUR, order 1001',
-      'line 4, row 2: amount "x" has letters or a currency symbol in it; write the number only, and the currency in request_currency',
+      'line 4, row 2: amount "x" has letters or a currency symbol in it; write the number only, and the currency in its own column',
     ],
     warnings: ['Line 3 repeats the column names: two files seem to be pasted together; it was left out.'],
   },
@@ -547,8 +547,8 @@ const CASES: readonly Case[] = [
     rows: [
       'line 2, row 1: amount "+5.00" has a sign; write it without one: the operation says which way the money goes',
       'line 3, row 2: amount "+ 5.00" has a sign; write it without one: the operation says which way the money goes',
-      'line 4, row 3: amount "€ 5.00" has letters or a currency symbol in it; write the number only, and the currency in request_currency',
-      'line 5, row 4: amount "5.00 EUR" has letters or a currency symbol in it; write the number only, and the currency in request_currency',
+      'line 4, row 3: amount "€ 5.00" has letters or a currency symbol in it; write the number only, and the currency in its own column',
+      'line 5, row 4: amount "5.00 EUR" has letters or a currency symbol in it; write the number only, and the currency in its own column',
       'line 6, row 5: amount "1.2E+3" is in scientific notation; format the column as a number with decimals and export the file again',
       'line 7, row 6: amount "12.3O" has a letter in the place of a digit; if 12.30 is meant, write it in digits',
       'line 8, row 7: amount "0.00" is zero; leave the row out, or write the amount',

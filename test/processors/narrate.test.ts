@@ -126,11 +126,15 @@ test('a stop and its end are told once each', async () => {
   const { look, become } = narration()
   become({ stopped: 'HTTP 401' })
   expect(await look()).toEqual([
-    ['error', expect.stringContaining('the merchant is stopped'), { merchant: 'shop', reason: 'HTTP 401' }],
+    [
+      'error',
+      expect.stringMatching(/the merchant is stopped: .*until its credentials change/),
+      { merchant: 'shop', reason: 'HTTP 401' },
+    ],
   ])
   expect(await look()).toEqual([])
   become({})
-  expect(await look()).toEqual([['info', 'the merchant goes on', { merchant: 'shop' }]])
+  expect(await look()).toEqual([['info', 'the merchant is not stopped or paused any more', { merchant: 'shop' }]])
 })
 
 test('refused messages are counted by reason, a line for many, and no line is of any length', async () => {

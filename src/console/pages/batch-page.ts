@@ -133,7 +133,7 @@ function warningsOf({ batchId, moneyWarnings, lateAnswers }: BatchView): Html {
     ...(moneyWarnings === 0
       ? []
       : [
-          html`${plural(moneyWarnings, 'approved row differs', 'approved rows differ')} from what was asked, in the amount for example. ${warned}.`,
+          html`${plural(moneyWarnings, 'approved row differs', 'approved rows differ')} from what was asked, in the amount or the currency for example. ${warned}.`,
         ]),
     ...(lateAnswers === 0
       ? []

@@ -96,7 +96,7 @@ function oddityOf(text: string): Problem | null {
   if (/[\p{Sc}\p{L}]/u.test(text)) {
     return {
       problem: 'has letters or a currency symbol in it',
-      remedy: 'write the number only, and the currency in request_currency',
+      remedy: 'write the number only, and the currency in its own column',
     }
   }
   return null
