@@ -15,7 +15,7 @@ export const REFUSAL_CODES = [
     'after_void',
     'after_refund',
   ] as const),
-  ...(['other_content', 'other_target', 'transaction_id'] as const),
+  ...(['other_content', 'xtl_order_id_taken', 'other_target', 'transaction_id'] as const),
   ...ACCEPTABLE,
   ...(['amount_decimals', 'merchant_missing', 'environment_missing', 'other_environment'] as const),
 ] as const
@@ -26,6 +26,8 @@ export function fieldOf(code: RefusalCode): string | null {
   switch (code) {
     case 'other_content':
       return 'reference'
+    case 'xtl_order_id_taken':
+      return 'xtl_order_id'
     case 'amount_decimals':
       return 'amount'
     case 'merchant_missing':

@@ -96,5 +96,5 @@ export function xtlTakenText(
   xtlOrderId: string,
   { reference, rowNo, batchId, state }: { reference: string; rowNo: number; batchId: string; state: string },
 ): string {
-  return `xtl_order_id: ${xtlOrderId} is that of ${reference} (row ${rowNo} of batch ${batchId}, ${statusWord(state)}). Give each instruction one of its own, or leave it out`
+  return `xtl_order_id_taken: ${xtlOrderId} is that of ${reference} (row ${rowNo} of batch ${batchId}, ${statusWord(state)}). Give each instruction one of its own, or leave it out`
 }

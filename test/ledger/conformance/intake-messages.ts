@@ -148,7 +148,7 @@ export function describeMessages(): void {
       const second = sale('B', '8', { xtlOrderId: 'X1' })
       expect(await ledger.recordMessage(messageOf(accountId, second, { allowLookalikeOf: 'A' }))).toEqual({
         kind: 'refused',
-        reason: `xtl_order_id: X1 is that of A (row 1 of batch ${file}, PENDING). Give each instruction one of its own, or leave it out`,
+        reason: `xtl_order_id_taken: X1 is that of A (row 1 of batch ${file}, PENDING). Give each instruction one of its own, or leave it out`,
       })
       await work(ledger, file, 'A', 'FAILED')
       expect((await ledger.recordMessage(messageOf(accountId, second))).kind).toBe('accepted')

@@ -79,7 +79,7 @@ test('an xtl_order_id that is taken names the row that has it', () => {
   given({ reference: 'A', rowNo: 2, batchId: 'b1', state: 'READY' })
     .when((row) => xtlTakenText('x7', row))
     .then(
-      'xtl_order_id: x7 is that of A (row 2 of batch b1, PENDING). Give each instruction one of its own, or leave it out',
+      'xtl_order_id_taken: x7 is that of A (row 2 of batch b1, PENDING). Give each instruction one of its own, or leave it out',
     )
 })
 
