@@ -255,6 +255,13 @@ describe('a batch is refused whole, with its reasons by instruction', () => {
   })
 })
 
+test('that is refused is told of by its name', async () => {
+  await reasonsOf(batch({ instructions: [instruction(1, { amount: '1.234' })] }))
+  await ledger.gatherEvents(NOW)
+  const { facts } = await ledger.events({ move: 0, event: 0 }, await ledger.eventsEnd(), 'all')
+  expect(facts).toMatchObject([{ type: 'row.refused', said: { final: true, batch_name: 'november' } }])
+})
+
 test('tells the queue that it names, and that of who hands it in again', async () => {
   const taken = await take(batch({ reply_to: 'tranche-outcome-a' }))
   expect(await take(batch({ reply_to: 'tranche-outcome-b' }))).toMatchObject({ kind: 'repeated' })

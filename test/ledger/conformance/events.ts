@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { type EventFact, type EventPosition, eventBody } from '../../../src/domain/event.ts'
 import type { BatchId } from '../../../src/domain/ids.ts'
 import type { Instruction } from '../../../src/domain/instruction.ts'
+import { MAYBE_EXECUTED } from '../../../src/domain/message.ts'
 import { eventFaults } from '../../../src/events/schema.ts'
 import type { RowsAsked } from '../../../src/ports/ledger/events.ts'
 import type { Ledger } from '../../../src/ports/ledger/ledger.ts'
@@ -189,6 +190,12 @@ export function describeEvents(): void {
       await handIn(refund('B', { orderId: refund('A').orderId }), 'lookalike')
       const missing = { ...refusedAs('not understood'), reasons: ['amount: is missing'], nowMs: NOW }
       await ledger.recordRefusal(missing)
+      await ledger.recordRefusal({
+        ...missing,
+        ...refusedAs('lost', 'C'),
+        reasons: ['amount: is missing', MAYBE_EXECUTED],
+      })
+      await ledger.recordRefusal({ ...missing, ...refusedAs('batch', null), batchName: 'november' })
       const told = (await eventsIn()).filter(({ type }) => type === 'row.refused').map((fact) => bodyOf(fact).data)
       const like = { reference: 'A', batch: batchId, row: 1, state: 'APPROVED', final: true }
       const beside = { final: false, advice: 'do not send again', merchant: 'default', looks_like: like }
@@ -196,6 +203,8 @@ export function describeEvents(): void {
         { ...beside, reference: 'A', code: 'other_content' },
         { ...beside, reference: 'B', code: 'lookalike' },
         { ...beside, reference: 'A', code: 'missing' },
+        { final: false, advice: 'do not send again', reference: 'C' },
+        { final: true, batch_name: 'november' },
       ])
     })
 
