@@ -126,3 +126,8 @@ export interface BatchView {
   /** When cells and texts of its rows were taken out of the record; null: they are there. */
   readonly purgedAtMs: number | null
 }
+
+/** As programs read it: messages come over HTTP as well as through a queue. */
+export function sourceOf({ source }: Pick<BatchView, 'source'>): 'file' | 'messages' {
+  return source === 'queue' ? 'messages' : 'file'
+}

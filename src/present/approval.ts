@@ -1,7 +1,7 @@
 // What an approval is of, for whoever decides: everything in the digest, nothing folded away.
 
 import { type Approval, type ApprovalSheet, type AskedSum, isAwaiting, type Unfit } from '../domain/approval.ts'
-import type { BatchView, Total } from '../domain/batch.ts'
+import { type BatchView, sourceOf, type Total } from '../domain/batch.ts'
 import { isoOf } from '../domain/batch-status.ts'
 import { type Currency, exponentOf, type Money } from '../domain/money.ts'
 import { accountWords } from '../domain/person.ts'
@@ -232,7 +232,7 @@ export function toJsonSheet(sheet: ApprovalSheet): object {
     merchant: sheet.merchant,
     url: sheet.url,
     username: shortUsername(sheet.username),
-    source: sheet.source,
+    source: sourceOf(sheet),
     file: sheet.fileName,
     file_sha256: sheet.fileSha256,
     run_key: sheet.runKey,

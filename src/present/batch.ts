@@ -1,7 +1,7 @@
 // A batch as programs read it, at every door.
 
 import type { ApprovalSheet } from '../domain/approval.ts'
-import type { BatchView } from '../domain/batch.ts'
+import { type BatchView, sourceOf } from '../domain/batch.ts'
 import { isoOf, type Standing } from '../domain/batch-status.ts'
 import type { Spelling } from '../domain/words.ts'
 import { toJsonApproval } from './approval.ts'
@@ -36,7 +36,7 @@ export function toJsonBatch(
     counts: countsOf(batch),
     totals: toJsonBatchTotals(batch),
     rows: batch.rows,
-    source: batch.source,
+    source: sourceOf(batch),
     file: batch.fileName,
     file_sha256: batch.fileSha256,
     run_key: batch.runKey,

@@ -73,7 +73,7 @@ export const BATCH = z
       z.object({ operation: z.string(), currency: z.string(), status: z.string(), count: whole, amount: AMOUNT }),
     ),
     rows: whole,
-    source: z.enum(['file', 'queue']),
+    source: z.enum(['file', 'messages']),
     file: z.string().nullable(),
     file_sha256: z.string().nullable(),
     run_key: z.string().nullable(),

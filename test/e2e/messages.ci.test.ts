@@ -72,7 +72,7 @@ test('a message is executed and reported; again it is a duplicate; changed or wr
 
   expect(office.sandbox.log()).toMatchObject([{ orderId: orderOf(1), amountMinor: '150', status: 'APPROVED' }])
   expect((await office.tranche('status', batch, '--json')).last).toMatchObject({
-    source: 'queue',
+    source: 'messages',
     counts: { APPROVED: 1 },
   })
   const out = office.path('out.csv')

@@ -28,6 +28,8 @@ test('an instruction is recorded before it is answered, and known again', async 
     { status: 'accepted', reference: 'A', batch: expect.any(String), row: 1, state: 'PENDING', final: false },
   ])
   expect((await rowsIn(served.ledger, taken.said.batch)).map(({ reference }) => reference)).toEqual(['A'])
+  const batch = await served.ask('GET', `/v1/batches/${taken.said.batch}`, { key })
+  expect(batch.said).toMatchObject({ source: 'messages' })
   const known = await post(refund('A'), 'two')
   const again = { ...taken.said, status: 'duplicate', first_at: expect.stringMatching(/^20.*Z$/) }
   expect([known.statusCode, known.said]).toEqual([200, again])

@@ -1,7 +1,7 @@
 // What the record says beside the moves of rows, noted as events: what was accepted, what people and the machine did, where a batch has
 // come to. It is done by who reads events, in a transaction of its own; nothing that sends waits for it or writes for it.
 
-import type { BatchTotal } from '../../../domain/batch.ts'
+import { type BatchTotal, sourceOf } from '../../../domain/batch.ts'
 import {
   type EventContent,
   type EventType,
@@ -115,7 +115,7 @@ function acceptedEvents(accepted: Accepted, nowMs: number): NewEvent[] {
 
 /** Of messages each comes by itself: how many will be in the batch is not known yet. */
 function acceptedEvent({ batchId, accountId, atMs, source, rows, sha256 }: Accepted): NewEvent {
-  const said = { source, ...(sha256 !== null && { rows, sha256 }) }
+  const said = { source: sourceOf({ source }), ...(sha256 !== null && { rows, sha256 }) }
   return { type: 'batch.accepted', atMs, batchId, accountId, said }
 }
 
