@@ -1,6 +1,7 @@
 // Trouble as a log tells of it: once, and again when it is another one, or the same after it was over.
 
 import { messageOf } from './errors.ts'
+import { Fault, withoutNothingSent } from './fault.ts'
 
 export interface ToldTrouble {
   /** false: it was told. */
@@ -21,4 +22,10 @@ export function createToldTrouble(): ToldTrouble {
       told = null
     },
   }
+}
+
+/** As a log has it. Where a program is to blame, and not a wait, its stack shows where. Requests may have left before a wait. */
+export function shownOf(error: unknown): object {
+  const isWait = error instanceof Fault && error.code === 'unavailable'
+  return isWait ? { reason: withoutNothingSent(error.message) } : { err: error }
 }

@@ -2,7 +2,7 @@
 // again. Rows are claimed in the ledger either way, so that none is sent twice.
 
 import type { BatchId } from '../domain/ids.ts'
-import { createToldTrouble } from '../domain/trouble.ts'
+import { createToldTrouble, shownOf } from '../domain/trouble.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Dispatch, Slice } from '../ports/dispatch.ts'
 import type { Log } from '../ports/log.ts'
@@ -37,7 +37,7 @@ export function feedItself({ queue, clock, log, onAway, ...parts }: FeedParts): 
     failedAtMs = clock.monotonicMs()
     if (awaySinceMs !== null) return
     awaySinceMs = askedAtMs
-    log.warn({ err: error }, AWAY)
+    log.warn(shownOf(error), AWAY)
     onAway?.(error)
   }
 

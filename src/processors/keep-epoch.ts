@@ -1,7 +1,7 @@
 // While a worker runs, the ledger's epoch is renewed again and again: a state that is copied meanwhile and put back later
 // is known for an older one.
 
-import { createToldTrouble } from '../domain/trouble.ts'
+import { createToldTrouble, shownOf } from '../domain/trouble.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { CopyLedger, SharedRegister } from '../ports/ledger/copies.ts'
 import type { Log } from '../ports/log.ts'
@@ -32,7 +32,7 @@ export function openEpoch({ ledger, register, clock, log }: EpochParts): EpochKe
       trouble.over()
     } catch (error) {
       // A full disk, mostly. The epoch before goes on until the next try.
-      if (trouble.isNew(error)) log.warn({ err: error }, 'the epoch of the ledger could not be renewed; trying again')
+      if (trouble.isNew(error)) log.warn(shownOf(error), 'the epoch of the ledger could not be renewed; trying again')
     }
   }
 

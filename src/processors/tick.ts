@@ -2,7 +2,7 @@
 
 import { Fault } from '../domain/fault.ts'
 import type { AccountId, BatchId, RowId } from '../domain/ids.ts'
-import { createToldTrouble } from '../domain/trouble.ts'
+import { createToldTrouble, shownOf } from '../domain/trouble.ts'
 import type { Activity } from '../domain/worker.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Dispatch } from '../ports/dispatch.ts'
@@ -122,11 +122,6 @@ export function openTick(parts: TickParts): Tick {
 /** The server of a ledger may be unavailable as well; a ledger in a file has none. */
 function isRedisAway(error: unknown, { ledger }: TickParts): boolean {
   return !ledger.dividesAccounts && error instanceof Fault && error.code === 'unavailable'
-}
-
-/** Where a program is to blame, and not a wait, its stack shows where. */
-function shownOf(error: unknown): object {
-  return error instanceof Fault && error.code === 'unavailable' ? { reason: error.message } : { err: error }
 }
 
 function activityOf({ lanes, inFlight }: TickParts, failing: Activity | null): Activity {

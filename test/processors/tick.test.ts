@@ -384,17 +384,17 @@ test('what a cancel left is finished by the next beat', async () => {
   expect(offers.taken()).toEqual([])
 })
 
-test('a server that rests is told once, however it counts down, and without a stack', async () => {
+test('a server that rests is told once, however it counts down, without a stack and without a word of what was sent', async () => {
   let leftS = 15
   const expireApprovals = async () => {
-    throw new Fault('unavailable', `for ${leftS--} s more`)
+    throw new Fault('unavailable', `It rests for ${leftS--} s more. Nothing was sent.`)
   }
   const warned: object[] = []
   const log: Log = { debug() {}, info() {}, warn: (details) => void warned.push(details), error() {} }
   await start({ ledger: { ...ledger, expireApprovals }, log })
   await clock.advance(5 * BEAT_MS)
   expect(leftS).toBeLessThan(14)
-  expect(warned).toEqual([{ reason: 'for 15 s more' }])
+  expect(warned).toEqual([{ reason: 'It rests for 15 s more.' }])
 })
 
 test('while Redis takes nothing it says so once in words, tells of it, and says when it works again', async () => {
