@@ -32,7 +32,7 @@ describe.skipIf(MAY_SKIP_BROWSER)('tranche serve with a certificate', () => {
     await page.getByLabel('Name').fill('root')
     await page.getByLabel('Password').fill(PASSWORD)
     await page.getByRole('button', { name: 'Set the password' }).click()
-    await page.waitForURL('**/sign-in')
+    await page.waitForURL('**/sign-in*')
     await fillSignIn(page, 'root')
     await page.waitForURL(`${link.origin}/`)
     expect(await context.cookies()).toMatchObject([{ name: '__Host-tranche', secure: true, httpOnly: true, path: '/' }])
