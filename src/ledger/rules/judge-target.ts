@@ -38,7 +38,7 @@ export interface KnownSale {
   readonly currency: string
 }
 
-/** An authorization with the card and currency of a sale and its amount or more, or with its xtl_order_id. It was approved, or may be. */
+/** An authorization with the card and currency of a sale, or with its xtl_order_id. It was approved, or may be. */
 export interface KnownAuthorization {
   readonly at: At
   /** The amount too, or the xtl_order_id, is that of the sale. */
@@ -67,7 +67,8 @@ export type TargetFact =
   /** The authorization of another order that has the xtl_order_id of a capture. */
   | { readonly of: 'other-order'; readonly orderId: string; readonly xtlOrderId: string; readonly at: At }
   | { readonly of: 'authorizations'; readonly authorizations: readonly KnownAuthorization[] }
-  /** A sale or authorization of the same amount and card: of the other kind, or with the card under its other name. null: by its number. */
+  /** A sale or authorization of the same amount and card: of the other kind, or with the card under its other name. null: by its number. Or
+   * a sale of the amount of a capture or more, to the vault id of its authorization and after that. */
   | { readonly of: 'like'; readonly at: At; readonly operation: Operation; readonly vaultId: string | null }
   /** In the run before: whose vault id this was, and which one the reference had. */
   | { readonly of: 'last-run'; readonly at: At; readonly ownVaultId: string }
@@ -277,8 +278,8 @@ function sumIn(currency: string | null, sales: readonly KnownSale[]): bigint | n
 }
 
 /** A sale makes an order of its own: the customer is charged, and the authorization is held or captured besides. */
-function isAuthorized(_: TargetRow, { authorizations }: Fact<'authorizations'>, rules: TargetRules) {
-  const found = authorizations.find((authorization) => stillCounts(authorization, rules))
+function isAuthorized(row: TargetRow, { authorizations }: Fact<'authorizations'>, rules: TargetRules) {
+  const found = authorizations.find((one) => stillCounts(one, rules) && (one.isEqual || !isTiny(one, row)))
   if (found === undefined) return null
   const { at, orderId, isCaptured, isEqual, sentAtMs } = found
   const order = orderId === null ? 'an order' : `order ${plainId(orderId)}`
@@ -286,6 +287,11 @@ function isAuthorized(_: TargetRow, { authorizations }: Fact<'authorizations'>, 
     ? `is a sale, and ${order} was authorized and captured for the same`
     : `is a sale of its own, and ${order} ${sentAtMs === null ? 'waits to be' : 'is'} authorized for ${isEqual ? 'the same' : sumText(found)}: is its capture meant (CAUTH)?`
   return asked('authorized', at, problem)
+}
+
+/** It may only have checked the card. */
+function isTiny({ amountMinor }: KnownAuthorization, row: TargetRow): boolean {
+  return amountMinor * BigInt(LARGE_TIMES) <= (row.amountMinor ?? 0n)
 }
 
 function stillCounts(authorization: KnownAuthorization, rules: TargetRules): boolean {
@@ -297,6 +303,8 @@ function stillCounts(authorization: KnownAuthorization, rules: TargetRules): boo
 
 /** A card has a number, and a vault id once it is stored. */
 function isLike(row: TargetRow, { at, operation, vaultId }: Fact<'like'>): TargetQuestion {
+  if (row.operation === 'CAUTH')
+    return asked('charged', at, `captures what ${vaultText({ vaultId })} was charged by a sale since it was authorized`)
   if (row.operation !== operation)
     return row.operation === 'AUTH'
       ? asked('charged', at, 'authorizes the amount that the same card is charged by a sale')
@@ -352,7 +360,7 @@ function ofRunBefore(_: TargetRow, { at }: Fact<'failed-run'>): TargetQuestion {
   return asked('failed-run', at, problem)
 }
 
-function vaultText({ vaultId }: TargetRow): string {
+function vaultText({ vaultId }: Pick<TargetRow, 'vaultId'>): string {
   return `vault id ${plainId(vaultId ?? '')}`
 }
 

@@ -236,28 +236,46 @@ export function describeTargets(): void {
       ])
     })
 
-    test('of another card, amount or currency is not', async () => {
+    test('of another card or currency is not', async () => {
       await authorized()
       expect(await judged(charge({ vaultId: '6' }))).toEqual(FITS)
-      expect(await judged(sale('T', '5', { money: euros(1_001n) }))).toEqual(FITS)
       const dollars = { amountMinor: 999n, currency: parseCurrency('USD') as Currency }
       expect((await judged(sale('U', '5', { money: dollars }))).questions).toEqual(['currency'])
     })
 
-    test('of the same vault id and a smaller amount is asked about for as long as nothing is captured or voided', async () => {
-      await authorized()
-      const part = charge({ money: euros(900n) })
-      const { questions, refused } = await judged(part)
-      expect(questions).toEqual(['authorized'])
-      expect(refused).toContain(
-        'it is a sale of its own, and order 777 is authorized for 10.00 EUR: is its capture meant (CAUTH)? (A, row 1 of batch',
-      )
-      expect((await check([part], inDays(8))).lookalikes).toEqual([])
-      await submit(ledger, accountId, [refund('C', { operation: 'CAUTH', orderId: '777', amountMinor: 100n })])
-      expect(await judged(part)).toEqual(FITS)
-      await approved(sale('B', '8', { operation: 'AUTH' }), '778')
-      await submit(ledger, accountId, [refund('V', { operation: 'CANCEL', orderId: '778', money: null })])
-      expect(await judged(sale('T', '8', { money: euros(900n) }))).toEqual(FITS)
+    test.each([900n, 1_150n])(
+      'of the same vault id and %i is asked about for as long as nothing is captured or voided',
+      async (amountMinor) => {
+        await authorized()
+        const part = charge({ money: euros(amountMinor) })
+        const { questions, refused } = await judged(part)
+        expect(questions).toEqual(['authorized'])
+        expect(refused).toContain(
+          'it is a sale of its own, and order 777 is authorized for 10.00 EUR: is its capture meant (CAUTH)? (A, row 1 of batch',
+        )
+        expect((await check([part], inDays(8))).lookalikes).toEqual([])
+        await submit(ledger, accountId, [refund('C', { operation: 'CAUTH', orderId: '777', amountMinor: 100n })])
+        expect(await judged(part)).toEqual(FITS)
+        await approved(sale('B', '8', { operation: 'AUTH' }), '778')
+        await submit(ledger, accountId, [refund('V', { operation: 'CANCEL', orderId: '778', money: null })])
+        expect(await judged(sale('T', '8', { money: euros(amountMinor) }))).toEqual(FITS)
+      },
+    )
+
+    test.each([
+      [345n, 300n, ['charged']],
+      [300n, 301n, []],
+    ])('of %i is asked about in the capture of %i that follows', async (charged, captured, questions) => {
+      const capture = refund('C', { operation: 'CAUTH', orderId: '0777', money: euros(captured) })
+      await approved(sale('0', '5', { money: euros(900n), xtlOrderId: 'before' }), '776')
+      await authorized({ money: euros(400n) })
+      await recordMeant(ledger, messageOf(accountId, sale('K', '6', { money: euros(900n) })))
+      expect(await judged({ ...capture, reference: 'D', money: euros(1n) })).toEqual(FITS)
+      await submit(ledger, accountId, [charge({ money: euros(charged) })])
+      const { questions: found, refused } = await judged(capture)
+      expect(found).toEqual(questions)
+      if (questions.length > 0)
+        expect(refused).toContain('captures what vault id 5 was charged by a sale since it was authorized (S, row 1')
     })
 
     test('that was captured is asked about like a second sale, and that was voided is not', async () => {

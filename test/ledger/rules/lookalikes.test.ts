@@ -107,3 +107,16 @@ test.each([
   const fact = { of: 'largest', amountMinor: largest, currency: 'EUR', at: AT } as const
   expect(whyOf({ operation, orderKey, amountMinor }, fact)).toBe(verdict)
 })
+
+test.each([
+  [1_000n, false, 9_999n, 'authorized'],
+  [1_000n, false, 10_000n, 'fits'], // the card was only checked
+  [1_000n, true, 10_000n, 'authorized'],
+])('beside an open authorization of %i (equal: %s) a sale of %i: %s', (held, isEqual, amountMinor, verdict) => {
+  const authorization = {
+    ...{ at: AT, isEqual, amountMinor: held, currency: 'EUR', orderId: '8', sentAtMs: NOW },
+    ...{ isVoided: false, isCaptured: false, isOfOtherRun: false },
+  }
+  const fact = { of: 'authorizations', authorizations: [authorization] } as const
+  expect(whyOf({ operation: 'CAPTURE', orderKey: null, vaultId: '5', amountMinor }, fact)).toBe(verdict)
+})

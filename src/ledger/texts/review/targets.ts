@@ -26,7 +26,7 @@ import { besideText, holderText } from './draft-values.ts'
 import { COUNTING, lookalikeSince } from './lookalikes.ts'
 import type { FoundRow, Kind } from './targets/facts.ts'
 import { OF_ACCOUNTS, OF_OTHER_ACCOUNTS, REPEATED_ELSEWHERE } from './targets/of-accounts.ts'
-import { LIKE_ABOVE, OF_AUTHORIZATION, OF_DELETED, OF_LARGEST, OF_LIKE } from './targets/of-cards.ts'
+import { LIKE_ABOVE, OF_AUTHORIZATION, OF_CHARGE, OF_DELETED, OF_LARGEST, OF_LIKE } from './targets/of-cards.ts'
 import { OF_HOLDER, OF_PAID, OF_PAYER, OF_RECORD } from './targets/of-customers.ts'
 import { OF_ORDERS, OF_REFERENCE } from './targets/of-orders.ts'
 import { OF_FAILED_RUN, OF_FAR_RUN, OF_LAST_RUN, OF_SAME_MONTH, RENUMBERED } from './targets/of-runs.ts'
@@ -45,6 +45,7 @@ const EXCHANGED = `
 const OWN_KINDS = [
   ...OF_ORDERS,
   OF_AUTHORIZATION,
+  OF_CHARGE,
   OF_LIKE,
   ...OF_REFERENCE,
   OF_SAME_MONTH,

@@ -61,8 +61,8 @@ export const SAME_XTL = (row: string) =>
 /** An authorization looks like a sale of the same, but for the word in front. */
 export const KEPT = `instruction c WHERE c.account_id = :account AND ${keepsCard('c.')} AND c.state = 'APPROVED'`
 
-export const OF_VAULT_ID = (row: 'c' | 'r') =>
-  `${row}.account_id = :account AND ${targetOf(row)} = (' ' || ltrim(d.vault_id, '0') || ' ') AND ${row}.order_key IS NULL AND ${row}.lookalike IS NOT NULL`
+export const OF_VAULT_ID = (row: 'c' | 'r' | 'i', other: 'd' | 'a' = 'd') =>
+  `${row}.account_id = :account AND ${targetOf(row)} = (' ' || ltrim(${other}.vault_id, '0') || ' ') AND ${row}.order_key IS NULL AND ${row}.lookalike IS NOT NULL`
 
 export function atOf({ id, batchId, atRowNo: rowNo, reference }: FoundAt): At {
   return { id, batchId, rowNo, reference }

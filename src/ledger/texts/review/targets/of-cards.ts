@@ -80,8 +80,21 @@ export const LIKE_ABOVE = like(
         FROM (${LIKES}) AS l) AS f)`,
 )
 
+/** After the authorization of a capture, outside of any other run. */
+export const OF_CHARGE: Kind<FoundLike> = {
+  operations: ['CAUTH'],
+  rows: `d.operation = 'CAUTH' AND d.order_key IS NOT NULL AND ${IS_NEW}`,
+  gate: ANY_AUTHORIZED,
+  text: `
+    SELECT ${ROW}, ${AT}, i.operation AS "otherOperation", i.vault_id AS "otherVaultId" FROM @rows d CROSS JOIN instruction a CROSS JOIN instruction i
+    WHERE ${ANSWERED('a', "= 'AUTH'")} AND ${OF_VAULT_ID('i', 'a')} AND i.id > a.id AND i.operation = 'CAPTURE' AND i.currency = d.currency
+      AND i.amount_minor >= d.amount_minor AND i.run_key IS NOT DISTINCT FROM d.run_key AND (i.state IN (${COUNTING}) OR i.money_warning = 1) AND ${IS_VISIBLE}
+    ORDER BY 1, i.id`,
+  toFact: OF_LIKE.toFact,
+}
+
 const HOLDS = "c.account_id = :account AND c.lookalike IS NOT NULL AND c.operation = 'AUTH'"
-const LARGER = `${OF_VAULT_ID('c')} AND c.operation = 'AUTH' AND c.currency = d.currency AND c.amount_minor > d.amount_minor`
+const HELD = `${OF_VAULT_ID('c')} AND c.operation = 'AUTH' AND c.currency = d.currency AND c.amount_minor <> d.amount_minor`
 const WAITS = "c.state <> 'APPROVED' AND c.answered_order_id IS NULL"
 
 /** Each that waits counts, so that one is enough: there may be as many as the draft has rows. */
@@ -105,9 +118,9 @@ export const OF_AUTHORIZATION: Kind<FoundAuthorization> = {
         UNION ALL
         SELECT x.id FROM instruction x WHERE ${SAME_XTL('x')}
         UNION ALL
-        SELECT c.id FROM instruction c WHERE ${LARGER} AND NOT (${WAITS})
+        SELECT c.id FROM instruction c WHERE ${HELD} AND NOT (${WAITS})
         UNION ALL
-        SELECT ${FIRST_WAITING(LARGER)})
+        SELECT ${FIRST_WAITING(HELD)})
     WHERE i.operation = 'AUTH' AND i.state IN (${COUNTING}) AND ${IS_VISIBLE} ORDER BY 1, "isEqual" DESC, i.id`,
   toFact: (found) => ({
     of: 'authorizations',
