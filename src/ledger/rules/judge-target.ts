@@ -248,11 +248,8 @@ function voidsMore(row: TargetRow, sales: readonly KnownSale[]): TargetQuestion 
     const problem = `voids all of order ${orderKey}, of which money was captured, and gives no amount`
     return capture === undefined ? null : asked('part-void', capture.at, problem)
   }
-  const sumOf = (...of: readonly Operation[]) =>
-    sumIn(
-      currency,
-      sales.filter((sale) => of.includes(sale.operation)),
-    )
+  const those = (of: readonly Operation[]) => sales.filter((sale) => of.includes(sale.operation))
+  const sumOf = (...of: readonly Operation[]) => sumIn(currency, those(of))
   const [authorized, captured, voided] = [sumOf('AUTH'), sumOf('CAUTH'), sumOf('CANCEL')]
   const text = (sum: bigint) => sumText({ amountMinor: sum, currency })
   if (capture !== undefined && authorized !== null && captured !== null && voided !== null && captured < authorized) {
@@ -263,12 +260,8 @@ function voidsMore(row: TargetRow, sales: readonly KnownSale[]): TargetQuestion 
   const sale = sales.find((one) => SALES.includes(one.operation))
   const [of, sum] = sale === undefined ? [sales[0], authorized] : [sale, sumOf(...SALES)]
   if (of === undefined || sum === null || amountMinor >= sum) return null
-  const part = amountText(amountMinor, of.currency)
-  return asked(
-    'part-void',
-    of.at,
-    `voids ${part} of order ${orderKey}, ${text(sum)}; the gateway may release all of it`,
-  )
+  const problem = `voids ${amountText(amountMinor, of.currency)} of order ${orderKey}, ${text(sum)}; the gateway may release all of it`
+  return asked('part-void', of.at, problem)
 }
 
 /** null: not known, or of another currency. */

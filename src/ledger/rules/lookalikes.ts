@@ -19,24 +19,9 @@ export const COUNTS_FOR_A_WHILE: readonly State[] = ['IN_DOUBT', 'APPROVED']
 export const COUNTS_IF_SENT_TWICE: readonly State[] = ['DECLINED', 'FAILED', 'CANCELLED']
 
 /** Behind the reference of the row that was wrong, people write one of these. */
-export const CORRECTED: readonly string[] = [
-  ...['corr', 'correct', 'corrected', 'correction', 'fix', 'fixed', 'mended', 'new', 'again', 'retry', 'resend'],
-  ...[
-    'korr',
-    'korrigiert',
-    'korrektur',
-    'neu',
-    'nochmal',
-    'erneut',
-    'corrige',
-    'corrigé',
-    'nouveau',
-    'corregido',
-    'nuevo',
-    'corretto',
-    'nuovo',
-  ],
-]
+export const CORRECTED: readonly string[] =
+  `corr correct corrected correction fix fixed mended new again retry resend korr korrigiert korrektur neu nochmal erneut
+  corrige corrigé nouveau corregido nuevo corretto nuovo`.split(/\s+/)
 
 /** Whether nobody may have looked at the rows that a number let pass: a script gives the same one every time. */
 export function isConstant(by: Actor | null): boolean {

@@ -270,6 +270,8 @@ export function describeTargets(): void {
       await approved(sale('0', '5', { money: euros(900n), xtlOrderId: 'before' }), '776')
       await authorized({ money: euros(400n) })
       await recordMeant(ledger, messageOf(accountId, sale('K', '6', { money: euros(900n) })))
+      const ofRun = sale('12/s', '5', { money: euros(900n), xtlOrderId: 'run' })
+      await submit(ledger, accountId, [ofRun], { runKey: '12' })
       expect(await judged({ ...capture, reference: 'D', money: euros(1n) })).toEqual(FITS)
       await submit(ledger, accountId, [charge({ money: euros(charged) })])
       const { questions: found, refused } = await judged(capture)

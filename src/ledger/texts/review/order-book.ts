@@ -96,34 +96,15 @@ const COLUMNS = {
   done: 'captured_minor, captured_currency, captured_row, open_minor, open_currency, open_row, refunded_minor, refunded_currency, refunded_row, voided_minor, voided_currency, voided_row, whole_void, unsure_capture, unsure_refund',
 } as const
 
+type Sums = 'authorized' | 'sold' | 'captured' | 'open' | 'refunded' | 'voided'
+
 /** What is recorded of an order, in columns. */
-interface Recorded {
-  readonly order_key: string
-  readonly authorized_minor: bigint | null
-  readonly authorized_currency: string | null
-  readonly authorized_row: bigint | null
-  readonly authorized_unsure: bigint | null
-  readonly sold_minor: bigint | null
-  readonly sold_currency: string | null
-  readonly sold_row: bigint | null
-  /** The row whose answer differed about money; 0: what is recorded is no exact sum all the same. */
-  readonly sold_unsure: bigint | null
-  readonly captured_minor: bigint | null
-  readonly captured_currency: string | null
-  readonly captured_row: bigint | null
-  readonly open_minor: bigint | null
-  readonly open_currency: string | null
-  readonly open_row: bigint | null
-  readonly refunded_minor: bigint | null
-  readonly refunded_currency: string | null
-  readonly refunded_row: bigint | null
-  readonly voided_minor: bigint | null
-  readonly voided_currency: string | null
-  readonly voided_row: bigint | null
-  readonly whole_void: bigint | null
-  readonly unsure_capture: bigint | null
-  readonly unsure_refund: bigint | null
-}
+type Recorded = { readonly order_key: string } & Readonly<
+  Record<`${Sums}_minor` | `${Sums}_row` | 'whole_void' | 'unsure_capture' | 'unsure_refund', bigint | null> &
+    Record<`${Sums}_currency`, string | null> &
+    /** The row whose answer differed about money; 0: what is recorded is no exact sum all the same. */
+    Record<'authorized_unsure' | 'sold_unsure', bigint | null>
+>
 
 type PlaceOf = (row: bigint) => Place
 
@@ -156,11 +137,8 @@ function orderFrom(recorded: Recorded, placeOf: PlaceOf): Order {
 const UNREAD: PlaceOf = (row) => ({ batchId: '', rowNo: Number(row) })
 
 function* placesOf(recorded: Recorded): Script<PlaceOf> {
-  const { authorized_row, sold_row, captured_row, open_row, refunded_row, voided_row } = recorded
-  const { authorized_unsure, sold_unsure, unsure_capture, unsure_refund } = recorded
-  const done = [authorized_row, sold_row, captured_row, open_row, refunded_row, voided_row]
-  const rows = [...done, authorized_unsure, sold_unsure, unsure_capture, unsure_refund]
-  const ids = rows.filter((id) => id !== null).map(Number)
+  const columns = Object.entries(recorded).filter(([column]) => /_row$|_unsure$|^unsure_/.test(column))
+  const ids = columns.flatMap(([, id]) => (id === null ? [] : [Number(id)]))
   const found = yield* all<{ id: number } & Place>(
     `
     SELECT id, batch_id AS "batchId", row_no AS "rowNo" FROM instruction

@@ -113,12 +113,8 @@ function* eachOf(kinds: readonly Kind[], header: DraftHeader, act: Act): Script<
 }
 
 function* eachOfKind(kind: Kind, header: DraftHeader, last: number, act: Act): Script<void> {
-  const told = {
-    ...lookalikeSince(header),
-    ...runBy(header),
-    sha256: header.fileSha256,
-    sandbox: header.sandbox ? 1 : 0,
-  }
+  const [sha256, sandbox] = [header.fileSha256, header.sandbox ? 1 : 0]
+  const told = { ...lookalikeSince(header), ...runBy(header), sha256, sandbox }
   if (last === 0 || (kind.gate !== undefined && !(yield* exists(kind.gate, told)))) return
   const rules = rulesBy(header)
   const rows = `(SELECT d.* FROM draft_row d WHERE d.row_no > :after AND d.row_no <= :to AND d.state = 'READY' AND ${kind.rows})`
@@ -160,21 +156,13 @@ function* meetOtherMonth({
   nowMs,
 }: DraftHeader): Script<void> {
   if (runKey === null || months === undefined) return
-  const runs = yield* all<{ run: string }>(`SELECT DISTINCT b.run_key AS run FROM batch b WHERE ${SAME_BYTES}`, {
-    account,
-    sha256,
-    runKey,
-  })
+  const same = { account, sha256, runKey }
+  const runs = yield* all<{ run: string }>(`SELECT DISTINCT b.run_key AS run FROM batch b WHERE ${SAME_BYTES}`, same)
   const first = yield* one<{ cells: string }>('SELECT cells FROM draft_row ORDER BY row_no LIMIT 1')
   const cells = JSON.parse(first?.cells ?? '[]') as readonly string[]
   const inColumns = months.columns.map((name) => cells[columns.indexOf(name)] ?? '')
-  const spokenOf = (texts: readonly string[]) =>
-    runSpokenOf(
-      texts,
-      runKey,
-      runs.map(({ run }) => run),
-      nowMs,
-    )
+  const keys = runs.map(({ run }) => run)
+  const spokenOf = (texts: readonly string[]) => runSpokenOf(texts, runKey, keys, nowMs)
   const run = spokenOf(inColumns) ?? spokenOf(months.names)
   if (run === null) return
   yield* change(
@@ -185,7 +173,7 @@ function* meetOtherMonth({
     WHERE ${SAME_BYTES} AND b.run_key = :run AND i.batch_id = b.id AND i.row_no = d.row_no AND d.state = 'READY'
       AND (i.state IN (${COUNTING}) OR i.money_warning = 1)
     GROUP BY d.row_no, b.run_key ON CONFLICT (row_no) DO NOTHING`,
-    { account, sha256, runKey, run },
+    { ...same, run },
   )
 }
 
@@ -216,9 +204,8 @@ function* note({ rowNo, line }: FoundRow, verdict: TargetFault | TargetQuestion)
     return
   }
   const { column, value, problem, remedy } = verdict
-  yield* change(`INSERT INTO ${DRAFT_FAULT} VALUES (:rowNo, :line, :column, :value, :problem, :remedy)`, {
-    ...{ rowNo, line, column, value, problem, remedy },
-  })
+  const values = { rowNo, line, column, value, problem, remedy }
+  yield* change(`INSERT INTO ${DRAFT_FAULT} VALUES (:rowNo, :line, :column, :value, :problem, :remedy)`, values)
 }
 
 function* noteTarget(rowNo: number, { why, problem, at }: TargetQuestion): Script<void> {
@@ -258,22 +245,11 @@ export function* targetVerdictOn(
   row: InstructionColumns,
   beside: Beside | null,
 ): Script<TargetVerdict> {
-  const { reference, operation, currency, vault_id: vaultId, card, xtl_order_id: xtl, details, lookalike } = row
+  const { reference, operation, currency, card, details, lookalike } = row
   const values = {
-    ...{
-      ...lookalikeSince(arriving),
-      ...runBy(arriving),
-      reference,
-      operation,
-      currency,
-      vaultId,
-      card,
-      xtl,
-      details,
-      lookalike,
-    },
-    ...{ amountMinor: row.amount_minor, orderId: row.order_id, orderKey: row.order_key },
-    ...{ beside: besideText(beside), holder: holderText(beside) },
+    ...{ ...lookalikeSince(arriving), ...runBy(arriving), reference, operation, currency, card, details, lookalike },
+    ...{ amountMinor: row.amount_minor, orderId: row.order_id, orderKey: row.order_key, vaultId: row.vault_id },
+    ...{ xtl: row.xtl_order_id, beside: besideText(beside), holder: holderText(beside) },
   }
   for (const kind of [...OWN_KINDS, OF_LAST_RUN, REPEATED_ELSEWHERE, OF_OTHER_ACCOUNTS] as readonly Kind[]) {
     if (kind.operations?.includes(operation as Operation) === false) continue
