@@ -16,9 +16,15 @@ export async function waitingUnder(
   reference: string,
   sees: (merchant: string) => boolean,
 ): Promise<FoundInstruction | null> {
-  const found = (await ledger.find(toIdentifier(reference))).filter(
-    ({ by, merchant }) => by === 'reference' && sees(merchant),
-  )
+  const all = (await ledger.find(toIdentifier(reference))).filter(({ merchant }) => sees(merchant))
+  const found = all.filter(({ by }) => by === 'reference')
+  const keyed = all.findLast(({ by, state }) => by === 'keyed-reference' && state === 'READY')
+  const named = keyed ?? all.findLast(({ by }) => by === 'keyed-reference')
+  if (found.length === 0 && named !== undefined)
+    throw new Fault(
+      'usage',
+      `That reference is recorded behind a run key, as ${named.reference} (row ${named.rowNo} of batch ${named.batchId}). Nothing was changed. Name it so.`,
+    )
   const merchants = [...new Set(found.map(({ merchant }) => merchant))]
   if (merchants.length > 1)
     throw new Fault(

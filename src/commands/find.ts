@@ -16,10 +16,7 @@ export async function find(app: App, id: string, terminal: Terminal): Promise<nu
     terminal.object({ instructions: found.map(toJsonFound) })
     if (found.length === 0) {
       if (terminal.json) return EXIT.approved
-      throw new Fault(
-        'usage',
-        `Nothing in this ledger has the id "${id}". A reference that was sent under a run key begins with the key: 2026-12/${id}.`,
-      )
+      throw new Fault('usage', `Nothing in this ledger has the id "${id}".`)
     }
     terminal.data(...found.flatMap(foundLines))
     if (found.length === FOUND_MOST) terminal.say(`These are the first ${FOUND_MOST}; there may be more.`)

@@ -6,7 +6,7 @@ import type { Currency } from './money.ts'
 import type { State } from './states.ts'
 import type { AnswerFacts } from './verdict.ts'
 
-export type IdKind = 'reference' | 'order' | 'transaction' | 'merchant-order' | 'vault'
+export type IdKind = 'reference' | 'keyed-reference' | 'order' | 'transaction' | 'merchant-order' | 'vault'
 
 export interface FoundInstruction {
   readonly reference: string

@@ -7,6 +7,7 @@ import { amountText } from './text.ts'
 
 export const FOUND_BY = {
   reference: 'reference',
+  'keyed-reference': 'reference behind a run key',
   order: 'order id',
   transaction: 'transaction id',
   'merchant-order': 'merchant order id',

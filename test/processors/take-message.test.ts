@@ -243,6 +243,15 @@ describe('a cancellation', () => {
     expect((await ledger.batches())[0]?.counts).toEqual({ CANCELLED: 1 })
   })
 
+  test('of a reference that waits behind a run key names it, and is no word that there is none', async () => {
+    const { batchId } = (await take({ ...REFUND, run_key: '2026-12' })) as { batchId: string }
+    expect(await cancel()).toMatchObject({
+      kind: 'refused',
+      reasons: [expect.stringContaining(`behind a run key, as 2026-12/msg-1 (row 1 of batch ${batchId})`)],
+    })
+    expect(await cancel({ reference: '2026-12/msg-1' })).toMatchObject({ kind: 'cancelled', rowNo: 1 })
+  })
+
   test.each([
     ['nobody knows', { reference: 'msg-9' }, /^reference: merchant default has no such instruction/],
     ['was sent', {}, /^reference: Row 1 of batch .* is SENDING: only what was not sent yet/],

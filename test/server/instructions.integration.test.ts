@@ -245,6 +245,9 @@ test('references with a run key have their slash in the path', async () => {
   await post(refund('A', { run_key: '2026-12' }), 'one')
   const history = await served.ask('GET', `/v1/instructions/${encodeURIComponent('2026-12/A')}/history`, { key })
   expect(history.said).toMatchObject({ reference: '2026-12/A', moves: [{ row: 1 }] })
+  const cancel = { key, body: { reason: 'left' }, headers: { 'idempotency-key': 'bare' } }
+  const { statusCode, said } = await served.ask('POST', '/v1/instructions/A/cancel', cancel)
+  expect([statusCode, said.detail]).toEqual([409, expect.stringContaining('behind a run key, as 2026-12/A (row 1 of')])
 })
 
 test('the client of services: accepted, known, refused, and told of a wrong key', async () => {

@@ -38,7 +38,7 @@ export function addFinding(pages: Pages, door: ConsoleDoor): void {
     const [batch] = batches
     if (batch !== undefined && batches.length === 1 && one === undefined)
       return reply.redirect(batchPath(batch.batchId), 303)
-    if (one === undefined && batch === undefined) return show(await nothingFound(asked))
+    if (one === undefined && batch === undefined) return show(await nothingFound())
     return show(html`${instructionsFound(found)}${batchesFound(batches)}`)
 
     function show(main: Html) {
@@ -54,13 +54,13 @@ export function addFinding(pages: Pages, door: ConsoleDoor): void {
     return isFound ? all.filter(({ batchId, fileName }) => batchId === asked || fileName === asked) : all
   }
 
-  async function nothingFound(asked: string): Promise<Html> {
+  async function nothingFound(): Promise<Html> {
     const sinceMs = await ledger.knownSinceMs()
     const knows =
       sinceMs === null
         ? html`Nothing was handed in here yet.`
         : html`It knows what was handed in since ${moment(sinceMs)}; a ledger that was restored may know less.`
-    return html`<p><strong>No id, batch or file is called so.</strong> Names of people, amounts and other cells of rows are not searched: whoever may download results looks for them there. ${knows}</p><p>Ids are found whole, and the names of batches and files by their beginning. A reference that was sent under a run key begins with the key: 2026-12/${asked}.</p>`
+    return html`<p><strong>No id, batch or file is called so.</strong> Names of people, amounts and other cells of rows are not searched: whoever may download results looks for them there. ${knows}</p><p>Ids are found whole, and the names of batches and files by their beginning.</p>`
   }
 }
 

@@ -10,6 +10,7 @@ const SAME = (column: string) => `${ANY_ACCOUNT} AND ltrim(i.${column}, '0') = l
 /** Ids of the gateway are told without the zeros in front of them. */
 const CONDITIONS: readonly (readonly [IdKind, string])[] = [
   ['reference', 'i.reference = :id'],
+  ['keyed-reference', "i.reference IN (SELECT k.spelling || '/' || :id FROM run_key k)"],
   ['order', `${ANY_ACCOUNT} AND i.order_key = ltrim(:id, '0') AND i.order_key IS NOT NULL`],
   [
     'order',
