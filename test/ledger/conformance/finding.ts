@@ -1,7 +1,7 @@
 // Finding instructions by any of their ids.
 
 import { describe, expect, test } from 'vitest'
-import { factsWith, NOW, openAccount, refund, sale, submit, work } from '../../fixtures/ledgers.ts'
+import { factsWith, messageOf, NOW, openAccount, refund, sale, submit, work } from '../../fixtures/ledgers.ts'
 import { accountId, ledger } from '../../fixtures/use-ledger.ts'
 
 const found = async (id: string) => (await ledger.find(id)).map(({ reference, by }) => [reference, by])
@@ -26,6 +26,11 @@ export function describeFinding(): void {
       expect(await found('8002')).toEqual([['S-2', 'order']])
       expect(await found('0')).toEqual([])
       expect(await found('nothing')).toEqual([])
+    })
+
+    test('finds a reference behind a run key', async () => {
+      await ledger.recordMessage(messageOf(accountId, refund('2026-12/A'), { runKey: '2026-12' }))
+      expect(await ledger.find('A')).toMatchObject([{ reference: '2026-12/A', by: 'keyed-reference' }])
     })
 
     test('tells what was asked and what was answered', async () => {
