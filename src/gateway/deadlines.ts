@@ -55,7 +55,10 @@ export class Deadlines<T extends Timed> {
     const first = this.#first()
     if (first === null) this.#timer = undefined
     // It keeps no process alive: what is waited for does.
-    else this.#timer = setTimeout(() => this.#onTimer(), Math.ceil(first.overAtMs - performance.now())).unref()
+    else {
+      const leftMs = Math.ceil(first.overAtMs - performance.now())
+      this.#timer = setTimeout(() => this.#onTimer(), Math.max(0, leftMs)).unref()
+    }
   }
 
   /** What is over only while the rest is being read has to be read as well: it waits for the next timer. */

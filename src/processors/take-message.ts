@@ -159,13 +159,15 @@ function askedBy(
   payload: unknown,
   withheld: string | null,
   isBatch: boolean,
-): Pick<RefusedPayload, 'reference' | 'batchName' | 'replyTo'> {
-  const said = Object(payload) as { reference?: unknown; batch?: unknown; reply_to?: unknown }
-  const { reply_to: replyTo } = said
+): Pick<RefusedPayload, 'reference' | 'recordedAs' | 'batchName' | 'replyTo'> {
+  const said = Object(payload) as { reference?: unknown; run_key?: unknown; batch?: unknown; reply_to?: unknown }
+  const { reply_to: replyTo, run_key: runKey } = said
   const named = isBatch ? said.batch : said.reference
   const isKept = withheld === null && typeof named === 'string' && named.length <= REFERENCE_CHARACTERS
+  const under = typeof runKey === 'string' ? `${runKey.trim()}/` : ''
+  const kept = isKept ? visible(maskCardData(named)) : null
   return {
-    [isBatch ? 'batchName' : 'reference']: isKept ? visible(maskCardData(named)) : null,
+    ...(isBatch ? { batchName: kept } : { reference: kept, recordedAs: kept === null ? null : `${under}${kept}` }),
     replyTo: typeof replyTo === 'string' && OUTCOME_QUEUE.test(replyTo) && !holdsCardData(replyTo) ? replyTo : null,
   }
 }

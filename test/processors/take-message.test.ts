@@ -115,6 +115,15 @@ describe('a refusal is kept', () => {
     expect(kept[0]?.text).toContain('msg-1')
   })
 
+  test('under the reference that it would be recorded under, with its run key', async () => {
+    await take({ ...REFUND, amount: 1.5 })
+    await take({ ...REFUND, run_key: '2026-05', amount: 1.5 })
+    expect(kept.map(({ reference, recordedAs }) => [reference, recordedAs])).toEqual([
+      ['msg-1', 'msg-1'],
+      ['msg-1', '2026-05/msg-1'],
+    ])
+  })
+
   test('with nothing in it that a terminal obeys', async () => {
     await take({ ...REFUND, amount: 1.5, cust_fname: 'a\u009b31mb\u202ec\u2028d' })
     expect(kept[0]?.text).not.toMatch(/[\u0080-\u009f\u202e\u2028]/)

@@ -5,7 +5,7 @@ import { shown } from '../../domain/problem.ts'
 import { words } from '../../domain/words.ts'
 import type { UnitSaid } from './above.ts'
 import { writtenWords } from './names.ts'
-import type { Statement } from './statement.ts'
+import { mapped, type Statement } from './statement.ts'
 import { HUNDREDTHS, MINOR_UNITS, MULTIPLE_OF_CURRENCY, MULTIPLES, TIMES } from './words.ts'
 
 /** `minor`: amounts are written in the smallest unit of their currency. */
@@ -93,15 +93,14 @@ export class CutDecimals {
     this.#isSure ||= cell < '10' || cell > '31'
   }
 
-  /** `whole`: how many amounts there are, where none of them has decimals. */
-  statement(whole: number, line: number): Statement | null {
+  /** `column`: their name. `whole`: how many amounts there are, where none of them has decimals. */
+  statement(column: string, whole: number, line: number): Statement | null {
     if (whole < CUT_LEAST || this.#cells < CUT_LEAST || !this.#isCut || !this.#isSure) return null
+    const right = column === '' ? 'the column right of them' : `the column "${shown(column)}" right of them`
     return {
       ...{ effect: 'refused', line, column: null },
-      problem:
-        'no amount has decimals, and the column right of them has two digits in every row: a comma may have cut the amounts in two',
-      remedy:
-        'write the amounts with a point or in quotation marks; if the columns are right, put another one between them',
+      problem: `no amount has decimals, and ${right} has two digits in every row: a comma may have cut the amounts in two`,
+      remedy: words`write the amounts with a point or in quotation marks; if they are right, ${column === '' ? 'give the column a name and ' : ''}ignore it: ${mapped(column, 'ignore')}`,
     }
   }
 }

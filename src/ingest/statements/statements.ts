@@ -30,7 +30,10 @@ export type Said = Pick<
   | 'currency'
   | 'decimal'
   | 'sign'
->
+> & {
+  /** Between the cells of a line. Absent: it is no text. */
+  readonly separator?: string | null
+}
 
 /** Of a file; more are nothing that is named. */
 const NAMED_MOST = 200
@@ -89,7 +92,8 @@ export class Statements {
     this.#operations = new Names(fields.transaction_type, parseOperation)
     this.#currencies = new Names(fields.request_currency, parseCurrency)
     const beside = (fields.amount ?? -2) + 1
-    this.#besideAmount = header.beside.includes(beside) ? beside : null
+    const mayBeCut = said.separator === ',' && said.scale === undefined && header.beside.includes(beside)
+    this.#besideAmount = mayBeCut ? beside : null
     this.#moments = guarded || fields.execute_at === undefined ? null : new Moments(said)
   }
 
@@ -129,7 +133,7 @@ export class Statements {
       wayStatement(this.#header, this.#unread?.filledNames ?? [], this.#line),
       monthStatement(this.#header, this.#said, this.#line),
       areMomentsMeant ? null : this.#moments?.statement(),
-      this.#cut.statement(whole, this.#line),
+      this.#cut.statement((written[this.#besideAmount ?? -1] ?? '').trim(), whole, this.#line),
       scale === undefined ? wholeStatement(whole, this.#currencies.all(used)) : null,
     ].filter((statement) => statement !== null && statement !== undefined)
     const having = (refused: boolean) => statements.filter((one) => isRefused(one, operations) === refused)

@@ -55,6 +55,8 @@ export interface RefusedPayload {
   readonly queuedAtMs?: number | undefined
   /** What its producer calls it, and the queue that is told. Absent or null: it did not say. */
   readonly reference?: string | null
+  /** Under which reference it would be recorded, its run key included. */
+  readonly recordedAs?: string | null
   readonly batchName?: string | null
   readonly replyTo?: string | null
 }

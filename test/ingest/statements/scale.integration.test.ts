@@ -192,11 +192,22 @@ describe('a decimal comma in a file of commas', () => {
       expect((await refusalOf(cut(...rows), EUR)).problem).toContain('may have cut the amounts in two')
   })
 
+  test('is none where no comma is between the cells, the amounts are in cents, or the column is ignored', async () => {
+    const file = cut('12,30', '13,00', '9,05')
+    const ignored = { ...EUR, map: [{ column: 'note', field: null }] }
+    for (const [text, options] of [
+      [file.replaceAll(',', ';'), EUR],
+      [file, { ...EUR, scale: 'minor' }],
+      [file, ignored],
+    ] as const)
+      expect((await readWhole(text, options)).rows).toHaveLength(3)
+  })
+
   test.each([
     [['12,30', '13,20', '9,10']],
     [['12,', '13,', '9,']],
     [['12,30', '13,05', '9,x']],
-    [['12.00,30', '13.00,05', '9.00,55']],
+    [['12.50,30', '13.00,05', '9.00,55']],
     [['12,30', '13,05']],
   ])('%j is not one', async (rows) => {
     expect((await readWhole(cut(...rows), EUR)).rows).toHaveLength(rows.length)

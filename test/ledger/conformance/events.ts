@@ -179,7 +179,10 @@ export function describeEvents(): void {
     test('take no recorded instruction for refused, whatever a second request under its reference is refused for', async () => {
       const replyTo = 'tranche-outcome-shop'
       const refusedAs = (sourceId: string, reference: string | null = 'A') =>
-        ({ sourceId, accountName: 'default', text: '{}', cards: null, reference, replyTo, queuedAtMs: NOW }) as const
+        ({
+          ...{ sourceId, accountName: 'default', text: '{}', cards: null, replyTo, queuedAtMs: NOW },
+          ...{ reference, recordedAs: reference },
+        }) as const
       const handIn = (instruction: Instruction, sourceId: string) =>
         ledger.recordMessage(
           messageOf(accountId, instruction, { ifRefused: refusedAs(sourceId, instruction.reference) }),
@@ -195,6 +198,8 @@ export function describeEvents(): void {
         ...refusedAs('lost', 'C'),
         reasons: ['amount: is missing', MAYBE_EXECUTED],
       })
+      const ofOtherRun = { ...refusedAs('other run'), recordedAs: '2026-05/A' }
+      await ledger.recordRefusal({ ...missing, ...ofOtherRun })
       await ledger.recordRefusal({ ...missing, ...refusedAs('batch', null), batchName: 'november' })
       const told = (await eventsIn()).filter(({ type }) => type === 'row.refused').map((fact) => bodyOf(fact).data)
       const like = { reference: 'A', batch: batchId, row: 1, state: 'APPROVED', final: true }
@@ -204,6 +209,7 @@ export function describeEvents(): void {
         { ...beside, reference: 'B', code: 'lookalike' },
         { ...beside, reference: 'A', code: 'missing' },
         { final: false, advice: 'do not send again', reference: 'C' },
+        { final: true, reference: 'A' },
         { final: true, batch_name: 'november' },
       ])
     })

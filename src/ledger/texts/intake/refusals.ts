@@ -30,11 +30,11 @@ export function* recordRefusal(refusal: Refusal): Script<readonly string[]> {
 const RECORDED = `
     SELECT i.reference, i.batch_id AS "batchId", i.row_no AS "rowNo", i.state
     FROM instruction i JOIN account a ON a.id = i.account_id JOIN batch b ON b.id = i.batch_id
-    WHERE a.name = :accountName AND i.reference = :reference AND i.holds_reference = 1 AND b.stage = 'open'`
+    WHERE a.name = :accountName AND i.reference = :recordedAs AND i.holds_reference = 1 AND b.stage = 'open'`
 
 /** Whatever is wrong with the message: it may have been refused before anyone looked at its reference. */
-function* recordedUnder({ accountName, reference = null }: Refusal): Script<EarlierRow | undefined> {
-  return reference === null ? undefined : yield* one<EarlierRow>(RECORDED, { accountName, reference })
+function* recordedUnder({ accountName, recordedAs = null }: Refusal): Script<EarlierRow | undefined> {
+  return recordedAs === null ? undefined : yield* one<EarlierRow>(RECORDED, { accountName, recordedAs })
 }
 
 /** Who keeps orders by their references must not take a paid one for refused: what is recorded beside a refusal goes on, or is done. */

@@ -162,7 +162,7 @@ export const OF_REFERENCE = [
       `d.vault_id IS NOT NULL AND i.id = (SELECT c.id FROM instruction c WHERE ${OF_VAULT_ID('c')}
         AND c.operation = d.operation AND c.run_key IS NOT DISTINCT FROM d.run_key AND c.state IN (${COUNTING}) ORDER BY c.id DESC LIMIT 1)`,
     ),
-    gate: "SELECT 1 FROM batch b WHERE b.account_id = :account AND b.stage = 'open' AND b.run_key IS NOT DISTINCT FROM CAST(:runKey AS TEXT) LIMIT 1",
+    gate: 'SELECT 1 WHERE CAST(:runKey AS TEXT) IS NULL OR EXISTS (SELECT 1 FROM run_key k WHERE k.account_id = :account AND k.spelling = :runKey)',
   },
 ] as readonly Kind[]
 
