@@ -2,6 +2,7 @@
 // fact; they stand below in the same order.
 
 import { type Beside, type Instruction, type Operation, plainId } from '../../domain/instruction.ts'
+import { type Currency, exponentOf } from '../../domain/money.ts'
 import { nameKey } from '../../domain/person-name.ts'
 import { isPeriodFar, isSameMonth } from '../../domain/run-key.ts'
 import { CORRECTED } from './lookalikes.ts'
@@ -362,7 +363,10 @@ function wasDeleted(row: TargetRow, { at }: Fact<'deleted'>): TargetQuestion {
   return asked('deleted', at, `charges ${vaultText(row)}, which that row deleted`)
 }
 
-/** So many times the largest one, as by one zero too many; or one hundredth of the only one, as where cents are divided once too often. */
+/**
+ * So many times the largest one, as by one zero too many; or one hundredth of the only one, as where cents are divided once too often. By
+ * one unit of a currency a card is tried, or a service.
+ */
 export const LARGE_TIMES = 10
 
 function ofOtherSize(row: TargetRow, { amountMinor, currency, at }: Fact<'largest'>): TargetQuestion | null {
@@ -372,7 +376,8 @@ function ofOtherSize(row: TargetRow, { amountMinor, currency, at }: Fact<'larges
   const one = row.orderKey === null ? `all that ${vaultId} was approved for` : `order ${row.orderKey}`
   if (amount > 0n && (amountMinor + 50n) / 100n === amount)
     return asked('small', at, `asks for one hundredth of ${one}, ${known}`)
-  if (amount < amountMinor * BigInt(LARGE_TIMES)) return null
+  const isTrial = amountMinor <= 10n ** BigInt(exponentOf(currency as Currency))
+  if (isTrial || amount < amountMinor * BigInt(LARGE_TIMES)) return null
   return asked(
     'large',
     at,

@@ -777,6 +777,20 @@ export function describeTargets(): void {
       expect((await judged(part(1_990n))).questions).toEqual(['small'])
     })
 
+    test.each([
+      ['an authorization and a sale of', [100n, 100n], []],
+      ['sales of', [0n, 99n, 100n], []],
+      ['a sale of', [0n, 101n], ['large']],
+    ])(
+      'after %s %s, as to try the card or the service, is asked about as %j',
+      async (_, [held, ...sold], questions) => {
+        if (held) await approved(sale('A', '5', { operation: 'AUTH', money: euros(held) }))
+        for (const [i, amount] of sold.entries())
+          await approved(sale(`S${i}`, '5', { money: euros(amount), xtlOrderId: `T${i}` }), `78${i}`)
+        expect((await judged(charge(1_990n))).questions).toEqual(questions)
+      },
+    )
+
     test('in another currency than the only one that it was charged in is asked about', async () => {
       const [dollars, francs] = ['USD', 'CHF'].map((currency) => ({
         money: { amountMinor: 700n, currency: parseCurrency(currency) as Currency },
