@@ -480,6 +480,7 @@ export function describeTargets(): void {
     test('that came as single messages is that of the run before, as one in a file is', async () => {
       const runKey = '2026-05'
       const later = { nowMs: NOW + 22 * DAY_MS }
+      await ledger.recordMessage(messageOf(accountId, sale('2026-04/sub-9', '7009'), { runKey: '2026-04' }))
       const rows = ['7001', '7002', '7003'].map((id, i) => sale(`${runKey}/sub-${i + 1}`, id, { xtlOrderId: `A${i}` }))
       for (const row of rows) {
         const { batchId } = (await ledger.recordMessage(messageOf(accountId, row, { runKey }))) as { batchId: BatchId }
