@@ -60,8 +60,7 @@ class Column {
     this.#column = column
     this.#found = new Map(kinds.map((kind) => [kind, new Map()]))
     this.#open = new Set(kinds)
-    const isNoted =
-      column.field !== 'transaction_type' && !column.mayBeDone && !column.words.some((word) => REASONS.has(word))
+    const isNoted = column.field === null && !column.mayBeDone && !column.words.some((word) => REASONS.has(word))
     this.#notes = isNoted ? new Lines() : null
   }
 

@@ -352,11 +352,6 @@ describe('a column that decides row by row', () => {
       2,
     ])
   })
-
-  test('names them where the clerk wrote it into a reference', async () => {
-    const { problem } = await refusalOf(fileOf('reference', 'A1', 'A2 - already refunded', 'A3'), REFUND)
-    expect(problem).toContain('says in line 3 that a row is not to be sent ("A2 - already refunded" in line 3)')
-  })
 })
 
 describe('a file whose names say refund', () => {
