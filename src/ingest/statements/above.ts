@@ -81,7 +81,7 @@ export function remarkStatement(remarks: readonly Remark[]): Statement | null {
   const unit = unitIn(remarks)
   if (unit === null) return null
   return {
-    ...{ effect: 'refused', line: remarks[0]?.line ?? null, column: null },
+    ...{ effect: 'refused', line: remarks.find((one) => unitIn([one]) !== null)?.line ?? null, column: null },
     problem: `${unit.where} speaks of all amounts, and stands below the column names, where it is not read`,
     remedy: 'if it holds, move it above the column names; if it does not, delete it',
   }

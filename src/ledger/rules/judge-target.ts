@@ -320,7 +320,9 @@ function wasPaid(_: TargetRow, { at }: Fact<'paid'>): TargetQuestion {
 
 /** The row that was wrong is recorded, and was sent or will be: what corrects it is sent besides. */
 function ofCorrected(row: TargetRow, { own, others }: Fact<'reference'>): TargetQuestion | null {
-  const found = others.find(({ reference }) => formOf(reference) === formOf(own))
+  const found = others.find(
+    ({ reference }) => formOf(reference) === formOf(own) || isExtended(own, reference) || isExtended(reference, own),
+  )
   const target = row.orderKey === null ? vaultText(row) : `order ${row.orderKey}`
   const problem = `names ${target} under the reference of a recorded row that it seems to correct`
   return found === undefined ? null : asked('correction', found, problem)
@@ -330,6 +332,11 @@ function ofCorrected(row: TargetRow, { own, others }: Fact<'reference'>): Target
 function formOf(reference: string): string {
   const parts = reference.toLowerCase().match(/[\p{L}\p{M}]+|\d+|[^\s\-_.~/()]/gu) ?? []
   return parts.flatMap((part) => (CORRECTED.includes(part) ? [] : [part.replace(/^0+(?=\d)/, '')])).join(' ')
+}
+
+/** By such a word, with nothing in between. */
+function isExtended(later: string, earlier: string): boolean {
+  return later.startsWith(earlier) && CORRECTED.includes(later.slice(earlier.length).toLowerCase())
 }
 
 /** A year that is wrong: the right key would charge everybody once more. */

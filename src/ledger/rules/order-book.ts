@@ -315,8 +315,11 @@ export function isShortageUnexplained(order: Order, row: OfOrder, reason: string
   if (source === null) return done === null && NOTHING_LEFT.test(reason)
   const fits = fitsIn(source, voided + (done?.amountMinor ?? 0n), row)
   if (row.operation === 'REFUND') return sold !== null && fits
-  // Where some is captured, all else may be released, and nobody can know it: what fits is a doubt all the same.
-  if (done !== null) return row.operation === 'CAUTH' && fits
+  // Where some is captured, all else may be released: nothing is left of the order then, and not just what the row leaves.
+  if (done !== null) {
+    const isRest = source.amountMinor - voided - done.amountMinor === row.amountMinor
+    return row.operation === 'CAUTH' && fits && (isRest || !NOTHING_LEFT.test(reason))
+  }
   // A merchant may capture somewhat more than was authorized: that nothing is left is no consequence of that.
   return fits || NOTHING_LEFT.test(reason)
 }

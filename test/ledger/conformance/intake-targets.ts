@@ -182,6 +182,8 @@ export function describeTargets(): void {
     test.each([
       ['RMA-17', 'RMA-17-corrected', ['correction']],
       ['RMA-17 (NEU)', 'RMA-17', ['correction']],
+      ['RMA17A', 'RMA17Aneu', ['correction']],
+      ['RMA.17', 'RMA-17-corrected', ['correction']],
       ['RMA-17', 'RMA-17-2', []],
       ['RMA-17', 'RMA-171', []],
     ])('after %s, %s for less is asked about as %j', async (before, reference, questions) => {

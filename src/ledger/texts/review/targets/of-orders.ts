@@ -134,7 +134,7 @@ const OF_XTL: Kind<FoundRow & FoundAt & { readonly otherOrder: string; readonly 
 
 /** Without its run key and what tells no reference from another: so that one with a word more has the other in it. */
 const BARE = (row: 'd' | 'i') =>
-  [...' -_0'].reduce(
+  [...' -_./~()0'].reduce(
     (text, sign) => `replace(${text}, '${sign}', '')`,
     `lower(substr(${row}.reference, length(coalesce(${row}.run_key || '/', '')) + 1))`,
   )
@@ -153,14 +153,14 @@ const ofReference = (operations: readonly Operation[], isOfTarget: string): Kind
   toFact: (found) => ({ of: 'reference', own: found[0].ownReference, others: found.map(atOf) }),
 })
 
-/** Refunds or captures of the same order, and the last sale of the same vault id in the same run, under a reference that differs little. */
+/** Refunds or captures of the same order, and the last sale of the same vault id if it is of the same run, under a reference that differs little. */
 export const OF_REFERENCE = [
   ofReference(['CAUTH', 'REFUND'], `${IN_ACCOUNT('i')} AND i.order_key = d.order_key AND i.order_key IS NOT NULL`),
   {
     ...ofReference(
       ['CAPTURE'],
-      `d.vault_id IS NOT NULL AND i.id = (SELECT c.id FROM instruction c WHERE ${OF_VAULT_ID('c')}
-        AND c.operation = d.operation AND c.run_key IS NOT DISTINCT FROM d.run_key AND c.state IN (${COUNTING}) ORDER BY c.id DESC LIMIT 1)`,
+      `d.vault_id IS NOT NULL AND i.run_key IS NOT DISTINCT FROM d.run_key AND i.id = (SELECT c.id FROM instruction c
+        WHERE ${OF_VAULT_ID('c')} AND c.operation = d.operation AND c.state IN (${COUNTING}) ORDER BY c.id DESC LIMIT 1)`,
     ),
     gate: 'SELECT 1 WHERE CAST(:runKey AS TEXT) IS NULL OR EXISTS (SELECT 1 FROM run_key k WHERE k.account_id = :account AND k.spelling = :runKey)',
   },
