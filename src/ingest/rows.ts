@@ -212,14 +212,8 @@ function toRowFault(
     line: record.line,
     column: place === undefined ? field : (header.written[place] ?? field).trim(),
     value: kept === undefined || kept === '' ? null : shown(kept),
-    ...inColumnsOf(header, spelled(fault, spelling)),
+    ...spelled(fault, spelling),
   }
-}
-
-/** The remedy names the column of currencies as the file does, where it has one. */
-function inColumnsOf({ fields, written }: Header, { problem, remedy }: Problem): Problem {
-  const column = (written[fields.request_currency ?? -1] ?? '').trim()
-  return { problem, remedy: column === '' ? remedy : remedy.replace('request_currency', () => shown(column)) }
 }
 
 function besideFault(
