@@ -338,45 +338,6 @@ export function describeTargets(): void {
       ])
     })
 
-    test.each([
-      ['AUTH', 'CANCEL', null, []],
-      ['AUTH', 'CANCEL', 1_000n, []],
-      ['CAPTURE', 'CANCEL', 1_000n, []],
-      ['CAPTURE', 'REFUND', 1_000n, []],
-      ['CAPTURE', 'REFUND', 999n, [null]],
-      ['CAPTURE', 'REFUND', 1_000n, [null], true],
-    ] as const)(
-      '(%s) that is undone by %s of %s may come again, asked about as %j',
-      async (operation, undo, amount, questions, warnsOfMoney?: boolean) => {
-        await approved(sale('S', '5', { operation }))
-        const money = amount === null ? null : euros(amount)
-        const batchId = await submit(ledger, accountId, [refund('U', { operation: undo, orderId: '777', money })])
-        const again = sale('N', '5', { operation, xtlOrderId: 'N' })
-        expect((await check([again])).lookalikes).toHaveLength(1)
-        await work(ledger, batchId, 'U', 'APPROVED', {
-          facts: factsWith('43', { orderId: '777' }),
-          warnsOfMoney: warnsOfMoney ?? false,
-        })
-        expect((await judged(again)).questions).toEqual(questions)
-      },
-    )
-
-    test('that ran out may be authorized again, unless it was captured', async () => {
-      await authorized()
-      const again = sale('N', '5', { operation: 'AUTH', xtlOrderId: 'N' })
-      const asked = async (days: number, over: Partial<DraftHeader> = {}) =>
-        (await check([again], { ...inDays(days), ...over })).lookalikes.length
-      expect([await asked(7), await asked(8), await asked(8, { authorizationDays: 10 })]).toEqual([1, 0, 1])
-      await ledger.recordClock(accountId, DAY_MS, NOW + 8 * DAY_MS)
-      expect(await asked(8)).toBe(1) // how long ago it was is not known then
-      await ledger.recordClock(accountId, 0, NOW)
-      const late = messageOf(accountId, again, { ...inDays(8), authorizationDays: 10 })
-      expect((await ledger.recordMessage(late)).kind).toBe('refused')
-      await submit(ledger, accountId, [refund('C', { operation: 'CAUTH', orderId: '777', amountMinor: 100n })])
-      expect(await asked(8)).toBe(1)
-      expect((await judged(again, inDays(8))).refused).toContain('it looks like A')
-    })
-
     test('that comes after the sale is asked about', async () => {
       await approved(charge())
       expect((await judged(sale('A', '5', { operation: 'AUTH' }))).questions).toEqual(['charged'])

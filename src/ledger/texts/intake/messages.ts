@@ -294,10 +294,10 @@ function* likenessBy(verdict: OrderQuestion): Script<Likeness> {
 const REFERENCE_AT = 'SELECT reference FROM instruction WHERE batch_id = :batchId AND row_no = :rowNo'
 
 function arrivingOf(
-  { accountId, nowMs, lookalikeDays, authorizationDays, runKey }: IntakeMessage,
+  { accountId, nowMs, lookalikeDays, runKey }: IntakeMessage,
   { reference }: InstructionColumns,
 ): Arriving {
-  return { accountId, nowMs, lookalikeDays, authorizationDays: authorizationDays ?? null, runKey, reference }
+  return { accountId, nowMs, lookalikeDays, runKey, reference }
 }
 
 const UNDER_NAME = `

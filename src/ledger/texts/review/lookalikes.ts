@@ -2,7 +2,6 @@
 // rule for the rows of a file and for messages.
 
 import type { AccountId } from '../../../domain/ids.ts'
-import { MERCHANT_DEFAULTS } from '../../../domain/merchant.ts'
 import {
   COUNTS_ALWAYS,
   COUNTS_FOR_A_WHILE,
@@ -25,8 +24,6 @@ const SENT_AT = 'coalesce(i.sent_at, i.claimed_at, i.completed_at, b.created_at)
 const FIRST_SENT_AT = `coalesce((SELECT f.sent_at FROM instruction f WHERE i.reattempt_of IS NOT NULL AND f.account_id = i.account_id
   AND f.reference = i.reattempt_of AND f.holds_reference = 1), ${SENT_AT})`
 
-const CLOCK_IS_OFF = `EXISTS (SELECT 1 FROM account k WHERE k.id = i.account_id AND ${clockIsOff('k')})`
-
 /**
  * Whether row `i` of batch `b` still counts for row `d`. What is not settled counts however old it is, because it is not known yet
  * what becomes of it. What names an order counts for ever: no order is captured, voided or refunded every month. Of sales,
@@ -40,23 +37,10 @@ const CLOCK_IS_OFF = `EXISTS (SELECT 1 FROM account k WHERE k.id = i.account_id 
 export const STILL_COUNTS = `b.stage = 'open' AND CASE
       WHEN i.state IN (${listOf(COUNTS_ALWAYS)}) THEN TRUE
       WHEN ${MOVED_NOTHING} THEN FALSE
-      WHEN ${CLOCK_IS_OFF} THEN TRUE
+      WHEN EXISTS (SELECT 1 FROM account k WHERE k.id = i.account_id AND ${clockIsOff('k')}) THEN TRUE
       WHEN ${OTHER_RUN_KEY} THEN ${FIRST_SENT_AT} >= :otherRunKeySince
       WHEN i.state = 'IN_DOUBT' OR i.order_key IS NOT NULL THEN TRUE
       ELSE ${SENT_AT} >= :approvedSince END`
-
-const OF_ITS_ORDER = `FROM instruction o WHERE o.account_id = i.account_id AND o.order_key = ltrim(i.answered_order_id, '0') AND o.order_key IS NOT NULL`
-
-/** Whether nothing of sale or authorization `i` is with the merchant any more: it was voided or refunded in full, or ran out uncaptured. */
-const IS_UNDONE = `i.order_key IS NULL AND i.state = 'APPROVED' AND i.money_warning = 0 AND (
-      i.amount_minor <= (
-        SELECT sum(CAST(coalesce(o.amount_minor, i.amount_minor) AS DOUBLE PRECISION)) ${OF_ITS_ORDER} AND o.operation IN ('CANCEL', 'REFUND')
-          AND o.state = 'APPROVED' AND o.money_warning = 0 AND coalesce(o.currency, i.currency) = i.currency)
-      OR (i.operation = 'AUTH' AND ${SENT_AT} < :authorizedSince AND NOT ${CLOCK_IS_OFF}
-        AND NOT EXISTS (SELECT 1 ${OF_ITS_ORDER} AND o.operation = 'CAUTH' AND NOT (${MOVED_NOTHING.replaceAll('i.', 'o.')}))))`
-
-/** The same for an order that is made anew after that. The ids of what was undone stay taken. */
-export const COUNTS_AGAINST = `${STILL_COUNTS} AND NOT coalesce(${IS_UNDONE}, FALSE)`
 
 /** The recorded row that row `d` runs again; NULL: none, it is new or was bad. */
 export const EARLIER_ATTEMPT = 'coalesce(d.supersedes, d.declined_row)'
@@ -91,7 +75,7 @@ const likeRow = (counts: string) => `
 export const IS_ONE_MADE = '(i.made = 1 OR d.made = 1)'
 
 /** The latest row that row `d` of a draft looks like; NULL: none. */
-export const RECORDED_LOOKALIKE = likeRow(`((${COUNTS_AGAINST}) OR ${cameAfter(FORMER_ROW)})`)
+export const RECORDED_LOOKALIKE = likeRow(`(${STILL_COUNTS} OR ${cameAfter(FORMER_ROW)})`)
 
 /**
  * Whether row `i` had ended and moved nothing when an older state was put back. In what was lost it may have run again, at the latest
@@ -108,14 +92,11 @@ export interface LookalikeSince {
   readonly nowMs: number
   /** Of rows under another run key. */
   readonly lookalikeDays: number
-  readonly authorizationDays?: number | null
 }
 
-export function lookalikeSince({ accountId, nowMs, lookalikeDays, authorizationDays }: LookalikeSince) {
+export function lookalikeSince({ accountId, nowMs, lookalikeDays }: LookalikeSince) {
   const { approvedSinceMs, otherRunKeySinceMs } = lookalikeWindow(nowMs, lookalikeDays)
-  const authorizedSince = nowMs - (authorizationDays ?? MERCHANT_DEFAULTS.authorizationDays) * 86_400_000
-  const since = { approvedSince: approvedSinceMs, otherRunKeySince: otherRunKeySinceMs, authorizedSince }
-  return { account: accountId, nowMs, ...since }
+  return { account: accountId, nowMs, approvedSince: approvedSinceMs, otherRunKeySince: otherRunKeySinceMs }
 }
 
 /** What is compared of a single message. */
@@ -127,7 +108,7 @@ export interface Arriving extends LookalikeSince {
 const LIKE_ROW = `
   SELECT i.batch_id AS "batchId", i.row_no AS "rowNo", i.reference,
     i.state || CASE i.money_warning WHEN 1 THEN '; ' || i.warning ELSE '' END AS state
-  FROM instruction i WHERE i.id = (SELECT (${likeRow(COUNTS_AGAINST)}) FROM (
+  FROM instruction i WHERE i.id = (SELECT (${likeRow(STILL_COUNTS)}) FROM (
     SELECT :lookalike AS lookalike, :reference AS reference, :runKey AS run_key) d)`
 
 /** The latest row that a single message looks like. */

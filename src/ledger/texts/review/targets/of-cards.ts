@@ -4,7 +4,7 @@ import type { Operation } from '../../../../domain/instruction.ts'
 import { LARGE_TIMES } from '../../../rules/judge-target.ts'
 import { ORDER_COUNTS_IN } from '../../../rules/order-book.ts'
 import { IS_VISIBLE, listOf } from '../../conditions.ts'
-import { COUNTING, COUNTS_AGAINST, OTHER_RUN_KEY } from '../lookalikes.ts'
+import { COUNTING, OTHER_RUN_KEY, STILL_COUNTS } from '../lookalikes.ts'
 import { STORED_UNDER } from '../reattempts.ts'
 import {
   ANSWERED,
@@ -69,7 +69,7 @@ export const OF_LIKE = like(
   `instruction i ON i.id = (
       SELECT max(i.id) FROM instruction i JOIN batch b ON b.id = i.batch_id
       WHERE i.account_id = :account AND i.lookalike IN (${LIKES}) AND i.lookalike IS NOT NULL AND (i.operation <> 'AUTH' OR d.operation = 'AUTH')
-        AND ${COUNTS_AGAINST})`,
+        AND ${STILL_COUNTS})`,
 )
 
 export const LIKE_ABOVE = like(
