@@ -11,7 +11,10 @@ const CLAIMED_WRONGLY = /told|fenced/
 
 describe.skipIf(MAY_SKIP)('three workers on two rows of one order', () => {
   test('execute no row twice and leave none behind, whatever is lost, dies, is taken over or found wrongly', async () => {
-    expect(await checkModel('MOST=2', 'DEATHS=1', 'MISTAKES=1')).toMatchObject({ isWhole: true, broken: null })
+    expect(await checkModel('claims', 'MOST=2', 'DEATHS=1', 'MISTAKES=1')).toMatchObject({
+      isWhole: true,
+      broken: null,
+    })
   })
 
   test.each([
@@ -28,15 +31,15 @@ describe.skipIf(MAY_SKIP)('three workers on two rows of one order', () => {
     ['nobody sweeps', 'SWEEP', ['MOST=2', 'DEATHS=1'], /state\[0\]/],
     ['a late answer stops nothing', 'WARNED', ['MOST=2', 'MISTAKES=1'], CLAIMED_WRONGLY],
   ])('come to harm where %s', async (_what, guard, bounds, harm) => {
-    expect((await checkModel(`WITHOUT_${guard}`, ...bounds)).broken).toMatch(harm)
+    expect((await checkModel('claims', `WITHOUT_${guard}`, ...bounds)).broken).toMatch(harm)
   })
 })
 
 test.skipIf(MAY_SKIP)('three claims of three workers execute no row twice, over one failover', FOR, async () => {
-  expect(await checkModel('MOST=3')).toMatchObject({ isWhole: true, broken: null })
+  expect(await checkModel('claims', 'MOST=3')).toMatchObject({ isWhole: true, broken: null })
 })
 
 // Six minutes, and 6 GiB.
 test.skipIf(MAY_SKIP)('nor do they where one of the workers dies', FOR, async () => {
-  expect(await checkModel('MOST=3', 'DEATHS=1')).toMatchObject({ isWhole: true, broken: null })
+  expect(await checkModel('claims', 'MOST=3', 'DEATHS=1')).toMatchObject({ isWhole: true, broken: null })
 })

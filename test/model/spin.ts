@@ -1,4 +1,4 @@
-// Runs the model of claims through Spin: every state that it can come to, or the first that breaks what it asserts.
+// Runs a model through Spin: every state that it can come to, or the first that breaks what it asserts.
 
 import { execFile, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -8,8 +8,6 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
 const execute = promisify(execFile)
-
-const MODEL = fileURLToPath(new URL('../../docs/model/claims.pml', import.meta.url))
 
 /** On CI it must be there. */
 export const MAY_SKIP = process.env.CI === undefined && spawnSync('spin', ['-V']).error !== undefined
@@ -23,7 +21,8 @@ export interface Checked {
 }
 
 /** `bounds`: as README has them, such as `MOST=2` or `WITHOUT_ORDER`. */
-export async function checkModel(...bounds: readonly string[]): Promise<Checked> {
+export async function checkModel(model: 'claims' | 'sender', ...bounds: readonly string[]): Promise<Checked> {
+  const file = fileURLToPath(new URL(`../../docs/model/${model}.pml`, import.meta.url))
   const dir = mkdtempSync(join(tmpdir(), 'tranche-model-'))
   const run = async (program: string, ...args: readonly string[]) => {
     try {
@@ -34,7 +33,7 @@ export async function checkModel(...bounds: readonly string[]): Promise<Checked>
     }
   }
   try {
-    const said = await run('spin', ...bounds.map((bound) => `-D${bound}`), '-a', MODEL)
+    const said = await run('spin', ...bounds.map((bound) => `-D${bound}`), '-a', file)
     const compiled = await run('gcc', '-O1', '-w', '-DSAFETY', '-o', 'pan', 'pan.c')
     const found = await run(join(dir, 'pan'), '-m10000', '-w24')
     const states = /(\d+) states, stored/.exec(found)?.[1]

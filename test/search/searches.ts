@@ -60,7 +60,7 @@ export const SEARCHES: readonly Search[] = [
     ...{ name: 'guards', share: 3, roundSeconds: 30 },
     round: (nth, seed) => (nth < GUARDS.length ? takeOut((seed + nth) % GUARDS.length) : null),
   },
-  { name: 'model', share: 4, roundSeconds: 200, needs: ['spin'], round: once(MODEL) },
+  { name: 'model', share: 4, roundSeconds: 500, needs: ['spin'], round: once(MODEL) },
   { name: 'plans', share: 1, roundSeconds: 600, round: once(PLANS) },
   { name: 'planted', share: 1, roundSeconds: 600, round: once(PLANTED) },
   { name: 'screens', share: 1, roundSeconds: 240, needs: BROWSERS, round: once(SCREENS) },
