@@ -70,9 +70,13 @@ export function rejectsIn(path: string): string {
   return join(path, 'rejects.csv')
 }
 
-/** As a header of a download names it: after the file that was checked. */
+const NAME_CHARACTERS_MOST = 100
+
+/** As a header of a download names it: after the file that was checked, in signs that lead nowhere and end nothing. */
 export function rejectsDisposition({ file }: Pick<Check, 'file'>): string {
-  const name = `${file.name.toWellFormed().replace(/\.\w+$/, '')}.rejects.csv`
-  const encoded = encodeURIComponent(name).replaceAll("'", '%27')
-  return `attachment; filename="${name.replace(/[^\w. -]/g, '_')}"; filename*=UTF-8''${encoded}`
+  const name = file.name
+    .replace(/\.\w+$/, '')
+    .replaceAll(/[^\w-]+/g, '_')
+    .slice(0, NAME_CHARACTERS_MOST)
+  return `attachment; filename="${name === '' ? '_' : name}.rejects.csv"`
 }
