@@ -6,10 +6,14 @@ import { SCHEMA, SCHEMA_VERSION } from './schema.ts'
 
 /** Writes nothing. False: there are none. Faults where there are those of another version, or of another program. */
 export function hasTables(db: DatabaseSync): boolean {
-  const { user_version: version } = db.prepare('PRAGMA user_version').get() as { user_version: number }
-  if (version === 0 && db.prepare('SELECT 1 FROM sqlite_schema').get() === undefined) return false
-  assertOwn(db, version)
+  if (versionOf(db) === 0 && db.prepare('SELECT 1 FROM sqlite_schema').get() === undefined) return false
+  // Read again: another process may have made them since, both in one transaction.
+  assertOwn(db, versionOf(db))
   return true
+}
+
+function versionOf(db: DatabaseSync): number {
+  return (db.prepare('PRAGMA user_version').get() as { user_version: number }).user_version
 }
 
 /** Where there are none. Of several processes one makes them, and the others find them. Returns whether it was this one. */

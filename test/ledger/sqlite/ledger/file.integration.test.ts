@@ -9,6 +9,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Currency } from '../../../../src/domain/money.ts'
 import { SYSTEM_TIMING } from '../../../../src/ledger/sqlite/commit.ts'
 import { openLedger } from '../../../../src/ledger/sqlite/ledger.ts'
+import { hasTables, makeTables } from '../../../../src/ledger/sqlite/make-tables.ts'
 import { makeLedger } from '../../../../src/ledger/sqlite/open-file.ts'
 import { SCHEMA_VERSION } from '../../../../src/ledger/sqlite/schema.ts'
 import { type Child, startChild } from '../../../fixtures/children.ts'
@@ -279,6 +280,23 @@ describe('a SQLite file', () => {
       expect(codes).toEqual([0, 0, 0, 0, 0])
       expect(new Set(openers.map(({ lines }) => lines.at(-1))).size).toBe(1)
       expect(openers[0]?.lines.at(-1)).toMatch(/^opened [0-9a-f]{16}$/)
+      await fresh.remove()
+    }
+  })
+
+  test('that another process makes while it is looked at is of this version', async () => {
+    const fresh = await sqlitePlace()
+    const [looking, making] = [new DatabaseSync(fresh.path), new DatabaseSync(fresh.path)]
+    const prepare = looking.prepare.bind(looking)
+    looking.prepare = (text) => {
+      if (text.includes('sqlite_schema')) makeTables(making)
+      return prepare(text)
+    }
+    try {
+      expect(hasTables(looking)).toBe(true)
+    } finally {
+      looking.close()
+      making.close()
       await fresh.remove()
     }
   })
