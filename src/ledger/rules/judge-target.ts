@@ -68,8 +68,10 @@ export type TargetFact =
   /** The authorization of another order that has the xtl_order_id of a capture. */
   | { readonly of: 'other-order'; readonly orderId: string; readonly xtlOrderId: string; readonly at: At }
   | { readonly of: 'authorizations'; readonly authorizations: readonly KnownAuthorization[] }
-  /** A sale or authorization of the same amount and card: of the other kind, or with the card under its other name. null: by its number. Or
-   * a sale of the amount of a capture or more, to the vault id of its authorization and after that. */
+  /**
+   * A sale or authorization of the same amount and card: of the other kind, or with the card under its other name. Or a sale of at least the
+   * amount of a capture, to the vault id of its authorization and after that. vaultId: null: by its number.
+   */
   | { readonly of: 'like'; readonly at: At; readonly operation: Operation; readonly vaultId: string | null }
   /** In the run before: whose vault id this was, and which one the reference had. */
   | { readonly of: 'last-run'; readonly at: At; readonly ownVaultId: string }
