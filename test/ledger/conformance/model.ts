@@ -197,9 +197,11 @@ class Model {
     } else if (row.state === 'IN_DOUBT' && (to === 'READY' || (answered && !seen))) {
       this.land(row, to, transaction)
       if (to === 'APPROVED' && money) this.warnOfMoney(row.batch)
-    } else if (row.state === 'READY' && answered && !seen) {
-      this.land(row, to, transaction)
-      if (to === 'APPROVED' && money) this.warnOfMoney(row.batch)
+    } else if (row.state === 'READY' && answered) {
+      // A transaction of another row says that this one, which is to be sent again, may have been executed.
+      this.land(row, seen ? 'IN_DOUBT' : to, transaction)
+      if (seen) this.countDoubt()
+      else if (to === 'APPROVED' && money) this.warnOfMoney(row.batch)
     } else return keepLate()
     return this.stopExecuted(row)
   }

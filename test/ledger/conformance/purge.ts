@@ -34,7 +34,7 @@ import { accountId, ledger, place } from '../../fixtures/use-ledger.ts'
 
 const MAIL = 'ann@example.test'
 
-/** Rows that repeat, resemble and refund one another, each with cells and details of its own person: two of one are told below. */
+/** Rows that repeat, resemble and refund one another, with cells and details of a person that no question compares: those that do are told below. */
 const instructions = fc.record({
   n: fc.nat(9),
   like: fc.nat(2),
@@ -45,7 +45,7 @@ type Wanted = typeof instructions extends fc.Arbitrary<infer T> ? T : never
 
 function rowFor({ n, like, kind, amountMinor }: Wanted, rowNo: number): DraftRow {
   const mail = `${kind}-${n}-${MAIL}`
-  const over = { money: refund('x', { amountMinor }).money, details: { cust_email: mail } }
+  const over = { money: refund('x', { amountMinor }).money, details: { bill_addr: mail } }
   const made = kind === 'sale' ? sale(`S-${n}`, `55${like}`, over) : refund(`R-${n}`, { ...over, orderId: `77${like}` })
   return rowOf(rowNo, made, { cells: [made.reference, mail] })
 }
