@@ -200,6 +200,7 @@ export function describeEvents(): void {
       })
       const ofOtherRun = { ...refusedAs('other run'), recordedAs: '2026-05/A' }
       await ledger.recordRefusal({ ...missing, ...ofOtherRun })
+      await ledger.recordRefusal({ ...missing, ...refusedAs('misspelt merchant'), accountName: 'unknown' })
       await ledger.recordRefusal({ ...missing, ...refusedAs('batch', null), batchName: 'november' })
       const told = (await eventsIn()).filter(({ type }) => type === 'row.refused').map((fact) => bodyOf(fact).data)
       const like = { reference: 'A', batch: batchId, row: 1, state: 'APPROVED', final: true }
@@ -210,6 +211,7 @@ export function describeEvents(): void {
         { ...beside, reference: 'A', code: 'missing' },
         { final: false, advice: 'do not send again', reference: 'C' },
         { final: true, reference: 'A' },
+        { ...beside, merchant: 'unknown', reference: 'A' },
         { final: true, batch_name: 'november' },
       ])
     })

@@ -30,9 +30,11 @@ export function* recordRefusal(refusal: Refusal): Script<readonly string[]> {
 const RECORDED = `
     SELECT i.reference, i.batch_id AS "batchId", i.row_no AS "rowNo", i.state
     FROM instruction i JOIN account a ON a.id = i.account_id JOIN batch b ON b.id = i.batch_id
-    WHERE a.name = :accountName AND i.reference = :recordedAs AND i.holds_reference = 1 AND b.stage = 'open'`
+    WHERE (a.name = :accountName OR NOT EXISTS (SELECT 1 FROM account WHERE name = :accountName))
+      AND i.reference = :recordedAs AND i.holds_reference = 1 AND b.stage = 'open'
+    ORDER BY i.id DESC LIMIT 1`
 
-/** Whatever is wrong with the message: it may have been refused before anyone looked at its reference. */
+/** Whatever is wrong with the message: it may have been refused before anyone looked at its reference, or for a merchant that nobody knows. */
 function* recordedUnder({ accountName, recordedAs = null }: Refusal): Script<EarlierRow | undefined> {
   return recordedAs === null ? undefined : yield* one<EarlierRow>(RECORDED, { accountName, recordedAs })
 }
