@@ -155,6 +155,8 @@ export interface Submitted {
   readonly first_at?: string
   /** Absent: nothing holds it. */
   readonly held?: Held
+  /** Of a duplicate: how it was answered otherwise than asked. Absent: it was not. */
+  readonly warning?: string
 }
 
 export interface SubmittedBatch {

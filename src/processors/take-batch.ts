@@ -108,7 +108,7 @@ async function record(
       // As long as no other worker that has this batch in hand can record it.
       const told = await ledger.recordRefusal({ ...ifRefused, reasons: reasons.map(visible), nowMs: request.nowMs })
       const questions = reviewed.refusals.flatMap((refusal) => questionsBy(refusal, reviewed.first.lookalikes))
-      return { kind: 'refused', reasons: told, withheld: null, ...(questions.length > 0 && { questions }) }
+      return { kind: 'refused', ...told, withheld: null, ...(questions.length > 0 && { questions }) }
     }
     const batchId = await reviewed.draft.record(actor)
     return { kind: 'recorded', batchId, rows }

@@ -4,6 +4,7 @@ import { type Actor, messagesActor } from '../domain/actor.ts'
 import { holdsCardData, maskCardData } from '../domain/card-secrets.ts'
 import type { DailyLimits } from '../domain/daily-limit.ts'
 import { assert, Fault } from '../domain/fault.ts'
+import { toIdentifier } from '../domain/identifier.ts'
 import type { AccountId } from '../domain/ids.ts'
 import type { Environment } from '../domain/merchant.ts'
 import {
@@ -110,9 +111,8 @@ export async function takeMessage(handed: ReceivedMessage, parts: MessageParts):
   if (handed.isAwaited === true) throw new NotReadAgain(taken.reasons)
   const { looksLike } = taken
   const refusal = { ...kept(taken.withheld), reasons: taken.reasons.map(visible), looksLike, nowMs: clock.nowMs() }
-  const reasons = await ledger.recordRefusal(refusal)
   const { unknownMerchant: _, ...told } = taken
-  return { ...told, reasons }
+  return { ...told, ...(await ledger.recordRefusal(refusal)) }
 }
 
 function parserOf(jobName: string, { parse, batches, cancelling }: MessageParts) {
@@ -160,16 +160,24 @@ function askedBy(
   withheld: string | null,
   isBatch: boolean,
 ): Pick<RefusedPayload, 'reference' | 'recordedAs' | 'batchName' | 'replyTo'> {
-  const said = Object(payload) as { reference?: unknown; run_key?: unknown; batch?: unknown; reply_to?: unknown }
+  const said = Object(payload) as Readonly<Record<string, unknown>>
   const { reply_to: replyTo, run_key: runKey } = said
   const named = isBatch ? said.batch : said.reference
   const isKept = withheld === null && typeof named === 'string' && named.length <= REFERENCE_CHARACTERS
-  const under = typeof runKey === 'string' ? `${runKey.trim()}/` : ''
   const kept = isKept ? visible(maskCardData(named)) : null
+  const under = typeof runKey === 'string' ? `${toIdentifier(runKey)}/` : ''
+  const references = isBatch ? referencesIn(said.instructions) : [said.reference]
   return {
-    ...(isBatch ? { batchName: kept } : { reference: kept, recordedAs: kept === null ? null : `${under}${kept}` }),
+    ...(isBatch ? { batchName: kept } : { reference: kept }),
+    recordedAs: references.flatMap((one) =>
+      typeof one === 'string' && one.length <= REFERENCE_CHARACTERS ? [`${under}${toIdentifier(one)}`] : [],
+    ),
     replyTo: typeof replyTo === 'string' && OUTCOME_QUEUE.test(replyTo) && !holdsCardData(replyTo) ? replyTo : null,
   }
+}
+
+function referencesIn(instructions: unknown): readonly unknown[] {
+  return Array.isArray(instructions) ? instructions.map((one) => Object(one).reference) : []
 }
 
 /** Of a refused batch: its instructions are their producer's, and the reasons name them. */

@@ -422,6 +422,7 @@ function answerOf(taken: Exclude<MessageResult, { kind: 'refused' }>): object {
         state: statusOf(taken.state),
         ...('held' in taken && heldIn(taken)),
         ...firstAt(taken),
+        ...('moneyWarning' in taken && { warning: taken.moneyWarning }),
       }
     case 'recorded':
     case 'repeated':

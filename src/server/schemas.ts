@@ -151,6 +151,7 @@ export const TAKEN = z
       .object({ by: z.string(), reason: z.string().nullable() })
       .optional()
       .describe('What holds it, as the event that began it is called. Absent: nothing does.'),
+    warning: z.string().optional().describe('How it was answered otherwise than asked. Absent: it was not.'),
   })
   .meta({ id: 'Taken' })
 

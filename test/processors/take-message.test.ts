@@ -119,9 +119,27 @@ describe('a refusal is kept', () => {
     await take({ ...REFUND, amount: 1.5 })
     await take({ ...REFUND, run_key: '2026-05', amount: 1.5 })
     expect(kept.map(({ reference, recordedAs }) => [reference, recordedAs])).toEqual([
-      ['msg-1', 'msg-1'],
-      ['msg-1', '2026-05/msg-1'],
+      ['msg-1', ['msg-1']],
+      ['msg-1', ['2026-05/msg-1']],
     ])
+  })
+
+  test('under its reference however it is spelled, and of a batch under all of them', async () => {
+    await take({ ...REFUND, reference: ' u\u0308-1 ', amount: 1.5 })
+    await take(
+      { schema_version: 1, batch: 'b', instructions: [REFUND, { ...REFUND, reference: 'msg-2' }, 7] },
+      {},
+      'batch',
+    )
+    expect(kept.map(({ recordedAs }) => recordedAs)).toEqual([['\u00fc-1'], ['msg-1', 'msg-2']])
+  })
+
+  test('with what is recorded beside it', async () => {
+    const { batchId } = (await take(REFUND)) as { batchId: string }
+    const looksLike = { reference: 'msg-1', batchId, rowNo: 1, state: 'READY' }
+    expect(await take({ ...REFUND, amount: 1.5 })).toMatchObject({ kind: 'refused', looksLike })
+    const nobodys = await take({ ...REFUND, merchant: 'none', amount: 1.5 })
+    expect([nobodys.kind, 'looksLike' in nobodys]).toEqual(['refused', false])
   })
 
   test('with nothing in it that a terminal obeys', async () => {

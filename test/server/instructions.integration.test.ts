@@ -141,6 +141,33 @@ test('what contradicts the record has a code, and a look-alike is let through by
   })
 })
 
+test('whatever is wrong with a request, the row that is recorded under its reference is named, and only to those who see it', async () => {
+  const { batch } = (await post(refund('A'), 'one')).said
+  const wrong = { amount: 1.5, reference: ' A ' }
+  const looksLike = { reference: 'A', batch, row: 1, state: 'PENDING', final: false }
+  expect((await post(refund('A', wrong), 'two')).said).toMatchObject({
+    errors: [{ field: 'amount' }],
+    looks_like: looksLike,
+  })
+  const { key: bound } = await served.key({ merchants: ['club'] })
+  expect((await post(refund('A', wrong), 'three', bound)).said).not.toHaveProperty('looks_like')
+
+  const row = await claimNamed(served.ledger, batch, 'A', Date.now())
+  await settle(served.ledger, row, 'DECLINED', { atMs: Date.now(), sentAtMs: Date.now() })
+  expect((await post(refund('A', wrong), 'four')).said).toMatchObject({
+    detail: expect.stringContaining('was not executed, and its reference is used'),
+    looks_like: { state: 'DECLINED', final: true },
+  })
+})
+
+test('a duplicate of what was approved otherwise than asked says so', async () => {
+  const { batch } = (await post(refund('A'), 'one')).said
+  const row = await claimNamed(served.ledger, batch, 'A', Date.now())
+  const warning = 'the gateway answers 2.50 EUR'
+  await settle(served.ledger, row, 'APPROVED', { atMs: Date.now(), sentAtMs: Date.now(), warning, warnsOfMoney: true })
+  expect((await post(refund('A'), 'two')).said).toMatchObject({ status: 'duplicate', state: 'APPROVED', warning })
+})
+
 test('what only does not fit the record is not said to be done', async () => {
   const ofOrder = (reference: string, over: object = {}) => refund(reference, { request_ref_po_id: '78', ...over })
   expect((await post(ofOrder('R'), 'one')).statusCode).toBe(201)

@@ -55,8 +55,8 @@ export interface RefusedPayload {
   readonly queuedAtMs?: number | undefined
   /** What its producer calls it, and the queue that is told. Absent or null: it did not say. */
   readonly reference?: string | null
-  /** Under which reference it would be recorded, its run key included. */
-  readonly recordedAs?: string | null
+  /** Under which references it would be recorded, its run key included: many of a batch. */
+  readonly recordedAs?: readonly string[]
   readonly batchName?: string | null
   readonly replyTo?: string | null
 }
@@ -113,7 +113,7 @@ export interface IntakeLedger {
   knownSpelling(accountId: AccountId, runKey: string, nowMs: number): Promise<string | null>
   /**
    * Keeps a message that was not taken, with the reasons. Idempotent by `sourceId`. Resolves to what its producer is told: the reasons,
-   * and a warning where a lost state may have executed the message.
+   * with a warning where a lost state may have executed the message, and what is recorded beside it.
    */
   recordRefusal(
     refusal: RefusedPayload & {
@@ -122,7 +122,7 @@ export interface IntakeLedger {
       readonly looksLike?: EarlierRow | undefined
       readonly nowMs: number
     },
-  ): Promise<readonly string[]>
+  ): Promise<{ readonly reasons: readonly string[]; readonly looksLike?: EarlierRow | undefined }>
   /** Why the message was refused when it came before; null: it was not. */
   refusedBefore(sourceId: string): Promise<readonly string[] | null>
   /** Folders from which an inbox took files into this ledger. */

@@ -16,7 +16,7 @@ import { answerOnce } from '../once.ts'
 import { answerPage, PAGING, pageOf } from '../pages.ts'
 import { invalidRequest, notFound, ProblemError } from '../problems.ts'
 import { addRoute } from '../route.ts'
-import { stateNow } from '../row-now.ts'
+import { rowNow } from '../row-now.ts'
 import { DOUBT, REASON, whole } from '../schemas.ts'
 import { readingsOf } from '../traces.ts'
 
@@ -96,7 +96,7 @@ function addResolving(server: Server, door: Door): void {
         },
         async show(subject) {
           const { kind, batch, row } = subject
-          const status = resultStatusOf(await stateNow(door, subject))
+          const status = resultStatusOf((await rowNow(door, subject)).state)
           return { id: params.row, batch, row, status, already: kind === 'already', paused }
         },
       })

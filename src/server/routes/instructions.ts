@@ -10,7 +10,9 @@ import { maskCardData } from '../../domain/card-secrets.ts'
 import type { FoundInstruction } from '../../domain/found.ts'
 import { toIdentifier } from '../../domain/identifier.ts'
 import type { BatchId } from '../../domain/ids.ts'
+import type { EarlierRow } from '../../domain/message.ts'
 import type { HistoryMove } from '../../domain/reconciliation.ts'
+import { isFinal } from '../../domain/states.ts'
 import type { Ledger } from '../../ports/ledger/ledger.ts'
 import { toJsonFound } from '../../present/found.ts'
 import { toJsonMove } from '../../present/history.ts'
@@ -20,7 +22,7 @@ import { answerOnce, type Subject } from '../once.ts'
 import { answerPage, pageOf } from '../pages.ts'
 import { asksForOther, notFound, ProblemError, partOfReason } from '../problems.ts'
 import { addRoute } from '../route.ts'
-import { stateNow } from '../row-now.ts'
+import { rowNow } from '../row-now.ts'
 import { INSTRUCTION, MOVE, REASONED, TAKEN } from '../schemas.ts'
 
 export async function addInstructions(server: Server, door: Door): Promise<void> {
@@ -70,14 +72,21 @@ function subjectOf(taken: TakenMessage, reference: string): Subject {
   const then =
     looksLike === undefined
       ? 'Mend it and hand it in again.'
-      : asksForOther(errors)
-        ? 'It does not fit what is recorded: look at the row in looks_like before you hand it in again.'
-        : 'What it asks for may be done already: look at the row in looks_like before you hand it in again.'
+      : wasNotExecuted(looksLike)
+        ? 'The row in looks_like was not executed, and its reference is used: hand in what is meant under a new one.'
+        : asksForOther(errors)
+          ? 'It does not fit what is recorded: look at the row in looks_like before you hand it in again.'
+          : 'What it asks for may be done already: look at the row in looks_like before you hand it in again.'
   throw new ProblemError(
     'instruction_refused',
     `This request for the instruction ${JSON.stringify(visibleStart(reference))} was refused: nothing of it was recorded, and nothing will be sent for it. ${then}`,
     { errors, looksLike },
   )
+}
+
+/** Whatever the request was refused for, it is about that row. */
+function wasNotExecuted({ state }: EarlierRow): boolean {
+  return isFinal(state) && state !== 'APPROVED'
 }
 
 /** As much of it as a person needs to find it; a reference that is none may be anything. */
@@ -88,10 +97,12 @@ function visibleStart(reference: unknown): string {
 /** As the row stands now. */
 async function showTaken(door: Door, subject: Subject, reference: string): Promise<object> {
   const { kind, batch, row, first_at } = subject
-  const { status, ...words } = statusWords(await stateNow(door, subject))
+  const { state, warning } = await rowNow(door, subject)
+  const { status, ...words } = statusWords(state)
   const held = status === 'PENDING' ? await door.ledger.heldBy(batch as BatchId) : null
   const first = first_at === undefined ? {} : { first_at }
-  return { status: kind, reference, batch, row, state: status, ...words, ...first, ...(held !== null && { held }) }
+  const beside = { ...first, ...(held !== null && { held }), ...(warning !== null && { warning }) }
+  return { status: kind, reference, batch, row, state: status, ...words, ...beside }
 }
 
 // ───────────────────────────────────────────────────────────── Found by an id

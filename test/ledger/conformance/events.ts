@@ -181,7 +181,7 @@ export function describeEvents(): void {
       const refusedAs = (sourceId: string, reference: string | null = 'A') =>
         ({
           ...{ sourceId, accountName: 'default', text: '{}', cards: null, replyTo, queuedAtMs: NOW },
-          ...{ reference, recordedAs: reference },
+          ...{ reference, recordedAs: reference === null ? [] : [reference] },
         }) as const
       const handIn = (instruction: Instruction, sourceId: string) =>
         ledger.recordMessage(
@@ -198,10 +198,15 @@ export function describeEvents(): void {
         ...refusedAs('lost', 'C'),
         reasons: ['amount: is missing', MAYBE_EXECUTED],
       })
-      const ofOtherRun = { ...refusedAs('other run'), recordedAs: '2026-05/A' }
+      const ofOtherRun = { ...refusedAs('other run'), recordedAs: ['2026-05/A'] }
       await ledger.recordRefusal({ ...missing, ...ofOtherRun })
       await ledger.recordRefusal({ ...missing, ...refusedAs('misspelt merchant'), accountName: 'unknown' })
       await ledger.recordRefusal({ ...missing, ...refusedAs('batch', null), batchName: 'november' })
+      const elsewhere = {
+        ...refusedAs('other merchant', 'N'),
+        reasons: ['lookalike: it is recorded for another account'],
+      }
+      await ledger.recordRefusal({ ...missing, ...elsewhere })
       const told = (await eventsIn()).filter(({ type }) => type === 'row.refused').map((fact) => bodyOf(fact).data)
       const like = { reference: 'A', batch: batchId, row: 1, state: 'APPROVED', final: true }
       const beside = { final: false, advice: 'do not send again', merchant: 'default', looks_like: like }
@@ -213,6 +218,7 @@ export function describeEvents(): void {
         { final: true, reference: 'A' },
         { ...beside, merchant: 'unknown', reference: 'A' },
         { final: true, batch_name: 'november' },
+        { final: false, code: 'lookalike', reference: 'N' },
       ])
     })
 

@@ -149,6 +149,7 @@ export function describeMessages(): void {
       expect(await ledger.recordMessage(messageOf(accountId, second, { allowLookalikeOf: 'A' }))).toEqual({
         kind: 'refused',
         reason: `xtl_order_id_taken: X1 is that of A (row 1 of batch ${file}, PENDING). Give each instruction one of its own, or leave it out`,
+        looksLike: { batchId: file, rowNo: 1, reference: 'A', state: 'READY' },
       })
       await work(ledger, file, 'A', 'FAILED')
       expect((await ledger.recordMessage(messageOf(accountId, second))).kind).toBe('accepted')

@@ -79,8 +79,8 @@ export function* recordMessage(
   if (answer === 'held-by-draft' || answer.kind !== 'refused' || ifRefused === undefined) return answer
   // In this transaction: another worker that has the message in hand as well would find it free, and record it.
   const { reason, looksLike } = answer
-  const reasons = yield* recordRefusal({ ...ifRefused, reasons: [visible(reason)], looksLike, nowMs })
-  return { ...answer, reason: reasons.join('; ') }
+  const told = yield* recordRefusal({ ...ifRefused, reasons: [visible(reason)], looksLike, nowMs })
+  return { kind: 'refused', reason: told.reasons.join('; '), looksLike: told.looksLike }
 }
 
 function* judgeMessage(
@@ -100,7 +100,8 @@ function* judgeMessage(
   const verdict = yield* verdictOnOrder(message, row)
   const target = yield* targetVerdictOn(message, row, message.instruction.beside ?? null)
   const objection = yield* objectionTo(message, row, { order: verdict, target })
-  if (objection !== null) return yield* refusedBeside(message, objection, yield* alike(message, row))
+  if (objection !== null)
+    return yield* refusedBeside(message, objection.reason, objection.at ?? (yield* alike(message, row)))
   const maybeExecuted = yield* whyMaybeExecuted(message)
   const like = yield* likeness(message, row, { order: verdict, target })
   // The lost state may have taken it all the same: a person decides, and is told what it looks like.
@@ -240,29 +241,37 @@ interface Verdicts {
   readonly target: TargetVerdict
 }
 
+interface Objection {
+  readonly reason: string
+  /** The row that it is about. Absent: none alone. */
+  readonly at?: Likeness['at']
+}
+
 /** What in the record speaks against the message; null: nothing. Its dates are judged by when its producer made it: what only waited in the queue is in time. */
 function* objectionTo(
   message: IntakeMessage,
   row: InstructionColumns,
   { order, target }: Verdicts,
-): Script<string | null> {
+): Script<Objection | null> {
   for (const verdict of [order, target])
-    if (verdict !== 'fits' && verdict.kind === 'wrong') return `${verdict.code}: ${verdict.problem}; ${verdict.remedy}`
+    if (verdict !== 'fits' && verdict.kind === 'wrong')
+      return { reason: `${verdict.code}: ${verdict.problem}; ${verdict.remedy}` }
   const { accept, instruction, queuedAtMs, nowMs } = message
   const dates = judgeDates(instruction, queuedAtMs ?? nowMs, false)
-  if (dates !== 'fits' && dates.kind === 'wrong') return `${dates.column}: ${dates.problem}; ${dates.remedy}`
+  if (dates !== 'fits' && dates.kind === 'wrong')
+    return { reason: `${dates.column}: ${dates.problem}; ${dates.remedy}` }
   const above = aboveLimit(message.dailyLimits, instruction)
   const questions = [
     ...(dates === 'fits' ? [] : [{ code: dates.code, problem: dates.problem }]),
     ...(above === null ? [] : [{ code: 'above_limit', problem: aboveLimitText(above) } as const]),
   ]
   const open = questions.find(({ code }) => !accept.includes(code))
-  if (open !== undefined) return questionText(open.code, open.problem)
+  if (open !== undefined) return { reason: questionText(open.code, open.problem) }
   const codes = questions.map(({ code }) => code)
   const unasked = unaskedText(accept, codes)
-  if (unasked !== null) return unasked
+  if (unasked !== null) return { reason: unasked }
   const spelling = yield* knownSpelling(message)
-  if (spelling !== null) return otherSpellingText(spelling)
+  if (spelling !== null) return { reason: otherSpellingText(spelling) }
   return yield* xtlTaken(arrivingOf(message, row), row.xtl_order_id, row.operation)
 }
 

@@ -3,6 +3,7 @@
 import { hash } from 'node:crypto'
 import { type EventContent, finality } from '../../../domain/event.ts'
 import { type EarlierRow, MAYBE_EXECUTED, toLooksLike } from '../../../domain/message.ts'
+import { partsOfReason } from '../../../domain/wrong-field.ts'
 import type { IntakeLedger } from '../../../ports/ledger/intake.ts'
 import { recordAct } from '../record/acts.ts'
 import { all, change, one, type Script } from '../script.ts'
@@ -17,32 +18,44 @@ const REFUSED = 'INSERT INTO refused (source_id, said, reply_to) VALUES (:source
 
 type Refusal = Parameters<IntakeLedger['recordRefusal']>[0]
 
-/** Returns what its producer is told. */
-export function* recordRefusal(refusal: Refusal): Script<readonly string[]> {
+type Told = Awaited<ReturnType<IntakeLedger['recordRefusal']>>
+
+export function* recordRefusal(refusal: Refusal): Script<Told> {
   const isWarned = refusal.reasons.some((reason) => reason.endsWith(MAYBE_EXECUTED))
   const isUnsure = !isWarned && (yield* whyMaybeExecuted(refusal)) !== null
   const reasons = isUnsure ? [...refusal.reasons, MAYBE_EXECUTED] : refusal.reasons
-  const looksLike = refusal.looksLike ?? (yield* recordedUnder(refusal))
+  const recorded = refusal.looksLike === undefined ? yield* recordedUnder(refusal) : undefined
+  const looksLike = refusal.looksLike ?? recorded
   yield* keep({ ...refusal, reasons }, saidOf({ ...refusal, looksLike }, isWarned || isUnsure))
-  return reasons
+  // Who asked may have nothing to do with the merchant of that row.
+  return recorded !== undefined && recorded.merchant !== refusal.accountName ? { reasons } : { reasons, looksLike }
 }
 
 const RECORDED = `
-    SELECT i.reference, i.batch_id AS "batchId", i.row_no AS "rowNo", i.state
+    SELECT a.name AS merchant, i.reference, i.batch_id AS "batchId", i.row_no AS "rowNo", i.state
     FROM instruction i JOIN account a ON a.id = i.account_id JOIN batch b ON b.id = i.batch_id
     WHERE (a.name = :accountName OR NOT EXISTS (SELECT 1 FROM account WHERE name = :accountName))
-      AND i.reference = :recordedAs AND i.holds_reference = 1 AND b.stage = 'open'
+      AND i.reference = :reference AND i.holds_reference = 1 AND b.stage = 'open'
     ORDER BY i.id DESC LIMIT 1`
 
 /** Whatever is wrong with the message: it may have been refused before anyone looked at its reference, or for a merchant that nobody knows. */
-function* recordedUnder({ accountName, recordedAs = null }: Refusal): Script<EarlierRow | undefined> {
-  return recordedAs === null ? undefined : yield* one<EarlierRow>(RECORDED, { accountName, recordedAs })
+function* recordedUnder({
+  accountName,
+  recordedAs = [],
+}: Refusal): Script<(EarlierRow & { readonly merchant: string }) | undefined> {
+  for (const reference of recordedAs) {
+    const found = yield* one<EarlierRow & { readonly merchant: string }>(RECORDED, { accountName, reference })
+    if (found !== undefined) return found
+  }
+  return undefined
 }
 
 /** Who keeps orders by their references must not take a paid one for refused: what is recorded beside a refusal goes on, or is done. */
-function saidOf({ reference, batchName, looksLike }: Refusal, mayBeExecuted: boolean): EventContent {
+function saidOf({ reference, batchName, looksLike, reasons }: Refusal, mayBeExecuted: boolean): EventContent {
+  // Of another merchant's row nothing is told but that there is one.
+  const isAlike = reasons.some((reason) => partsOfReason(reason).code === 'lookalike')
   return {
-    ...finality(looksLike === undefined && !mayBeExecuted),
+    ...finality(looksLike === undefined && !isAlike && !mayBeExecuted),
     ...(typeof reference === 'string' && { reference }),
     ...(typeof batchName === 'string' && { batch_name: batchName }),
     ...(looksLike !== undefined && { looks_like: toLooksLike(looksLike) }),

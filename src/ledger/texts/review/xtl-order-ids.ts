@@ -2,6 +2,7 @@
 // what became of the one would be taken for the other.
 
 import type { DraftHeader } from '../../../domain/draft.ts'
+import type { BatchId } from '../../../domain/ids.ts'
 import { xtlTakenText } from '../../rules/arriving.ts'
 import { SALES } from '../../rules/order-book.ts'
 import { listOf } from '../conditions.ts'
@@ -141,11 +142,11 @@ const TAKEN = `
   WHERE i.id = (SELECT (${RECORDED_XTL}) FROM (
     SELECT :xtl AS xtl_order_id, :operation AS operation, :reference AS reference, NULL AS reattempt_of, :runKey AS run_key) d)`
 
-/** The same for a single message: why its xtl_order_id is taken; null: it is free. */
-export function* xtlTaken(arriving: Arriving, xtl: string | null, operation: string): Script<string | null> {
+/** The same for a single message: why its xtl_order_id is taken, and where; null: it is free. */
+export function* xtlTaken(arriving: Arriving, xtl: string | null, operation: string) {
   if (xtl === null) return null
   const { reference, runKey } = arriving
   const values = { ...lookalikeSince(arriving), xtl, operation, reference, runKey }
-  const found = yield* one<Parameters<typeof xtlTakenText>[1]>(TAKEN, values)
-  return found === undefined ? null : xtlTakenText(xtl, found)
+  const found = yield* one<Parameters<typeof xtlTakenText>[1] & { batchId: BatchId }>(TAKEN, values)
+  return found === undefined ? null : { reason: xtlTakenText(xtl, found), at: found }
 }
