@@ -1,11 +1,51 @@
 // What people write for currencies, parts of a currency, progress, decisions and days, in the languages that columns are understood
 // in and some others. Words are in small letters and without accents; `_` is a blank.
 
-import type { Effect } from './statement.ts'
+import { OPERATIONS, type Operation } from '../../domain/instruction.ts'
+import { type Text, words } from '../../domain/words.ts'
 
+/** Whole cells. */
 function setOf(...lines: readonly string[]): ReadonlySet<string> {
   return new Set(lines.flatMap((line) => line.split(' ').map((word) => word.replaceAll('_', ' '))))
 }
+
+/** In a name, one word of it. */
+function wordOf(...lines: readonly string[]): RegExp {
+  return new RegExp(`(?<![^ ])(?:${lines.join(' ').replaceAll(' ', '|')})(?![^ ])`, 'u')
+}
+
+/** All of a name. */
+function nameOf(...alternatives: readonly string[]): RegExp {
+  return new RegExp(`^(?:${alternatives.join('|')})$`, 'u')
+}
+
+// ───────────────────────────────────────────────────────────── Operations
+
+/** Beside which operations a file is refused for what is said, and beside which others it is noted. */
+export interface EffectOn {
+  readonly refused?: readonly Operation[]
+  readonly noted?: readonly Operation[]
+  /** Beside these, which it may be said of, neither. */
+  readonly unless?: readonly Operation[]
+}
+
+/** They take money, or hold it. */
+const SALES = ['CAPTURE', 'AUTH', 'CAUTH'] as const
+
+export type Effect = keyof typeof EFFECTS
+export const EFFECTS = {
+  refused: { refused: OPERATIONS },
+  noted: { noted: OPERATIONS },
+  'refused of sales': { refused: SALES },
+  'refused of new sales': { refused: ['CAPTURE', 'AUTH'] },
+  'refused of captures': { refused: ['CAUTH'] },
+  'refused of refunds': { refused: ['REFUND'] },
+  'refused of others than refunds': { refused: [...SALES, 'CANCEL'] },
+  'refused without refunds': { refused: [...SALES, 'CANCEL'], unless: ['REFUND'] },
+  'refused of refunds and voids, else noted': { refused: ['REFUND', 'CANCEL'], noted: SALES },
+  /** What is paid already is what is to be refunded or voided. */
+  'noted of sales': { noted: SALES },
+} as const satisfies Readonly<Record<string, EffectOn>>
 
 // ───────────────────────────────────────────────────────────── Currencies
 
@@ -63,32 +103,50 @@ export const WORDS_AS_CODES = setOf('all top')
 export const SMALL_WORDS_AS_CODES = setOf('all top try pen gel mad bob ron cop mop sos lak bam cup ars ern ang mur che')
 
 /** In the name of a column of codes: it is that of something else than the amount. */
-export const FEES = setOf(
+export const FEES = wordOf(
   'fee fees commission tax vat gebuhr gebuhren frais comision comisiones commissione commissioni',
 )
 
 // ───────────────────────────────────────────────────────────── Parts and multiples of a currency
 
 /** With their accents: `öre` is money, and Italian `ore` are hours. */
-export const MINOR_UNITS = setOf(
+const MINOR_UNITS = wordOf(
   'cent cents centen ct cts eurocent eurocents eurct minor subunit subunits hundredths centi hundertstel',
   'centime centimes céntimo céntimos centimo centimos centavo centavos centesimo centesimi rappen',
   'penny pennies pence paise paisa öre øre groszy grosze groszach gr haléř haléřů haléřích haleru kopek kopeks копеек копейки fen 分 銭 sen',
 )
-export const MULTIPLES = setOf(
+const MULTIPLES = wordOf(
   'k thousand thousands thsd tsd tkr tausend milliers miles mille migliaia mila tys 000 1000 1000s 000s 千 千円 千元',
   'mio mln mn million millions millionen millones milioni 百万 百万円 万 万円 万元 lakh lakhs crore crores',
   'bn billion billions mrd milliarde milliarden milliards miliardi 億 億円',
 )
 
 /** "×1000", "1/100". */
-export const TIMES = /[x×*]\s?(?<factor>100+)(?!\d)/iu
-export const HUNDREDTHS = /1\/100(?!\d)/
+const HUNDREDFOLD = /[x×*]\s?100(?!\d)|1\/100(?!\d)/iu
+const THOUSANDFOLD = /[x×*]\s?1000+(?!\d)/iu
 /** TEUR, kUSD, M€; of the codes that it is written with, because TRON is another word. */
-export const MULTIPLE_OF_CURRENCY = /^(?:T|K|k|M|Mio)(?:EUR|USD|GBP|CHF|SEK|NOK|DKK|CZK|PLN|HUF|\p{Sc})$/u
+const MULTIPLE_OF_CURRENCY = /(?<![^ ])(?:T|K|k|M|Mio)(?:EUR|USD|GBP|CHF|SEK|NOK|DKK|CZK|PLN|HUF|\p{Sc})(?![^ ])/u
+
+/** The first that a name has. Words are read in small letters, and the others as they are written. */
+export const SCALES = [
+  {
+    says: 'multiples',
+    words: MULTIPLES,
+    others: [THOUSANDFOLD, MULTIPLE_OF_CURRENCY],
+    what: 'thousands or millions, and they would be read as they stand',
+    remedy: 'write the amounts out in the file',
+  },
+  {
+    says: 'minor units',
+    words: MINOR_UNITS,
+    others: [HUNDREDFOLD],
+    what: 'in minor units, such as cents, and they would be read as whole units',
+    remedy: words`to have them read as minor units: ${{ set: 'scale', to: 'minor' }}`,
+  },
+] as const
 
 /** In a line above the column names: it is about all amounts. */
-export const AMOUNTS_SAID = setOf(
+export const AMOUNTS_SAID = wordOf(
   'amount amounts figures values prices sums totals all betrag betrage betraege summen angaben werte preise alle',
   'montant montants chiffres importe importes valores cifras importo importi valori bedrag bedragen kwota kwoty belopp',
   'currency currencies ccy wahrung wahrungen waehrung devise monnaie moneda divisa valuta waluta unit units einheit unite unidad unita 金額 金额 単位 单位 通貨 货币 币种',
@@ -99,7 +157,7 @@ export const BETWEEN_UNITS = setOf('of de d di in en us whole full ganzen and un
 // ───────────────────────────────────────────────────────────── Progress
 
 /** A cell is compared as a whole, without blanks and accents, but for the nouns below. */
-export const DONE = setOf(
+const DONE = setOf(
   'done complete completed success successful succeeded ok cleared approved refunded voided',
   'processed executed closed finished partiallyrefunded partialrefund fullyrefunded credited reimbursed repaid',
   'abgeschlossen erledigt erl gutgeschrieben uberwiesen ausgezahlt ausgefuhrt erfolgreich erstattet teilweiseerstattet ruckerstattet zuruckerstattet verarbeitet',
@@ -107,11 +165,11 @@ export const DONE = setOf(
   '返金済み 返金済 処理済み 対応済 対応済み 完了 已退款 完成 已完成 成功 退款成功',
 )
 /** Of the payment: it must be there before it can be refunded or voided. */
-export const PAID = setOf(
+const PAID = setOf(
   'paid settled posted booked captured charged partiallypaid authorized authorised',
   'gebucht bezahlt verbucht genehmigt paye comptabilise pagado contabilizado pagato contabilizzato',
 )
-export const NOT_DONE = setOf(
+const NOT_DONE = setOf(
   'pending denied declined failed rejected refused reversed blocked held onhold unclaimed unpaid expired uncaptured incomplete',
   'error processing inprogress notcompleted requirescapture requiresaction temporaryhold underreview',
   'vorgemerkt ausstehend abgelehnt fehlgeschlagen zuruckgewiesen inbearbeitung inprufung unbezahlt abgelaufen',
@@ -120,29 +178,40 @@ export const NOT_DONE = setOf(
 /** Not done, and meant to be. */
 export const OPEN = setOf('open new todo topay torefund offen neu ouvert nouveau abierto nuevo aperto nuovo')
 /** Of a booking, and of nothing that somebody wants done. */
-export const PLAIN = setOf('vorgemerkt')
+const PLAIN = setOf('vorgemerkt')
 export const NOUNS =
   /^(?:umsatz|buchung|zahlung|payment|transaction|refund|transaktion|operation|paiement|pago|pagamento)/
-export const YES = setOf('yes y true x 1 ja j oui si sim tak ✓ ✔ ☑ ✅ wahr vrai verdadero vero 是 はい ○')
-export const DAY = /\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}/
+const YES = setOf('yes y true x 1 ja j oui si sim tak ✓ ✔ ☑ ✅ wahr vrai verdadero vero 是 はい ○')
+const DAY = /\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}/
 /** Who cancelled a booking is no progress of its refund. */
 export const CANCELLED_BY = /(?<=^cancell?ed)by.*/
 /** By hand, in a column of any name: beside empty cells it marks rows off. */
-export const TICKS = setOf('x xx xxx ✓ ✔ ☑ ✅ √ ok okay 済 ○ ◯ ●')
+const TICKS = setOf('x xx xxx ✓ ✔ ☑ ✅ √ ok okay 済 ○ ◯ ●')
+
+/** What the cell of a column of progress says: the first that has it, with the nouns above or without. */
+export const CLASSES = [
+  ['of a booking', PLAIN],
+  ['not done', NOT_DONE],
+  ['done', new Set([...DONE, ...PAID])],
+  ['a tick', TICKS],
+] as const
 
 /** Ends of the words that a name has for progress: also `Buchungsstatus` and `返金状態`. */
-export const STATUS_ENDS = ['status', 'statut', 'estatus', 'ステータス', '状態', '状态', '状況']
+const STATUS = /(?:status|statut|estatus|ステータス|状態|状态|状況)(?![^ ])/u
 /** Also a part of a country, or the condition of goods: what the cells say decides. */
-export const STATES = setOf('state zustand stato estado etat')
-/** Whose progress is another matter than the money's. */
-export const OTHER_THINGS = [
-  ...['addr', 'adress', 'indirizzo', 'direccion', 'dispute', 'payout', 'auszahlung', 'fulfil', 'ship', 'deliver'],
-  ...['versand', 'liefer', 'livraison', 'envio', 'entrega', 'spedizione', 'consegna', 'cvc', 'cvv', 'avs', 'zip'],
-  ...['marketing', 'marital', 'member', 'subscri', 'employ', 'familien', 'inventory', 'stock', 'kyc', 'http'],
-  'newsletter',
-]
-/** In a name: what was done to a row. */
-export const DONE_NAMES = setOf(
+const STATES = wordOf('state zustand stato estado etat')
+/** Whose progress is another matter than the money's: how words of its name begin. */
+const OTHER_THINGS = new RegExp(
+  `(?<![^ ])(?:${[
+    ...['addr', 'adress', 'indirizzo', 'direccion', 'dispute', 'payout', 'auszahlung', 'fulfil', 'ship', 'deliver'],
+    ...['versand', 'liefer', 'livraison', 'envio', 'entrega', 'spedizione', 'consegna', 'cvc', 'cvv', 'avs', 'zip'],
+    ...['marketing', 'marital', 'member', 'subscri', 'employ', 'familien', 'inventory', 'stock', 'kyc', 'http'],
+    'newsletter',
+  ].join('|')})`,
+  'u',
+)
+/** What was done to a row. */
+const DONE_NAMES = wordOf(
   'done refunded processed completed executed finished closed voided credited reimbursed repaid',
   'erledigt erl erstattet ruckerstattet zuruckerstattet gutgeschrieben uberwiesen ausgezahlt verarbeitet bearbeitet ausgefuhrt abgeschlossen',
   'fait rembourse remboursee traite traitee termine terminee effectue effectuee credite creditee verse versee vire',
@@ -151,23 +220,30 @@ export const DONE_NAMES = setOf(
   'terugbetaald gedaan afgehandeld verwerkt zwrocono wykonano wykonane aterbetald',
 )
 /** Not the French `payée`, which without its accent is the English word for the person who is paid. */
-export const PAID_NAMES = setOf('paid captured settled booked charged bezahlt gebucht paye pagado pagada pagato pagata')
-/** In a name, with a moment or an id: what is there once a row is done. */
-export const UNDOINGS = setOf(
+const PAID_NAMES = wordOf('paid captured settled booked charged bezahlt gebucht paye pagado pagada pagato pagata')
+/** With a moment or an id: what is there once a row is done. */
+const UNDOINGS = wordOf(
   'refund refunds void reversal erstattung ruckerstattung ruckzahlung gutschrift remboursement reembolso devolucion rimborso 返金 退款',
 )
-export const MOMENTS = setOf(
+const MOMENTS = wordOf(
   'at on date time datetime timestamp day am datum zeit zeitpunkt le el il fecha hora data ora 日時 日期 时间',
 )
-export const IDS = setOf(
+const IDS = wordOf(
   'id ids no nr num number nummer numero ref reference referenz referencia riferimento key txn rrn arn 番号 单号',
 )
-/** In a name: the column is a quantity, or of a wish, and none of progress. */
-export const QUANTITIES = setOf(
+/** The column is a quantity, or of a wish, and none of progress. */
+export const QUANTITIES = wordOf(
   'amount amt betrag summe montant importe monto importo sum total totals totale gross net value brutto netto wert',
   'price fee fees tax vat currency qty quantity count items units rate percent balance',
   'reason grund raison motif motivo method policy type note notes comment request requested due by until deadline window eligible von par por door',
 )
+const ENDS_IN_QUANTITY = new RegExp(`${QUANTITIES.source}$`, 'u')
+
+/** By the words of a name: it has one of each of these lists, and none of those. */
+export interface OfName {
+  readonly has?: readonly RegExp[]
+  readonly lacks?: readonly RegExp[]
+}
 
 // ───────────────────────────────────────────────────────────── Which way the money goes
 
@@ -214,35 +290,32 @@ export const MONEY_KINDS = new RegExp(
   ].join('|'),
 )
 /** In a name, wherever in a word: the column is about what is paid back. */
-export const REFUND_STEMS =
-  'refund erstatt ruckzahl gutschrift rembours reembols devoluc rimbors terugbetal zwrot'.split(' ')
-/** What was done to a sale, or may be done to it. */
-export const REFUND_STATES = setOf(
+const REFUND_STEMS = /refund|erstatt|ruckzahl|gutschrift|rembours|reembols|devoluc|rimbors|terugbetal|zwrot/
+/** What was done to a sale, or may be done to it: it is told of the sale. */
+const REFUND_STATES = wordOf(
   'refunded refundable nonrefundable erstattet erstattbar rembourse rembourses remboursee remboursable reembolsado reembolsada rimborsato rimborsata rimborsabile terugbetaald zwrocono',
 )
 
 /** In a name with one of those stems: where a refund would go, or whether there may be one. */
-export const NO_REFUNDS = setOf(
-  'address currency policy window deadline flag over allowed count adresse wahrung devise',
-)
+const NO_REFUNDS = wordOf('address currency policy window deadline flag over allowed count adresse wahrung devise')
 /** Of what may be less than the amount. */
-export const DUE_AMOUNT_NAMES = nameOf(
+const DUE_AMOUNT_NAMES = nameOf(
   '(?:amount|amt|sum|total|value) (?:(?:still )?(?:due|open|outstanding)|to(?: be)? \\w+)',
   '(?:new|corrected|revised|correct|final|agreed|adjusted|updated) (?:amount|amt|sum|total|value)|(?:amount|amt)(?: (?:x|y|new|corrected|revised))?',
   'neuer betrag|betrag neu|korrigierter betrag|nouveau montant|montant corrige|nuevo importe|importe corregido|nuovo importo|importo corretto',
 )
 /** Of a column, with the number of the note or without. */
-export const CREDIT_NOTE_NAMES = nameOf(
+const CREDIT_NOTE_NAMES = nameOf(
   '(?:credit (?:note|memo|invoice)|creditnote|gutschrift|gutschriften|gutschriftsnummer|avoir|nota (?:di|de) credito|creditnota|korekta)s?(?: (?:id|no|nr|num|number|nummer|numero|ref|reference))?',
 )
 /** A whole cell: the row pays money back or out. */
-export const CREDITED = setOf(
+const CREDITED = setOf(
   'refund refunds creditnote creditnotes creditmemo creditinvoice payout payouts payouttoseller sellerpayout withdrawal',
   'erstattung ruckerstattung ruckzahlung gutschrift auszahlung remboursement facturedavoir versement reembolso devolucion notadecredito rimborso notadicredito terugbetaling creditnota uitbetaling zwrot wypłata',
 )
 
 /** Without currencies: what the order came to of which a row is a part. The gross and net amounts of a row are something else. */
-export const ORDER_SUM_NAMES = nameOf(
+const ORDER_SUM_NAMES = nameOf(
   '(?:original )?(?:order|sale|sales|invoice|purchase|booking|basket|cart)(?: grand)? (?:total|amount|amt|value|sum)|grand total|order total (?:amount|value|sum)',
   '(?:amount|total) authori[sz]ed|(?:authori[sz]ed|original) (?:amount|total|sum)|(?:remaining )?refundable(?: (?:amount|balance))?|total (?:order|sale|invoice|purchase|booking)(?: (?:amount|value|sum))?',
   '(?:bestell|auftrags|rechnungs|kauf|verkaufs|ursprungs)(?:summe|wert|betrag)|ursprunglicher betrag|gesamtbetrag der bestellung',
@@ -250,30 +323,32 @@ export const ORDER_SUM_NAMES = nameOf(
 )
 
 /** What was paid so far: no refund is more, and a capture is beside it. */
-export const PAID_SUM_NAMES = nameOf(
+const PAID_SUM_NAMES = nameOf(
   '(?:amount|total) (?:paid|charged|captured)|(?:paid|charged|captured) (?:amount|total|sum)',
 )
 
+/** No row of these operations has a larger amount. */
+export const SUMS: readonly { readonly names: RegExp; readonly operations: readonly Operation[] }[] = [
+  { names: ORDER_SUM_NAMES, operations: ['REFUND', 'CAUTH'] },
+  { names: PAID_SUM_NAMES, operations: ['REFUND'] },
+]
+
 // ───────────────────────────────────────────────────────────── Decisions
 
-/** Of a sale. */
-const NO_REFUND = '(?:(?:non|not|no|nicht)(?:refundable|refunds?|erstattbar|remboursable|reembolsable|rimborsabile))'
-export const NOT_REFUNDABLE = new RegExp(`^${NO_REFUND}|${NO_REFUND}$`)
+/** Of a sale: a whole cell, or its beginning or end. */
+const NO_REFUND =
+  '(?:non|not|no|nicht)[^\\p{L}\\p{N}]*(?:refundable|refunds?|erstattbar|remboursable|reembolsable|rimborsabile)'
+const NOT_REFUNDABLE = new RegExp(`^${NO_REFUND}|${NO_REFUND}[^\\p{L}\\p{N}]*$`, 'iu')
+const REFUNDABLE_NAMES = /(?<!\p{L})(?:refundable|erstattbar|remboursable|reembolsable|rimborsabile)(?!\p{L})/u
+const NOT_REFUNDABLE_NAMES =
+  /(?<!\p{L})(?:non|not|no|nicht) ?(?:refundable|erstattbar|remboursable|reembolsable|rimborsabile)(?!\p{L})/u
 
-export const REFUNDABLE_NAMES =
-  /(?<![\p{L}])(?<not>(?:non|not|no|nicht) ?)?(?:refundable|erstattbar|remboursable|reembolsable|rimborsabile)(?![\p{L}])/u
+type Pair = readonly [ReadonlySet<string>, ReadonlySet<string>]
 
-export type Pair = readonly [ReadonlySet<string>, ReadonlySet<string>]
-
-export const TESTS = setOf('test sandbox testing staging demo')
-/** For which account a row is: `live` and `test` are answered with yes and no. */
-export const ACCOUNT_NAMES = nameOf(
-  '(?:is )?(?<live>live|prod|production)(?: ?mode)?|(?:is )?(?<test>test|sandbox|demo)(?: ?mode)?|env|mode',
-  '(?:\\w+ )?(?:environment|umgebung|environnement|entorno|ambiente|omgeving)',
-)
+const TESTS = setOf('test sandbox testing staging demo')
 
 /** Whatever the column is called. What is still open is not decided for. */
-export const DECISIONS: readonly Pair[] = [
+const DECISIONS: readonly Pair[] = [
   [
     setOf(
       'approve approved accept accepted allow allowed grant granted release released proceed',
@@ -301,20 +376,18 @@ export const DECISIONS: readonly Pair[] = [
     ),
   ],
 ]
-/** Where the column's name speaks of a decision, also beside nothing. */
-export const ANSWERS: Pair = [
+/** Where the column's name speaks of a decision. */
+const ANSWERS: Pair = [
   setOf('yes y true t x xx 1 ok okay ja j wahr oui o vrai si s sim verdadero vero tak da ✓ ✔ ☑ ✅ √ ○ はい 是 go'),
   setOf('no n false f 0 nein falsch non faux nao falso nee nie niet ✗ ✘ ❌ × ☐ いいえ 否 notok nok'),
 ]
-export const DECISION_NAMES = setOf(
+const DECISION_NAMES = wordOf(
   'ok okay pay payable send go charge include included release released active enabled eligible authorized authorised confirmed valid',
   'bill billable chargeable collect decision entscheidung hold paused blocked skip stop exclude excluded waived gesperrt pausiert',
   'aktiv zahlen auszahlen senden actif payer envoyer actif activo pagar enviar attivo pagare inviare betalen actief 承認 批准',
 )
-export const DECISION_STEMS =
-  'approv approuv aprob aprov eligib refund genehm freigab freigegeb bewillig erstatt rembours reembols rimbors autoris autoriz goedgekeurd zatwierdz'.split(
-    ' ',
-  )
+const DECISION_STEMS =
+  /approv|approuv|aprob|aprov|eligib|refund|genehm|freigab|freigegeb|bewillig|erstatt|rembours|reembols|rimbors|autoris|autoriz|goedgekeurd|zatwierdz/
 
 // ───────────────────────────────────────────────────────────── Ways of payment
 
@@ -325,15 +398,20 @@ export const METHOD_NAMES = nameOf(
   '(?:metodo|forma|medio) (?:de|di) (?:pago|pagamento|reembolso|rimborso)|betaal(?:methode|wijze)|metoda płatnosci|支払方法|支付方式',
 )
 /** Of a refund: how much of the sale it is, and no way. */
-export const EXTENTS = setOf(
+const EXTENTS = setOf(
   'full partial fullrefund partialrefund complete total parcial partielle totale parziale vollstandig teilweise',
 )
 /** A whole cell, or its first word. */
-export const CARDS = setOf(
+const CARDS = setOf(
   'card cards creditcard debitcard credit debit visa mastercard master amex americanexpress discover diners dinersclub jcb maestro unionpay cb cartebancaire',
   'karte kreditkarte debitkarte carte tarjeta carta cartadicredito tarjetadecredito kaart creditcards karta クレジットカード 信用卡 vault card_on_file cardonfile',
 )
-export const OTHER_METHODS = setOf(
+/** `credit` may be that of a shop. */
+const CARD_WORDS = new RegExp(
+  `(?<!\\p{L})(?:${[...CARDS].filter((word) => !['credit', 'debit'].includes(word)).join('|')})(?!\\p{L})`,
+  'iu',
+)
+const OTHER_METHODS = setOf(
   'paypal klarna sepa banktransfer wire wiretransfer ach cash cheque check voucher giftcard storecredit sofort giropay ideal bancontact',
   'invoice directdebit uberweisung bankuberweisung lastschrift barzahlung rechnung gutschein vorkasse virement especes bonifico contanti',
   'transferencia efectivo overboeking applepay googlepay alipay wechatpay stripe adyen braintree',
@@ -361,13 +439,16 @@ const NOT_TO_SEND = new RegExp(
 const NOT_TO_SEND_WORD =
   /^(?:duplicate|hold|skip|doppelt|doublon)\W*$|^zurückgestellt|^(?:返金済|支払済|已退款|不要付款)/i
 
+/** Of a note, that is looked through. */
+const NOTE_CHARACTERS = 500
+
 export function saysNotToSend(cell: string): boolean {
-  const text = cell.trim()
+  const text = cell.slice(0, NOTE_CHARACTERS).trim()
   return (text.includes(' ') ? NOT_TO_SEND : NOT_TO_SEND_WORD).test(text)
 }
 
 /** Why a row is there is no word against it. */
-export const REASONS = setOf('reason reasons grund grunde raison motif motivo reden powod cause causa 理由 原因')
+const REASONS = wordOf('reason reasons grund grunde raison motif motivo reden powod cause causa 理由 原因')
 
 // ───────────────────────────────────────────────────────────── Days
 
@@ -400,7 +481,7 @@ export const ENDED_NAMES = nameOf(
   'resiliee?(?: le)?|date de resiliation|fecha de (?:baja|cancelacion)|cancelad[oa] el|disdett[oa] il|data (?:di )?disdetta|opgezegd(?: (?:op|per))?|解約日',
 )
 /** With yes and no, or one of them beside nothing: what has ended or rests, was sent out, came back, or is disputed. */
-export const ANSWER_NAMES: readonly { readonly names: RegExp; readonly effect: Effect }[] = [
+const ANSWER_NAMES: readonly { readonly names: RegExp; readonly effect: Effect }[] = [
   {
     effect: 'refused of new sales',
     names: nameOf(
@@ -433,22 +514,250 @@ const BARE_NAMES = nameOf(
   'when|date|day|wann|datum|tag|quand|jour|cuando|fecha|dia|quando|data|giorno|wanneer|kiedy|日付|日期',
 )
 
-/** The first that fits. A due day beside refunds is that of the invoice. `toldWhere`: all rows have such a day, or some differ; absent: in either case. */
+/** The first that fits. A due day beside refunds is that of the invoice. `needsBoth`: a day that may be read in two ways must be told of in both. */
 export const DAY_NAMES: readonly {
   readonly names: RegExp
   readonly isEnd: boolean
-  readonly toldWhere?: 'all' | 'some'
+  readonly needsBoth?: true
+  readonly where?: 'all' | 'some'
   readonly effect: Effect
 }[] = [
   { names: DUE_NAMES, isEnd: false, effect: 'refused of sales' },
   { names: LATER_NAMES, isEnd: false, effect: 'refused' },
   { names: BEGIN_NAMES, isEnd: false, effect: 'refused of new sales' },
   { names: ENDED_NAMES, isEnd: true, effect: 'refused of new sales' },
-  { names: END_NAMES, isEnd: true, toldWhere: 'some', effect: 'refused of new sales' },
-  { names: BARE_NAMES, isEnd: false, toldWhere: 'all', effect: 'refused' },
+  { names: END_NAMES, isEnd: true, where: 'some', effect: 'refused of new sales' },
+  { names: BARE_NAMES, isEnd: false, where: 'all', needsBoth: true, effect: 'refused' },
 ]
 
-/** Of a whole name. */
-function nameOf(...alternatives: readonly string[]): RegExp {
-  return new RegExp(`^(?:${alternatives.join('|')})$`, 'u')
+// ───────────────────────────────────────────────────────────── Tables
+
+/** What a column of progress is by its name. A `state` is one where its words are of progress, and of `any` only words of progress and ticks count. */
+export type Meaning = 'status' | 'state' | 'flag' | 'paid' | 'trace' | 'id' | 'payment' | 'any'
+
+/** The first that fits. null: of the progress of another thing, or of a quantity. */
+export const MEANINGS: readonly (OfName & { readonly meaning: Meaning | null })[] = [
+  { lacks: [STATUS, DONE_NAMES, PAID_NAMES, UNDOINGS, STATES], meaning: 'any' },
+  { lacks: [STATUS, DONE_NAMES, PAID_NAMES, UNDOINGS], meaning: 'state' },
+  { has: [OTHER_THINGS], meaning: null },
+  { has: [STATUS], lacks: [MOMENTS, ENDS_IN_QUANTITY], meaning: 'status' },
+  { has: [STATUS], meaning: null },
+  { has: [QUANTITIES], meaning: null },
+  { lacks: [DONE_NAMES, UNDOINGS, MOMENTS, IDS, METHOD_NAMES], meaning: 'paid' },
+  { lacks: [DONE_NAMES, UNDOINGS], meaning: 'payment' },
+  { has: [IDS], meaning: 'id' },
+  { has: [MOMENTS], meaning: 'trace' },
+  { has: [DONE_NAMES], meaning: 'flag' },
+  { has: [PAID_NAMES], meaning: 'paid' },
+  { has: [STATES], meaning: 'state' },
+]
+
+/** A set has cells without blanks and accents, and a test reads them as they are written. */
+export type Cells = ReadonlySet<string> | { test(cell: string): boolean }
+
+/** Moments, ids and amounts differ from row to row, and what counts is that there is one: which cells are compared as they are. */
+export const COMPARED: Readonly<Record<Meaning, RegExp>> = {
+  ...{ status: /^/, state: /^/, any: /^/, flag: /^(?:0+|1|\D*)$/, paid: /^(?:0+|1|\D*)$/ },
+  ...{ trace: /^$/, id: /^$/, payment: /^$/ },
 }
+
+/** Where every cell says the same: what says that all rows are done. */
+export const ALL_DONE: Readonly<Record<Meaning, readonly Cells[]>> = {
+  ...{ status: [DONE], state: [DONE], flag: [DONE, YES, DAY], trace: [DAY], payment: [DAY] },
+  ...{ paid: [], id: [], any: [] },
+}
+
+/** What the cells of a column tell of its rows. An empty cell is on the side ''. */
+export interface Rule extends OfName {
+  readonly effect: Effect
+  /** The column does. `LINES`: all of the first cell that is told. */
+  readonly what: string
+  /** The first that has the cell. `each`: every such cell is a side of its own. */
+  readonly sides: readonly (readonly [side: string, cells: Cells])[]
+  /** The side of other cells; null: no such column has one. */
+  readonly others: '' | null
+  /** The sides that must be there; or any two. */
+  readonly told: readonly string[] | 'two' | 'two that are filled'
+  /** Only where all cells are on one side, or some are not. */
+  readonly where?: 'all' | 'some'
+  /** A column with more sides is none of these. */
+  readonly most?: number
+  /** Of several columns of such names, if a person spoke of none of them. */
+  readonly several?: true
+  /** Of columns that are read so. Absent: of those that are not. */
+  readonly readAs?: readonly ReadAs[]
+  readonly accounts?: 'live'
+  /** Only beside an amount that nobody chose: which column is meant. */
+  readonly asksWhich?: true
+  /** Before, behind or in place of the usual remedy. */
+  readonly lead?: Text
+  readonly end?: Text
+  readonly remedy?: Text
+}
+
+/** `text`: any that is passed on. */
+export type ReadAs = 'unread' | 'reference' | 'transaction_type' | 'amount' | 'text'
+
+const ANYTHING = /./su
+/** A lone 1 says yes as often as not. */
+const NO_AMOUNT = /^(?:[01]?|0[.,]0+)$/
+const AMOUNT = /^(?:[A-Z]{3}|\p{Lu}{0,2}\p{Sc})?\s?\d[\d.,'’\s]*(?:[A-Z]{3}|\p{Sc})?$/u
+
+const OF_TESTS = {
+  accounts: 'live',
+  effect: 'refused',
+  what: 'says that rows are for tests, and the account is live',
+  others: '',
+  told: ['test'],
+} as const
+const OF_FARES = { effect: 'refused of refunds', what: 'says that rows are not refundable', others: null } as const
+const DECIDES = { what: 'decides which rows are meant', others: null } as const
+const OF_WAYS = {
+  effect: 'refused',
+  what: 'says by which way the money of a row is to go',
+  others: null,
+  told: 'two that are filled',
+  most: 12,
+} as const
+
+function sidesOf([yes, no]: Pair): Rule['sides'] {
+  return [
+    ['yes', yes],
+    ['no', no],
+  ]
+}
+
+const TO_REFUND = words`if they are to be refunded, say so: ${{ set: 'operation', to: 'REFUND' }}; if they are not, `
+const OF_CREDITS = {
+  effect: 'refused without refunds',
+  what: 'says that rows are refunds or payouts',
+  told: ['credit'],
+  lead: TO_REFUND,
+} as const
+
+/** By its name a column says it of all rows, if it has something in each. */
+const OF_REFUNDS = {
+  effect: 'refused of others than refunds',
+  what: 'says that rows are refunds',
+  has: [REFUND_STEMS],
+  sides: [['filled', ANYTHING]],
+  others: '',
+  told: ['filled'],
+  where: 'all',
+  lead: TO_REFUND,
+} as const
+const ASKS_WHICH = {
+  asksWhich: true,
+  what: 'has amounts',
+  sides: [
+    ['', NO_AMOUNT],
+    ['amount', AMOUNT],
+  ],
+  others: null,
+  told: ['amount'],
+} as const
+
+/** Whether a sale may be refunded is no matter of other rows. */
+const BY_SALE = [
+  { has: [REFUND_STATES], lacks: [], effect: 'refused of refunds' },
+  { has: [], lacks: [REFUND_STATES], effect: 'refused' },
+] as const
+
+/** The first that tells something is told of the column. */
+export const RULES: readonly Rule[] = [
+  // Of amounts that are to be refunded, or are due.
+  { ...ASKS_WHICH, effect: 'refused of refunds', has: [REFUND_STEMS], lacks: [REFUND_STATES, NO_REFUNDS, FEES] },
+  { ...ASKS_WHICH, effect: 'refused', has: [DUE_AMOUNT_NAMES], lacks: [REFUND_STEMS, REFUND_STATES, NO_REFUNDS, FEES] },
+  { ...OF_TESTS, has: [nameOf('(?:is )?(?:live|prod|production)(?: ?mode)?')], sides: [['test', ANSWERS[1]]] },
+  { ...OF_TESTS, has: [nameOf('(?:is )?(?:test|sandbox|demo)(?: ?mode)?')], sides: [['test', ANSWERS[0]]] },
+  {
+    ...OF_TESTS,
+    has: [nameOf('env|mode', '(?:\\w+ )?(?:environment|umgebung|environnement|entorno|ambiente|omgeving)')],
+    sides: [['test', TESTS]],
+  },
+  // Beside a fare that is not refundable stand others, whatever they are called.
+  {
+    ...OF_FARES,
+    told: ['none'],
+    sides: [
+      ['none', NOT_REFUNDABLE],
+      ['each', /^\D+$/],
+    ],
+  },
+  { ...OF_FARES, has: [REFUNDABLE_NAMES], lacks: [NOT_REFUNDABLE_NAMES], sides: sidesOf(ANSWERS), told: ['no'] },
+  { ...OF_FARES, has: [NOT_REFUNDABLE_NAMES], sides: sidesOf(ANSWERS), told: ['yes'] },
+  ...DECISIONS.flatMap((pair) =>
+    BY_SALE.map(
+      (of): Rule => ({
+        ...{
+          ...DECIDES,
+          ...of,
+          sides: sidesOf(pair),
+          told: ['yes', 'no'],
+          readAs: ['unread', 'transaction_type', 'text'],
+        },
+      }),
+    ),
+  ),
+  // By the name of its column one side is enough, beside nothing.
+  ...[...DECISIONS, ANSWERS].flatMap((pair) =>
+    BY_SALE.map(({ has, lacks, effect }): Rule => {
+      const named = new RegExp(`${DECISION_NAMES.source}|${DECISION_STEMS.source}`, 'u')
+      return {
+        ...DECIDES,
+        effect,
+        has: [named, ...has],
+        lacks: [OTHER_THINGS, ...lacks],
+        sides: sidesOf(pair),
+        told: 'two',
+      }
+    }),
+  ),
+  ...ANSWER_NAMES.map(
+    ({ names, effect }): Rule => ({ ...DECIDES, effect, has: [names], sides: sidesOf(ANSWERS), told: 'two' }),
+  ),
+  // Cards are one way, whatever their brand. By its name a column may hold ways that no list knows.
+  {
+    ...OF_WAYS,
+    has: [METHOD_NAMES],
+    sides: [
+      ['each', OTHER_METHODS],
+      ['card', CARDS],
+      ['card', CARD_WORDS],
+      ['extent', EXTENTS],
+      ['each', ANYTHING],
+    ],
+  },
+  {
+    ...OF_WAYS,
+    lacks: [METHOD_NAMES],
+    sides: [
+      ['each', OTHER_METHODS],
+      ['card', CARDS],
+      ['card', CARD_WORDS],
+    ],
+  },
+  {
+    ...OF_CREDITS,
+    has: [CREDIT_NOTE_NAMES],
+    others: '',
+    sides: [
+      ['', ANSWERS[1]],
+      ['credit', ANYTHING],
+    ],
+  },
+  { ...OF_CREDITS, others: null, sides: [['credit', CREDITED]], readAs: ['unread', 'transaction_type'] },
+  // A list of sales has few that were refunded.
+  { ...OF_REFUNDS, lacks: [REFUND_STATES, NO_REFUNDS], several: true },
+  { ...OF_REFUNDS, readAs: ['amount'] },
+  // What is noted in all rows tells none apart.
+  {
+    effect: 'refused',
+    what: 'says in LINES that a row is not to be sent',
+    lacks: [REASONS],
+    sides: [['no', { test: saysNotToSend }]],
+    others: '',
+    told: ['no'],
+    where: 'some',
+  },
+]
