@@ -16,7 +16,7 @@ import { STRUCK } from '../workbook/cell.ts'
 import { plainWord } from './names.ts'
 import type { Scale } from './scale.ts'
 import { mapped } from './statement.ts'
-import { SUMS } from './words.ts'
+import { SUMS } from './tables.ts'
 
 export interface Against extends Problem<Text> {
   readonly place: number

@@ -16,8 +16,8 @@ import { isNamed, squeezedWord, wordsOf } from './names.ts'
 import { progressIn } from './progress.ts'
 import { type Found, type Named, rowByRow, type Statement } from './statement.ts'
 import type { Said } from './statements.ts'
+import { type ReadAs, RULES, type Rule } from './tables.ts'
 import { dayRules, monthRules } from './when.ts'
-import { type ReadAs, RULES, type Rule } from './words.ts'
 
 /** The first cell of those that are on one side. */
 export interface Sided extends Found {

@@ -1,6 +1,6 @@
 // The words of a column's name, however they are joined: `amount_usd`, `AmountCZK`, `Betrag (T€)`, `金額（円）`.
 
-import type { OfName } from './words.ts'
+import type { OfName } from './tables.ts'
 
 /** Longer names are sentences, and longer cells no words. */
 const NAME_CHARACTERS = 100

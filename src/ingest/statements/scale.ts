@@ -6,7 +6,7 @@ import { words } from '../../domain/words.ts'
 import type { Header } from '../header.ts'
 import { writtenWords } from './names.ts'
 import type { Statement } from './statement.ts'
-import { SCALES } from './words.ts'
+import { SCALES } from './tables.ts'
 
 /** `minor`: amounts are written in the smallest unit of their currency. */
 export type Scale = 'minor'

@@ -4,7 +4,7 @@ import type { Operation } from '../../domain/instruction.ts'
 import { type Problem, refuse, type StructuralFault, shown } from '../../domain/problem.ts'
 import { type Text, words } from '../../domain/words.ts'
 import type { Field } from '../field-names.ts'
-import { EFFECTS, type Effect, type EffectOn } from './words.ts'
+import { EFFECTS, type Effect, type EffectOn } from './tables.ts'
 
 export interface Statement extends Problem<Text> {
   /** Absent: the file is refused. */

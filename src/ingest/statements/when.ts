@@ -9,7 +9,8 @@ import type { Header } from '../header.ts'
 import { wordsOf } from './names.ts'
 import { mapped, type Named, type Statement } from './statement.ts'
 import type { Said } from './statements.ts'
-import { DAY_NAMES, MONTH_NAMES, type Rule } from './words.ts'
+import { DAY_NAMES, type Rule } from './tables.ts'
+import { MONTH_NAMES } from './words.ts'
 
 /** Of execute_at, in the rows that move money: what is empty below a later moment may be meant as the same; above one it cannot. */
 export class Moments {

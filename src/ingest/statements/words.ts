@@ -1,9 +1,6 @@
 // What people write for currencies, parts of a currency, progress, decisions and days, in the languages that columns are understood
 // in and some others. Words are in small letters and without accents; `_` is a blank.
 
-import { OPERATIONS, type Operation } from '../../domain/instruction.ts'
-import { type Text, words } from '../../domain/words.ts'
-
 /** Whole cells. */
 function setOf(...lines: readonly string[]): ReadonlySet<string> {
   return new Set(lines.flatMap((line) => line.split(' ').map((word) => word.replaceAll('_', ' '))))
@@ -15,37 +12,9 @@ function wordOf(...lines: readonly string[]): RegExp {
 }
 
 /** All of a name. */
-function nameOf(...alternatives: readonly string[]): RegExp {
+export function nameOf(...alternatives: readonly string[]): RegExp {
   return new RegExp(`^(?:${alternatives.join('|')})$`, 'u')
 }
-
-// ───────────────────────────────────────────────────────────── Operations
-
-/** Beside which operations a file is refused for what is said, and beside which others it is noted. */
-export interface EffectOn {
-  readonly refused?: readonly Operation[]
-  readonly noted?: readonly Operation[]
-  /** Beside these, which it may be said of, neither. */
-  readonly unless?: readonly Operation[]
-}
-
-/** They take money, or hold it. */
-const SALES = ['CAPTURE', 'AUTH', 'CAUTH'] as const
-
-export type Effect = keyof typeof EFFECTS
-export const EFFECTS = {
-  refused: { refused: OPERATIONS },
-  noted: { noted: OPERATIONS },
-  'refused of sales': { refused: SALES },
-  'refused of new sales': { refused: ['CAPTURE', 'AUTH'] },
-  'refused of captures': { refused: ['CAUTH'] },
-  'refused of refunds': { refused: ['REFUND'] },
-  'refused of others than refunds': { refused: [...SALES, 'CANCEL'] },
-  'refused without refunds': { refused: [...SALES, 'CANCEL'], unless: ['REFUND'] },
-  'refused of refunds and voids, else noted': { refused: ['REFUND', 'CANCEL'], noted: SALES },
-  /** What is paid already is what is to be refunded or voided. */
-  'noted of sales': { noted: SALES },
-} as const satisfies Readonly<Record<string, EffectOn>>
 
 // ───────────────────────────────────────────────────────────── Currencies
 
@@ -110,40 +79,23 @@ export const FEES = wordOf(
 // ───────────────────────────────────────────────────────────── Parts and multiples of a currency
 
 /** With their accents: `öre` is money, and Italian `ore` are hours. */
-const MINOR_UNITS = wordOf(
+export const MINOR_UNITS = wordOf(
   'cent cents centen ct cts eurocent eurocents eurct minor subunit subunits hundredths centi hundertstel',
   'centime centimes céntimo céntimos centimo centimos centavo centavos centesimo centesimi rappen',
   'penny pennies pence paise paisa öre øre groszy grosze groszach gr haléř haléřů haléřích haleru kopek kopeks копеек копейки fen 分 銭 sen',
 )
-const MULTIPLES = wordOf(
+export const MULTIPLES = wordOf(
   'k thousand thousands thsd tsd tkr tausend milliers miles mille migliaia mila tys 000 1000 1000s 000s 千 千円 千元',
   'mio mln mn million millions millionen millones milioni 百万 百万円 万 万円 万元 lakh lakhs crore crores',
   'bn billion billions mrd milliarde milliarden milliards miliardi 億 億円',
 )
 
 /** "×1000", "1/100". */
-const HUNDREDFOLD = /[x×*]\s?100(?!\d)|1\/100(?!\d)/iu
-const THOUSANDFOLD = /[x×*]\s?1000+(?!\d)/iu
+export const HUNDREDFOLD = /[x×*]\s?100(?!\d)|1\/100(?!\d)/iu
+export const THOUSANDFOLD = /[x×*]\s?1000+(?!\d)/iu
 /** TEUR, kUSD, M€; of the codes that it is written with, because TRON is another word. */
-const MULTIPLE_OF_CURRENCY = /(?<![^ ])(?:T|K|k|M|Mio)(?:EUR|USD|GBP|CHF|SEK|NOK|DKK|CZK|PLN|HUF|\p{Sc})(?![^ ])/u
-
-/** The first that a name has. Words are read in small letters, and the others as they are written. */
-export const SCALES = [
-  {
-    says: 'multiples',
-    words: MULTIPLES,
-    others: [THOUSANDFOLD, MULTIPLE_OF_CURRENCY],
-    what: 'thousands or millions, and they would be read as they stand',
-    remedy: 'write the amounts out in the file',
-  },
-  {
-    says: 'minor units',
-    words: MINOR_UNITS,
-    others: [HUNDREDFOLD],
-    what: 'in minor units, such as cents, and they would be read as whole units',
-    remedy: words`to have them read as minor units: ${{ set: 'scale', to: 'minor' }}`,
-  },
-] as const
+export const MULTIPLE_OF_CURRENCY =
+  /(?<![^ ])(?:T|K|k|M|Mio)(?:EUR|USD|GBP|CHF|SEK|NOK|DKK|CZK|PLN|HUF|\p{Sc})(?![^ ])/u
 
 /** In a line above the column names: it is about all amounts. */
 export const AMOUNTS_SAID = wordOf(
@@ -157,7 +109,7 @@ export const BETWEEN_UNITS = setOf('of de d di in en us whole full ganzen and un
 // ───────────────────────────────────────────────────────────── Progress
 
 /** A cell is compared as a whole, without blanks and accents, but for the nouns below. */
-const DONE = setOf(
+export const DONE = setOf(
   'done complete completed success successful succeeded ok cleared approved refunded voided',
   'processed executed closed finished partiallyrefunded partialrefund fullyrefunded credited reimbursed repaid',
   'abgeschlossen erledigt erl gutgeschrieben uberwiesen ausgezahlt ausgefuhrt erfolgreich erstattet teilweiseerstattet ruckerstattet zuruckerstattet verarbeitet',
@@ -165,11 +117,11 @@ const DONE = setOf(
   '返金済み 返金済 処理済み 対応済 対応済み 完了 已退款 完成 已完成 成功 退款成功',
 )
 /** Of the payment: it must be there before it can be refunded or voided. */
-const PAID = setOf(
+export const PAID = setOf(
   'paid settled posted booked captured charged partiallypaid authorized authorised',
   'gebucht bezahlt verbucht genehmigt paye comptabilise pagado contabilizado pagato contabilizzato',
 )
-const NOT_DONE = setOf(
+export const NOT_DONE = setOf(
   'pending denied declined failed rejected refused reversed blocked held onhold unclaimed unpaid expired uncaptured incomplete',
   'error processing inprogress notcompleted requirescapture requiresaction temporaryhold underreview',
   'vorgemerkt ausstehend abgelehnt fehlgeschlagen zuruckgewiesen inbearbeitung inprufung unbezahlt abgelaufen',
@@ -178,30 +130,22 @@ const NOT_DONE = setOf(
 /** Not done, and meant to be. */
 export const OPEN = setOf('open new todo topay torefund offen neu ouvert nouveau abierto nuevo aperto nuovo')
 /** Of a booking, and of nothing that somebody wants done. */
-const PLAIN = setOf('vorgemerkt')
+export const PLAIN = setOf('vorgemerkt')
 export const NOUNS =
   /^(?:umsatz|buchung|zahlung|payment|transaction|refund|transaktion|operation|paiement|pago|pagamento)/
-const YES = setOf('yes y true x 1 ja j oui si sim tak ✓ ✔ ☑ ✅ wahr vrai verdadero vero 是 はい ○')
-const DAY = /\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}/
+export const YES = setOf('yes y true x 1 ja j oui si sim tak ✓ ✔ ☑ ✅ wahr vrai verdadero vero 是 はい ○')
+export const DAY = /\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}/
 /** Who cancelled a booking is no progress of its refund. */
 export const CANCELLED_BY = /(?<=^cancell?ed)by.*/
 /** By hand, in a column of any name: beside empty cells it marks rows off. */
-const TICKS = setOf('x xx xxx ✓ ✔ ☑ ✅ √ ok okay 済 ○ ◯ ●')
-
-/** What the cell of a column of progress says: the first that has it, with the nouns above or without. */
-export const CLASSES = [
-  ['of a booking', PLAIN],
-  ['not done', NOT_DONE],
-  ['done', new Set([...DONE, ...PAID])],
-  ['a tick', TICKS],
-] as const
+export const TICKS = setOf('x xx xxx ✓ ✔ ☑ ✅ √ ok okay 済 ○ ◯ ●')
 
 /** Ends of the words that a name has for progress: also `Buchungsstatus` and `返金状態`. */
-const STATUS = /(?:status|statut|estatus|ステータス|状態|状态|状況)(?![^ ])/u
+export const STATUS = /(?:status|statut|estatus|ステータス|状態|状态|状況)(?![^ ])/u
 /** Also a part of a country, or the condition of goods: what the cells say decides. */
-const STATES = wordOf('state zustand stato estado etat')
+export const STATES = wordOf('state zustand stato estado etat')
 /** Whose progress is another matter than the money's: how words of its name begin. */
-const OTHER_THINGS = new RegExp(
+export const OTHER_THINGS = new RegExp(
   `(?<![^ ])(?:${[
     ...['addr', 'adress', 'indirizzo', 'direccion', 'dispute', 'payout', 'auszahlung', 'fulfil', 'ship', 'deliver'],
     ...['versand', 'liefer', 'livraison', 'envio', 'entrega', 'spedizione', 'consegna', 'cvc', 'cvv', 'avs', 'zip'],
@@ -211,7 +155,7 @@ const OTHER_THINGS = new RegExp(
   'u',
 )
 /** What was done to a row. */
-const DONE_NAMES = wordOf(
+export const DONE_NAMES = wordOf(
   'done refunded processed completed executed finished closed voided credited reimbursed repaid',
   'erledigt erl erstattet ruckerstattet zuruckerstattet gutgeschrieben uberwiesen ausgezahlt verarbeitet bearbeitet ausgefuhrt abgeschlossen',
   'fait rembourse remboursee traite traitee termine terminee effectue effectuee credite creditee verse versee vire',
@@ -220,15 +164,17 @@ const DONE_NAMES = wordOf(
   'terugbetaald gedaan afgehandeld verwerkt zwrocono wykonano wykonane aterbetald',
 )
 /** Not the French `payée`, which without its accent is the English word for the person who is paid. */
-const PAID_NAMES = wordOf('paid captured settled booked charged bezahlt gebucht paye pagado pagada pagato pagata')
+export const PAID_NAMES = wordOf(
+  'paid captured settled booked charged bezahlt gebucht paye pagado pagada pagato pagata',
+)
 /** With a moment or an id: what is there once a row is done. */
-const UNDOINGS = wordOf(
+export const UNDOINGS = wordOf(
   'refund refunds void reversal erstattung ruckerstattung ruckzahlung gutschrift remboursement reembolso devolucion rimborso 返金 退款',
 )
-const MOMENTS = wordOf(
+export const MOMENTS = wordOf(
   'at on date time datetime timestamp day am datum zeit zeitpunkt le el il fecha hora data ora 日時 日期 时间',
 )
-const IDS = wordOf(
+export const IDS = wordOf(
   'id ids no nr num number nummer numero ref reference referenz referencia riferimento key txn rrn arn 番号 单号',
 )
 /** The column is a quantity, or of a wish, and none of progress. */
@@ -237,13 +183,7 @@ export const QUANTITIES = wordOf(
   'price fee fees tax vat currency qty quantity count items units rate percent balance',
   'reason grund raison motif motivo method policy type note notes comment request requested due by until deadline window eligible von par por door',
 )
-const ENDS_IN_QUANTITY = new RegExp(`${QUANTITIES.source}$`, 'u')
-
-/** By the words of a name: it has one of each of these lists, and none of those. */
-export interface OfName {
-  readonly has?: readonly RegExp[]
-  readonly lacks?: readonly RegExp[]
-}
+export const ENDS_IN_QUANTITY = new RegExp(`${QUANTITIES.source}$`, 'u')
 
 // ───────────────────────────────────────────────────────────── Which way the money goes
 
@@ -290,32 +230,34 @@ export const MONEY_KINDS = new RegExp(
   ].join('|'),
 )
 /** In a name, wherever in a word: the column is about what is paid back. */
-const REFUND_STEMS = /refund|erstatt|ruckzahl|gutschrift|rembours|reembols|devoluc|rimbors|terugbetal|zwrot/
+export const REFUND_STEMS = /refund|erstatt|ruckzahl|gutschrift|rembours|reembols|devoluc|rimbors|terugbetal|zwrot/
 /** What was done to a sale, or may be done to it: it is told of the sale. */
-const REFUND_STATES = wordOf(
+export const REFUND_STATES = wordOf(
   'refunded refundable nonrefundable erstattet erstattbar rembourse rembourses remboursee remboursable reembolsado reembolsada rimborsato rimborsata rimborsabile terugbetaald zwrocono',
 )
 
 /** In a name with one of those stems: where a refund would go, or whether there may be one. */
-const NO_REFUNDS = wordOf('address currency policy window deadline flag over allowed count adresse wahrung devise')
+export const NO_REFUNDS = wordOf(
+  'address currency policy window deadline flag over allowed count adresse wahrung devise',
+)
 /** Of what may be less than the amount. */
-const DUE_AMOUNT_NAMES = nameOf(
+export const DUE_AMOUNT_NAMES = nameOf(
   '(?:amount|amt|sum|total|value) (?:(?:still )?(?:due|open|outstanding)|to(?: be)? \\w+)',
   '(?:new|corrected|revised|correct|final|agreed|adjusted|updated) (?:amount|amt|sum|total|value)|(?:amount|amt)(?: (?:x|y|new|corrected|revised))?',
   'neuer betrag|betrag neu|korrigierter betrag|nouveau montant|montant corrige|nuevo importe|importe corregido|nuovo importo|importo corretto',
 )
 /** Of a column, with the number of the note or without. */
-const CREDIT_NOTE_NAMES = nameOf(
+export const CREDIT_NOTE_NAMES = nameOf(
   '(?:credit (?:note|memo|invoice)|creditnote|gutschrift|gutschriften|gutschriftsnummer|avoir|nota (?:di|de) credito|creditnota|korekta)s?(?: (?:id|no|nr|num|number|nummer|numero|ref|reference))?',
 )
 /** A whole cell: the row pays money back or out. */
-const CREDITED = setOf(
+export const CREDITED = setOf(
   'refund refunds creditnote creditnotes creditmemo creditinvoice payout payouts payouttoseller sellerpayout withdrawal',
   'erstattung ruckerstattung ruckzahlung gutschrift auszahlung remboursement facturedavoir versement reembolso devolucion notadecredito rimborso notadicredito terugbetaling creditnota uitbetaling zwrot wypłata',
 )
 
 /** Without currencies: what the order came to of which a row is a part. The gross and net amounts of a row are something else. */
-const ORDER_SUM_NAMES = nameOf(
+export const ORDER_SUM_NAMES = nameOf(
   '(?:original )?(?:order|sale|sales|invoice|purchase|booking|basket|cart)(?: grand)? (?:total|amount|amt|value|sum)|grand total|order total (?:amount|value|sum)',
   '(?:amount|total) authori[sz]ed|(?:authori[sz]ed|original) (?:amount|total|sum)|(?:remaining )?refundable(?: (?:amount|balance))?|total (?:order|sale|invoice|purchase|booking)(?: (?:amount|value|sum))?',
   '(?:bestell|auftrags|rechnungs|kauf|verkaufs|ursprungs)(?:summe|wert|betrag)|ursprunglicher betrag|gesamtbetrag der bestellung',
@@ -323,32 +265,26 @@ const ORDER_SUM_NAMES = nameOf(
 )
 
 /** What was paid so far: no refund is more, and a capture is beside it. */
-const PAID_SUM_NAMES = nameOf(
+export const PAID_SUM_NAMES = nameOf(
   '(?:amount|total) (?:paid|charged|captured)|(?:paid|charged|captured) (?:amount|total|sum)',
 )
-
-/** No row of these operations has a larger amount. */
-export const SUMS: readonly { readonly names: RegExp; readonly operations: readonly Operation[] }[] = [
-  { names: ORDER_SUM_NAMES, operations: ['REFUND', 'CAUTH'] },
-  { names: PAID_SUM_NAMES, operations: ['REFUND'] },
-]
 
 // ───────────────────────────────────────────────────────────── Decisions
 
 /** Of a sale: a whole cell, or its beginning or end. */
 const NO_REFUND =
   '(?:non|not|no|nicht)[^\\p{L}\\p{N}]*(?:refundable|refunds?|erstattbar|remboursable|reembolsable|rimborsabile)'
-const NOT_REFUNDABLE = new RegExp(`^${NO_REFUND}|${NO_REFUND}[^\\p{L}\\p{N}]*$`, 'iu')
-const REFUNDABLE_NAMES = /(?<!\p{L})(?:refundable|erstattbar|remboursable|reembolsable|rimborsabile)(?!\p{L})/u
-const NOT_REFUNDABLE_NAMES =
+export const NOT_REFUNDABLE = new RegExp(`^${NO_REFUND}|${NO_REFUND}[^\\p{L}\\p{N}]*$`, 'iu')
+export const REFUNDABLE_NAMES = /(?<!\p{L})(?:refundable|erstattbar|remboursable|reembolsable|rimborsabile)(?!\p{L})/u
+export const NOT_REFUNDABLE_NAMES =
   /(?<!\p{L})(?:non|not|no|nicht) ?(?:refundable|erstattbar|remboursable|reembolsable|rimborsabile)(?!\p{L})/u
 
-type Pair = readonly [ReadonlySet<string>, ReadonlySet<string>]
+export type Pair = readonly [ReadonlySet<string>, ReadonlySet<string>]
 
-const TESTS = setOf('test sandbox testing staging demo')
+export const TESTS = setOf('test sandbox testing staging demo')
 
 /** Whatever the column is called. What is still open is not decided for. */
-const DECISIONS: readonly Pair[] = [
+export const DECISIONS: readonly Pair[] = [
   [
     setOf(
       'approve approved accept accepted allow allowed grant granted release released proceed',
@@ -377,16 +313,16 @@ const DECISIONS: readonly Pair[] = [
   ],
 ]
 /** Where the column's name speaks of a decision. */
-const ANSWERS: Pair = [
+export const ANSWERS: Pair = [
   setOf('yes y true t x xx 1 ok okay ja j wahr oui o vrai si s sim verdadero vero tak da ✓ ✔ ☑ ✅ √ ○ はい 是 go'),
   setOf('no n false f 0 nein falsch non faux nao falso nee nie niet ✗ ✘ ❌ × ☐ いいえ 否 notok nok'),
 ]
-const DECISION_NAMES = wordOf(
+export const DECISION_NAMES = wordOf(
   'ok okay pay payable send go charge include included release released active enabled eligible authorized authorised confirmed valid',
   'bill billable chargeable collect decision entscheidung hold paused blocked skip stop exclude excluded waived gesperrt pausiert',
   'aktiv zahlen auszahlen senden actif payer envoyer actif activo pagar enviar attivo pagare inviare betalen actief 承認 批准',
 )
-const DECISION_STEMS =
+export const DECISION_STEMS =
   /approv|approuv|aprob|aprov|eligib|refund|genehm|freigab|freigegeb|bewillig|erstatt|rembours|reembols|rimbors|autoris|autoriz|goedgekeurd|zatwierdz/
 
 // ───────────────────────────────────────────────────────────── Ways of payment
@@ -398,20 +334,20 @@ export const METHOD_NAMES = nameOf(
   '(?:metodo|forma|medio) (?:de|di) (?:pago|pagamento|reembolso|rimborso)|betaal(?:methode|wijze)|metoda płatnosci|支払方法|支付方式',
 )
 /** Of a refund: how much of the sale it is, and no way. */
-const EXTENTS = setOf(
+export const EXTENTS = setOf(
   'full partial fullrefund partialrefund complete total parcial partielle totale parziale vollstandig teilweise',
 )
 /** A whole cell, or its first word. */
-const CARDS = setOf(
+export const CARDS = setOf(
   'card cards creditcard debitcard credit debit visa mastercard master amex americanexpress discover diners dinersclub jcb maestro unionpay cb cartebancaire',
   'karte kreditkarte debitkarte carte tarjeta carta cartadicredito tarjetadecredito kaart creditcards karta クレジットカード 信用卡 vault card_on_file cardonfile',
 )
 /** `credit` may be that of a shop. */
-const CARD_WORDS = new RegExp(
+export const CARD_WORDS = new RegExp(
   `(?<!\\p{L})(?:${[...CARDS].filter((word) => !['credit', 'debit'].includes(word)).join('|')})(?!\\p{L})`,
   'iu',
 )
-const OTHER_METHODS = setOf(
+export const OTHER_METHODS = setOf(
   'paypal klarna sepa banktransfer wire wiretransfer ach cash cheque check voucher giftcard storecredit sofort giropay ideal bancontact',
   'invoice directdebit uberweisung bankuberweisung lastschrift barzahlung rechnung gutschein vorkasse virement especes bonifico contanti',
   'transferencia efectivo overboeking applepay googlepay alipay wechatpay stripe adyen braintree',
@@ -448,7 +384,7 @@ export function saysNotToSend(cell: string): boolean {
 }
 
 /** Why a row is there is no word against it. */
-const REASONS = wordOf('reason reasons grund grunde raison motif motivo reden powod cause causa 理由 原因')
+export const REASONS = wordOf('reason reasons grund grunde raison motif motivo reden powod cause causa 理由 原因')
 
 // ───────────────────────────────────────────────────────────── Days
 
@@ -462,7 +398,7 @@ export const MONTH_NAMES = nameOf(
   '(?:billing |service |invoice |run )?(?:month|period|cycle)|(?:abrechnungs|leistungs)?(?:monat|zeitraum|periode)|mois|periode|mes|periodo|mese|maand|miesiac|月|对账月',
 )
 /** When the money of a row is to move. */
-const LATER_NAMES = nameOf(
+export const LATER_NAMES = nameOf(
   '(?:charge|payment|pay|debit|collection|execution|send|sending|process|processing|release|scheduled|refund) (?:date|on|from|at|after)',
   'scheduled(?: for)?|not before|(?:zahlbar|einzug|abbuchung|ausfuhrung|zahlung) (?:am|ab|zum)|(?:einzugs|abbuchungs|zahlungs|ausfuhrungs|lastschrift)(?:datum|termin|tag)',
   'date (?:de|du) (?:paiement|prelevement)|fecha de (?:pago|cobro)|data (?:di )?(?:pagamento|addebito)',
@@ -480,284 +416,13 @@ export const ENDED_NAMES = nameOf(
   '(?:subscription |contract |membership )?(?:cancel(?:l?ed|lation)|terminat(?:ed|ion)|ended|churned|unsubscribed|left)(?: (?:on|at|date|effective))?|gekundigt(?: (?:am|zum))?|kundigung(?:sdatum| zum)?|kundigungsdatum|beendet(?: am)?',
   'resiliee?(?: le)?|date de resiliation|fecha de (?:baja|cancelacion)|cancelad[oa] el|disdett[oa] il|data (?:di )?disdetta|opgezegd(?: (?:op|per))?|解約日',
 )
-/** With yes and no, or one of them beside nothing: what has ended or rests, was sent out, came back, or is disputed. */
-const ANSWER_NAMES: readonly { readonly names: RegExp; readonly effect: Effect }[] = [
-  {
-    effect: 'refused of new sales',
-    names: nameOf(
-      '(?:is |has )?(?:cancel(?:l?ed)?|terminated|churned|unsubscribed|left|resigned|frozen|on leave|exempt)|gekundigt|ausgetreten|beitragsfrei|ruhend|resiliee?|cancelad[oa]|disdett[oa]|opgezegd',
-      '(?:mandate|sepa mandate|direct debit) (?:active|valid|given|signed)|(?:customer )?consent(?: given)?|einwilligung',
-    ),
-  },
-  {
-    effect: 'refused of captures',
-    names: nameOf(
-      '(?:is |was |order |goods )?(?:shipped|dispatched|despatched|fulfill?ed|delivered)|versandt|versendet|verschickt|ausgeliefert|geliefert|expediee?|livree?',
-      'enviad[oa]|entregad[oa]|spedit[oa]|consegnat[oa]|verzonden|geleverd|wysłan[eoay]|dostarczon[eoay]',
-    ),
-  },
-  {
-    effect: 'refused of refunds',
-    names: nameOf(
-      '(?:is |was |goods |items? |return |parcel )?(?:received|returned|back)|(?:retoure|ware|rucksendung|artikel) (?:erhalten|eingegangen|zuruck)|zuruckerhalten|retoure?e?|retour recu|recue?',
-      '(?:is |has |in )?(?:chargebacks?|charge back|disputed?)|ruckbuchung|rucklastschrift|(?:en )?litige|contracargo|contestat[oa]',
-    ),
-  },
-]
+
 /** Of what may be charged for afterwards, unless it has ended in some rows only. */
 export const END_NAMES = nameOf(
   '(?:contract |subscription |membership |plan |mandate )?(?:ends?(?: (?:date|on|at))?|until)|valid (?:to|until|through)|(?:laufzeit|gultig|vertrag) bis|austritt(?:sdatum)?|ende|enddatum|vertragsende|laufzeitende|(?:date de )?fin|fecha (?:de )?fin|data (?:di )?fine|einddatum|终止日期|終了日',
 )
 
 /** Mostly the day of an order. Days to come in all rows are none of orders. */
-const BARE_NAMES = nameOf(
+export const BARE_NAMES = nameOf(
   'when|date|day|wann|datum|tag|quand|jour|cuando|fecha|dia|quando|data|giorno|wanneer|kiedy|日付|日期',
 )
-
-/** The first that fits. A due day beside refunds is that of the invoice. `needsBoth`: a day that may be read in two ways must be told of in both. */
-export const DAY_NAMES: readonly {
-  readonly names: RegExp
-  readonly isEnd: boolean
-  readonly needsBoth?: true
-  readonly where?: 'all' | 'some'
-  readonly effect: Effect
-}[] = [
-  { names: DUE_NAMES, isEnd: false, effect: 'refused of sales' },
-  { names: LATER_NAMES, isEnd: false, effect: 'refused' },
-  { names: BEGIN_NAMES, isEnd: false, effect: 'refused of new sales' },
-  { names: ENDED_NAMES, isEnd: true, effect: 'refused of new sales' },
-  { names: END_NAMES, isEnd: true, where: 'some', effect: 'refused of new sales' },
-  { names: BARE_NAMES, isEnd: false, where: 'all', needsBoth: true, effect: 'refused' },
-]
-
-// ───────────────────────────────────────────────────────────── Tables
-
-/** What a column of progress is by its name. A `state` is one where its words are of progress, and of `any` only words of progress and ticks count. */
-export type Meaning = 'status' | 'state' | 'flag' | 'paid' | 'trace' | 'id' | 'payment' | 'any'
-
-/** The first that fits. null: of the progress of another thing, or of a quantity. */
-export const MEANINGS: readonly (OfName & { readonly meaning: Meaning | null })[] = [
-  { lacks: [STATUS, DONE_NAMES, PAID_NAMES, UNDOINGS, STATES], meaning: 'any' },
-  { lacks: [STATUS, DONE_NAMES, PAID_NAMES, UNDOINGS], meaning: 'state' },
-  { has: [OTHER_THINGS], meaning: null },
-  { has: [STATUS], lacks: [MOMENTS, ENDS_IN_QUANTITY], meaning: 'status' },
-  { has: [STATUS], meaning: null },
-  { has: [QUANTITIES], meaning: null },
-  { lacks: [DONE_NAMES, UNDOINGS, MOMENTS, IDS, METHOD_NAMES], meaning: 'paid' },
-  { lacks: [DONE_NAMES, UNDOINGS], meaning: 'payment' },
-  { has: [IDS], meaning: 'id' },
-  { has: [MOMENTS], meaning: 'trace' },
-  { has: [DONE_NAMES], meaning: 'flag' },
-  { has: [PAID_NAMES], meaning: 'paid' },
-  { has: [STATES], meaning: 'state' },
-]
-
-/** A set has cells without blanks and accents, and a test reads them as they are written. */
-export type Cells = ReadonlySet<string> | { test(cell: string): boolean }
-
-/** Moments, ids and amounts differ from row to row, and what counts is that there is one: which cells are compared as they are. */
-export const COMPARED: Readonly<Record<Meaning, RegExp>> = {
-  ...{ status: /^/, state: /^/, any: /^/, flag: /^(?:0+|1|\D*)$/, paid: /^(?:0+|1|\D*)$/ },
-  ...{ trace: /^$/, id: /^$/, payment: /^$/ },
-}
-
-/** Where every cell says the same: what says that all rows are done. */
-export const ALL_DONE: Readonly<Record<Meaning, readonly Cells[]>> = {
-  ...{ status: [DONE], state: [DONE], flag: [DONE, YES, DAY], trace: [DAY], payment: [DAY] },
-  ...{ paid: [], id: [], any: [] },
-}
-
-/** What the cells of a column tell of its rows. An empty cell is on the side ''. */
-export interface Rule extends OfName {
-  readonly effect: Effect
-  /** The column does. `LINES`: all of the first cell that is told. */
-  readonly what: string
-  /** The first that has the cell. `each`: every such cell is a side of its own. */
-  readonly sides: readonly (readonly [side: string, cells: Cells])[]
-  /** The side of other cells; null: no such column has one. */
-  readonly others: '' | null
-  /** The sides that must be there; or any two. */
-  readonly told: readonly string[] | 'two' | 'two that are filled'
-  /** Only where all cells are on one side, or some are not. */
-  readonly where?: 'all' | 'some'
-  /** A column with more sides is none of these. */
-  readonly most?: number
-  /** Of several columns of such names, if a person spoke of none of them. */
-  readonly several?: true
-  /** Of columns that are read so. Absent: of those that are not. */
-  readonly readAs?: readonly ReadAs[]
-  readonly accounts?: 'live'
-  /** Only beside an amount that nobody chose: which column is meant. */
-  readonly asksWhich?: true
-  /** Before, behind or in place of the usual remedy. */
-  readonly lead?: Text
-  readonly end?: Text
-  readonly remedy?: Text
-}
-
-/** `text`: any that is passed on. */
-export type ReadAs = 'unread' | 'reference' | 'transaction_type' | 'amount' | 'text'
-
-const ANYTHING = /./su
-/** A lone 1 says yes as often as not. */
-const NO_AMOUNT = /^(?:[01]?|0[.,]0+)$/
-const AMOUNT = /^(?:[A-Z]{3}|\p{Lu}{0,2}\p{Sc})?\s?\d[\d.,'’\s]*(?:[A-Z]{3}|\p{Sc})?$/u
-
-const OF_TESTS = {
-  accounts: 'live',
-  effect: 'refused',
-  what: 'says that rows are for tests, and the account is live',
-  others: '',
-  told: ['test'],
-} as const
-const OF_FARES = { effect: 'refused of refunds', what: 'says that rows are not refundable', others: null } as const
-const DECIDES = { what: 'decides which rows are meant', others: null } as const
-const OF_WAYS = {
-  effect: 'refused',
-  what: 'says by which way the money of a row is to go',
-  others: null,
-  told: 'two that are filled',
-  most: 12,
-} as const
-
-function sidesOf([yes, no]: Pair): Rule['sides'] {
-  return [
-    ['yes', yes],
-    ['no', no],
-  ]
-}
-
-const TO_REFUND = words`if they are to be refunded, say so: ${{ set: 'operation', to: 'REFUND' }}; if they are not, `
-const OF_CREDITS = {
-  effect: 'refused without refunds',
-  what: 'says that rows are refunds or payouts',
-  told: ['credit'],
-  lead: TO_REFUND,
-} as const
-
-/** By its name a column says it of all rows, if it has something in each. */
-const OF_REFUNDS = {
-  effect: 'refused of others than refunds',
-  what: 'says that rows are refunds',
-  has: [REFUND_STEMS],
-  sides: [['filled', ANYTHING]],
-  others: '',
-  told: ['filled'],
-  where: 'all',
-  lead: TO_REFUND,
-} as const
-const ASKS_WHICH = {
-  asksWhich: true,
-  what: 'has amounts',
-  sides: [
-    ['', NO_AMOUNT],
-    ['amount', AMOUNT],
-  ],
-  others: null,
-  told: ['amount'],
-} as const
-
-/** Whether a sale may be refunded is no matter of other rows. */
-const BY_SALE = [
-  { has: [REFUND_STATES], lacks: [], effect: 'refused of refunds' },
-  { has: [], lacks: [REFUND_STATES], effect: 'refused' },
-] as const
-
-/** The first that tells something is told of the column. */
-export const RULES: readonly Rule[] = [
-  // Of amounts that are to be refunded, or are due.
-  { ...ASKS_WHICH, effect: 'refused of refunds', has: [REFUND_STEMS], lacks: [REFUND_STATES, NO_REFUNDS, FEES] },
-  { ...ASKS_WHICH, effect: 'refused', has: [DUE_AMOUNT_NAMES], lacks: [REFUND_STEMS, REFUND_STATES, NO_REFUNDS, FEES] },
-  { ...OF_TESTS, has: [nameOf('(?:is )?(?:live|prod|production)(?: ?mode)?')], sides: [['test', ANSWERS[1]]] },
-  { ...OF_TESTS, has: [nameOf('(?:is )?(?:test|sandbox|demo)(?: ?mode)?')], sides: [['test', ANSWERS[0]]] },
-  {
-    ...OF_TESTS,
-    has: [nameOf('env|mode', '(?:\\w+ )?(?:environment|umgebung|environnement|entorno|ambiente|omgeving)')],
-    sides: [['test', TESTS]],
-  },
-  // Beside a fare that is not refundable stand others, whatever they are called.
-  {
-    ...OF_FARES,
-    told: ['none'],
-    sides: [
-      ['none', NOT_REFUNDABLE],
-      ['each', /^\D+$/],
-    ],
-  },
-  { ...OF_FARES, has: [REFUNDABLE_NAMES], lacks: [NOT_REFUNDABLE_NAMES], sides: sidesOf(ANSWERS), told: ['no'] },
-  { ...OF_FARES, has: [NOT_REFUNDABLE_NAMES], sides: sidesOf(ANSWERS), told: ['yes'] },
-  ...DECISIONS.flatMap((pair) =>
-    BY_SALE.map(
-      (of): Rule => ({
-        ...{
-          ...DECIDES,
-          ...of,
-          sides: sidesOf(pair),
-          told: ['yes', 'no'],
-          readAs: ['unread', 'transaction_type', 'text'],
-        },
-      }),
-    ),
-  ),
-  // By the name of its column one side is enough, beside nothing.
-  ...[...DECISIONS, ANSWERS].flatMap((pair) =>
-    BY_SALE.map(({ has, lacks, effect }): Rule => {
-      const named = new RegExp(`${DECISION_NAMES.source}|${DECISION_STEMS.source}`, 'u')
-      return {
-        ...DECIDES,
-        effect,
-        has: [named, ...has],
-        lacks: [OTHER_THINGS, ...lacks],
-        sides: sidesOf(pair),
-        told: 'two',
-      }
-    }),
-  ),
-  ...ANSWER_NAMES.map(
-    ({ names, effect }): Rule => ({ ...DECIDES, effect, has: [names], sides: sidesOf(ANSWERS), told: 'two' }),
-  ),
-  // Cards are one way, whatever their brand. By its name a column may hold ways that no list knows.
-  {
-    ...OF_WAYS,
-    has: [METHOD_NAMES],
-    sides: [
-      ['each', OTHER_METHODS],
-      ['card', CARDS],
-      ['card', CARD_WORDS],
-      ['extent', EXTENTS],
-      ['each', ANYTHING],
-    ],
-  },
-  {
-    ...OF_WAYS,
-    lacks: [METHOD_NAMES],
-    sides: [
-      ['each', OTHER_METHODS],
-      ['card', CARDS],
-      ['card', CARD_WORDS],
-    ],
-  },
-  {
-    ...OF_CREDITS,
-    has: [CREDIT_NOTE_NAMES],
-    others: '',
-    sides: [
-      ['', ANSWERS[1]],
-      ['credit', ANYTHING],
-    ],
-  },
-  { ...OF_CREDITS, others: null, sides: [['credit', CREDITED]], readAs: ['unread', 'transaction_type'] },
-  // A list of sales has few that were refunded.
-  { ...OF_REFUNDS, lacks: [REFUND_STATES, NO_REFUNDS], several: true },
-  { ...OF_REFUNDS, readAs: ['amount'] },
-  // What is noted in all rows tells none apart.
-  {
-    effect: 'refused',
-    what: 'says in LINES that a row is not to be sent',
-    lacks: [REASONS],
-    sides: [['no', { test: saysNotToSend }]],
-    others: '',
-    told: ['no'],
-    where: 'some',
-  },
-]
