@@ -101,7 +101,7 @@ export async function openInstructionFile(path: string, merchant: Merchant, opti
     import('../ingest/cards/seals.ts'),
     import('../ingest/header.ts'),
     import('../ingest/fields/xtl-order-id.ts'),
-    import('../ingest/statements/kinds.ts'),
+    import('../ingest/statements/when.ts'),
   ])
   const said = await parseSaid(options)
   const handle = await openToRead(path)

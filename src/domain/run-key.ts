@@ -117,7 +117,8 @@ function monthIn(text: string, nowMs: number): string | null {
 
 /**
  * The run, among those for which the same bytes are recorded, of whose month the texts of a file speak, and not of its own month: it is that
- * month's file. A roster that stays the same speaks of none, or of the month in which it was made. null: there is none.
+ * month's file. A roster that stays the same speaks of none, or of the month in which it was made: then it was run for another one, too.
+ * null: there is none.
  */
 export function runSpokenOf(
   texts: readonly string[],
@@ -126,8 +127,9 @@ export function runSpokenOf(
   nowMs: number,
 ): string | null {
   const months = texts.map((text) => monthIn(text, nowMs))
-  if (months.includes(monthIn(own, nowMs))) return null
-  return runs.find((run) => months.includes(monthIn(run, nowMs) ?? '')) ?? null
+  const isSpokenOf = (run: string) => months.includes(monthIn(run, nowMs))
+  const monthly = runs.filter((run) => monthIn(run, nowMs) !== null)
+  return !isSpokenOf(own) && monthly.every(isSpokenOf) ? (monthly[0] ?? null) : null
 }
 
 /** For the producer of a message. */

@@ -111,7 +111,8 @@ async function surveyWorkbook(file: FileHandle, options: ReadingOptions): Promis
   const comments = await commentsIn(workbook, found.header)
   const notToSend = comments.filter(isNotToSend)
   const [above] = notToSend.filter(({ line }) => line <= workbook.firstLine)
-  if (above !== undefined) return refusalOf(notToSendStatement({ line: above.line, cell: inOneLine(above) }))
+  if (above !== undefined)
+    return refusalOf(notToSendStatement({ line: above.line, cell: inOneLine(above) }), above.line)
   const warnings = [...unseenWarnings(workbook), ...commentWarnings(comments, found.header)]
   const noted = new Map(notToSend.map((one) => [one.line, { place: one.column - 1, text: inOneLine(one) }]))
   return { ...toSurvey(found, workbook.sha256, place, warnings), noted }

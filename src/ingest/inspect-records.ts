@@ -124,7 +124,7 @@ export async function surveyRecords(
         if (sameAbove !== null) return refuse(rowsAbove(sameAbove, read.line), { line: sameAbove })
         const table = options.headerRow === undefined ? null : await twoTables(read.line, options, source)
         if (table !== null) return table
-        evidence = new RowEvidence(parsed, read.line, { ...options, separator: source.delimiter })
+        evidence = new RowEvidence(parsed, read.line, options)
         shortLines = new ShortLines(parsed)
         continue
       }

@@ -20,6 +20,8 @@ export interface UnitSaid {
   readonly unit: string
   /** In a sentence. */
   readonly where: string
+  /** The first. */
+  readonly line: number
 }
 
 const UNIT = /(?:(?<![\p{L}\p{N}])(?<behind>in|en)\s+|[:(]\s*)(?<unit>[^:;,()]{1,40})/giu
@@ -30,17 +32,16 @@ export function unitIn(remarks: readonly Remark[]): UnitSaid | null {
   const found = remarks.flatMap(({ line, cells }) => {
     const filled = cells.map((cell) => cell.trim()).filter((cell) => cell !== '')
     const text = filled.join(': ').slice(0, CHARACTERS_MOST)
-    return unitsOf(text).map((unit) => ({ unit, where: `line ${line} ("${shown(text)}")` }))
+    return unitsOf(text).map((unit) => ({ unit, line, where: `line ${line} ("${shown(text)}")` }))
   })
-  if (found.length === 0) return null
-  return {
-    unit: found.map(({ unit }) => unit).join(' '),
-    where: [...new Set(found.map(({ where }) => where))].join(' and '),
-  }
+  const [first] = found
+  if (first === undefined) return null
+  const where = [...new Set(found.map((one) => one.where))].join(' and ')
+  return { unit: found.map(({ unit }) => unit).join(' '), where, line: first.line }
 }
 
 function unitsOf(text: string): readonly string[] {
-  const isOfAmounts = wordsOf(text).some((word) => AMOUNTS_SAID.has(word))
+  const isOfAmounts = AMOUNTS_SAID.test(wordsOf(text).join(' '))
   return [...text.matchAll(UNIT)].flatMap(({ groups }) => {
     const { behind, unit = '' } = groups ?? {}
     return (behind !== undefined || (isOfAmounts && /\p{L}/u.test(unit))) && isUnit(unit) ? [unit] : []
@@ -63,7 +64,7 @@ export function notToSendIn(remarks: readonly Remark[]): Found | null {
 
 export function notToSendStatement({ line, cell }: Found, which = 'the rows below it'): Statement {
   return {
-    ...{ effect: 'refused', line, column: null },
+    line,
     problem: `line ${line} ("${shown(cell.trim())}") says that ${which} are not to be sent`,
     remedy: 'find out whether they are; if they are, delete that line from the file',
   }
@@ -81,7 +82,7 @@ export function remarkStatement(remarks: readonly Remark[]): Statement | null {
   const unit = unitIn(remarks)
   if (unit === null) return null
   return {
-    ...{ effect: 'refused', line: remarks.find((one) => unitIn([one]) !== null)?.line ?? null, column: null },
+    line: unit.line,
     problem: `${unit.where} speaks of all amounts, and stands below the column names, where it is not read`,
     remedy: 'if it holds, move it above the column names; if it does not, delete it',
   }

@@ -16,7 +16,7 @@ import { STRUCK } from '../workbook/cell.ts'
 import { plainWord } from './names.ts'
 import type { Scale } from './scale.ts'
 import { mapped } from './statement.ts'
-import { ORDER_SUM_NAMES, PAID_SUM_NAMES } from './words.ts'
+import { SUMS } from './tables.ts'
 
 export interface Against extends Problem<Text> {
   readonly place: number
@@ -26,31 +26,30 @@ export interface Against extends Problem<Text> {
 
 type Judge = (record: CsvRecord, instruction: Instruction) => Against | null
 
-/** `noted`: by line, the comment of a workbook that says that the row is not to be sent. `scale`: in which unit the sum of an order is beside amounts in cents, is not known. */
+/** `noted`: by line, the comment of a workbook that says that the row is not to be sent. */
 export function besideRows(
   header: Header,
   { decimal, noted }: Pick<Survey, 'decimal' | 'noted'>,
   scale: Scale | undefined,
 ): Judge {
-  const names = header.written.map(partName)
-  const placesOf = (sums: RegExp) =>
-    header.beside.filter((place) => sums.test(names[place]?.others.map(plainWord).join(' ') ?? ''))
-  const [ordered, paid] = scale === undefined ? [placesOf(ORDER_SUM_NAMES), placesOf(PAID_SUM_NAMES)] : [[], []]
-  const sums = { REFUND: [...ordered, ...paid], CAUTH: ordered }
-  const isRead = (place: number) => !header.ignored.includes(header.written[place] ?? '')
+  // In which unit the sum of an order is beside amounts in cents, is not known.
+  const sums = scale === undefined ? sumsIn(header) : []
   return (record, { operation, money }) => {
-    const struck =
-      record.kinds?.findIndex((kind, i) => kind === 'struck' && isRead(i) && record.cells[i]?.trim() !== '') ?? -1
-    if (struck !== -1) return { place: struck, isOfSheet: true, ...STRUCK }
     const comment = noted?.get(record.line)
-    if (comment !== undefined) return notToSend(comment)
-    if (money === null || (operation !== 'REFUND' && operation !== 'CAUTH')) return null
-    for (const place of sums[operation]) {
-      const sum = sumIn(record, place, names[place]?.marks ?? [], decimal, money.currency)
-      if (sum !== null && sum.amountMinor < money.amountMinor) return aboveSum(header, place, sum)
+    const found = struckIn(header, record) ?? (comment === undefined ? null : notToSend(comment))
+    if (found !== null || money === null) return found
+    for (const column of sums) {
+      const sum = column.operations.includes(operation) ? sumIn(record, column, decimal, money.currency) : null
+      if (sum !== null && sum.amountMinor < money.amountMinor) return aboveSum(header, column.place, sum)
     }
     return null
   }
+}
+
+function struckIn({ ignored, written }: Header, { kinds, cells }: CsvRecord): Against | null {
+  const isStruck = (kind: string, i: number) => kind === 'struck' && !ignored.includes(written[i] ?? '')
+  const place = kinds?.findIndex((kind, i) => isStruck(kind, i) && cells[i]?.trim() !== '') ?? -1
+  return place === -1 ? null : { place, isOfSheet: true, ...STRUCK }
 }
 
 function notToSend({ place, text }: { readonly place: number; readonly text: string }): Against {
@@ -61,21 +60,26 @@ function notToSend({ place, text }: { readonly place: number; readonly text: str
   }
 }
 
+type SumColumn = ReturnType<typeof sumsIn>[number]
+
+function sumsIn({ beside, written }: Header) {
+  return beside.flatMap((place) => {
+    const { marks, others } = partName(written[place] ?? '')
+    const title = others.map(plainWord).join(' ')
+    return SUMS.filter(({ names }) => names.test(title)).map(({ operations }) => ({ place, marks, operations }))
+  })
+}
+
 /** What cannot be read so says nothing; nor does zero, which stands for nothing as often as not. */
-function sumIn(
-  { cells, kinds, marks }: CsvRecord,
-  place: number,
-  inName: readonly string[],
-  decimal: DecimalSign | null,
-  currency: Currency,
-): Money | null {
-  const { mark, number } = partMark(unquoted(cells[place] ?? '').trim())
-  const said = [...inName, ...(marks?.[place] ?? []), ...(mark === null ? [] : [mark])]
+function sumIn(record: CsvRecord, column: SumColumn, decimal: DecimalSign | null, currency: Currency): Money | null {
+  const { cells, kinds, marks } = record
+  const { mark, number } = partMark(unquoted(cells[column.place] ?? '').trim())
+  const said = [...column.marks, ...(marks?.[column.place] ?? []), ...(mark === null ? [] : [mark])]
   if (said.length > 0 && !said.some((one) => mayMark(one, currency))) return null
-  const kind = kinds?.[place] ?? 'text'
   const sign = signShownBy(number)
-  const read = kind !== 'text' ? '.' : (decimal ?? (sign === '.' || sign === ',' ? sign : null))
-  const sum = parseMoney(parsePlainDecimal(number, read), currency)
+  const shownSign = sign === '.' || sign === ',' ? sign : null
+  const isText = (kinds?.[column.place] ?? 'text') === 'text'
+  const sum = parseMoney(parsePlainDecimal(number, isText ? (decimal ?? shownSign) : '.'), currency)
   return isProblem(sum) ? null : sum
 }
 

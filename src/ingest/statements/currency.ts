@@ -5,8 +5,8 @@ import { type Problem, shown } from '../../domain/problem.ts'
 import { type Text, words } from '../../domain/words.ts'
 import { currencyOfMark, currencyOfMarks, isCode, isMark, mayMark } from '../fields/currency-marks.ts'
 import type { Header } from '../header.ts'
+import type { Kind } from './columns.ts'
 import { columnText, type Found, mapped, type Named, type Statement } from './statement.ts'
-import type { Kind } from './unread.ts'
 import { FEES } from './words.ts'
 
 // ───────────────────────────────────────────────────────────── Of a row
@@ -73,30 +73,28 @@ export function contradiction(currency: Currency, said: CurrencySaid): Problem<T
 
 /** A column that is not read, and holds nothing but codes of currencies. */
 export function codesIn(column: Named, { fields }: Header): Kind | null {
-  if (column.field !== null || fields.amount === undefined || column.words.some((word) => FEES.has(word))) return null
+  if (column.field !== null || fields.amount === undefined || FEES.test(column.title)) return null
   return {
+    isOfCodes: true,
     sideOf: (cell, used) => {
       if (cell === '' || used === undefined) return ''
-      return isCode(cell) || isMark(cell) ? `${cell} ${used ?? ''}` : null
+      return isCode(cell) || isMark(cell) ? `${cell} ${used}` : null
     },
     statementOf: (sides, otherwise) => {
-      const codes = [...sides.values()].filter(({ side }) => side !== '')
-      const differing = (named: boolean) =>
-        codes.find((one) => {
-          const used = one.used ?? otherwise
-          return (one.used !== null) === named && used !== null && !mayMark(one.cell, used)
-        })
-      const found = differing(true) ?? differing(false)
-      return found === undefined ? null : otherCurrency(column, found, found.used ?? otherwise)
+      for (const { side, cell, line, used } of sides.values()) {
+        const read = used ?? otherwise
+        if (side !== '' && read !== null && !mayMark(cell, read)) return otherCurrency(column, { line, cell }, read)
+      }
+      return null
     },
   }
 }
 
-function otherCurrency(column: Named, { line, cell }: Found, used: Currency | null): Statement {
+function otherCurrency(column: Named, { line, cell }: Found, used: Currency): Statement {
   const { name } = column
   return {
-    ...{ effect: 'refused', line, column: name === '' ? null : name },
+    ...{ line, column: name },
     problem: `${columnText(column)} says ${cell} in line ${line}, whose amount would be read as ${used}`,
-    remedy: words`${name === '' ? 'give it a name; ' : ''}if it is the currency of the amounts, have it read: ${mapped(name, 'request_currency')}; if it is that of something else, ignore it: ${mapped(name, 'ignore')}`,
+    remedy: words`if it is the currency of the amounts, have it read: ${mapped(name, 'request_currency')}; if it is that of something else, ignore it: ${mapped(name, 'ignore')}`,
   }
 }

@@ -1,7 +1,10 @@
 // The words of a column's name, however they are joined: `amount_usd`, `AmountCZK`, `Betrag (T€)`, `金額（円）`.
 
-/** Longer ones are sentences. */
+import type { OfName } from './tables.ts'
+
+/** Longer names are sentences, and longer cells no words. */
 const NAME_CHARACTERS = 100
+const CELL_CHARACTERS = 40
 /** A sign of a currency keeps the one or two letters in front of it: US$, T€. */
 const WORDS = /\p{L}{1,2}\p{Sc}|\p{Sc}|[\p{L}\p{M}]+|\d+s?/gu
 
@@ -27,8 +30,14 @@ export function wordsOf(column: string): readonly string[] {
     .map(plainWord)
 }
 
+/** `title`: the words of a name, with a blank between them. */
+export function isNamed(title: string, { has = [], lacks = [] }: OfName): boolean {
+  return has.every((list) => list.test(title)) && !lacks.some((list) => list.test(title))
+}
+
 /** A cell as it is compared with words: without blanks, points and accents. */
 export function squeezedWord(text: string): string {
+  if (text.length > CELL_CHARACTERS) return text
   const plain = plainWord(text).replace(/[^\p{L}\p{N}]/gu, '')
   return plain === '' ? text : plain // a mark such as ✓ is all there is
 }

@@ -3,61 +3,45 @@
 import { type Currency, exponentOf } from '../../domain/money.ts'
 import { shown } from '../../domain/problem.ts'
 import { words } from '../../domain/words.ts'
-import type { UnitSaid } from './above.ts'
+import type { Header } from '../header.ts'
 import { writtenWords } from './names.ts'
-import { mapped, type Statement } from './statement.ts'
-import { HUNDREDTHS, MINOR_UNITS, MULTIPLE_OF_CURRENCY, MULTIPLES, TIMES } from './words.ts'
+import type { Statement } from './statement.ts'
+import { SCALES } from './tables.ts'
 
 /** `minor`: amounts are written in the smallest unit of their currency. */
 export type Scale = 'minor'
 
-/** By the whole words of its name; null: nothing. */
-export function scaleInName(column: string): 'minor units' | 'multiples' | null {
-  const written = writtenWords(column)
-  const small = written.map((word) => word.toLowerCase())
-  const factor = TIMES.exec(column.normalize('NFKC'))?.groups?.factor
-  const isMultiple =
-    written.some((word) => MULTIPLE_OF_CURRENCY.test(word)) || small.some((word) => MULTIPLES.has(word))
-  if (factor === undefined ? isMultiple : factor !== '100') return 'multiples'
-  const isMinor = factor === '100' || HUNDREDTHS.test(column) || small.some((word) => MINOR_UNITS.has(word))
-  return isMinor ? 'minor units' : null
+/** By the whole words of a name; null: nothing. */
+export function scaleInName(column: string): (typeof SCALES)[number] | null {
+  const text = writtenWords(column).join(' ')
+  const isIn = (list: RegExp) => list.test(text) || list.test(column.normalize('NFKC'))
+  return SCALES.find(({ words, others }) => words.test(text.toLowerCase()) || others.some(isIn)) ?? null
 }
+
+const SUFFIX = ' (minor units)'
 
 /** How results and rejects name a column of minor units that does not say so itself: read again without a word, it would be units. */
 export function inMinorUnits(column: string): string {
   return `${column.trim()}${SUFFIX}`
 }
 
-const SUFFIX = ' (minor units)'
-
 /** The name as the file had it that the results are of. */
 export function withoutMinorUnits(column: string): string {
   return column.endsWith(SUFFIX) ? column.slice(0, -SUFFIX.length) : column
 }
 
-/** `amount`: the name of its column. `above`: what is said above the column names. */
-export function scaleStatement(
-  amount: string | undefined,
-  above: UnitSaid | null,
-  scale: Scale | undefined,
-  line: number,
-): Statement | null {
-  if (amount === undefined) return null
-  const inName = scaleInName(amount)
-  const says = inName ?? scaleInName(above?.unit ?? '')
-  if (says === null || (says === 'minor units' && scale === 'minor')) return null
-  const where = inName === null ? above?.where : `the name of the column "${shown(amount.trim())}"`
-  const wrong = inName === null ? 'the line is wrong, correct it' : 'the name is wrong, rename the column'
-  const isMinor = says === 'minor units'
-  const what = isMinor
-    ? 'in minor units, such as cents, and they would be read as whole units'
-    : 'thousands or millions, and they would be read as they stand'
+/** By the name of the column of amounts, or else by what is said above the column names. */
+export function scaleStatement({ written, fields, unitAbove }: Header, scale: Scale | undefined): Statement | null {
+  const column = written[fields.amount ?? -1]
+  if (column === undefined) return null
+  const inName = scaleInName(column)
+  const where = inName === null ? unitAbove?.where : `the name of the column "${shown(column.trim())}"`
+  const found = inName ?? scaleInName(unitAbove?.unit ?? '')
+  if (found === null || (found.says === 'minor units' && scale === 'minor')) return null
   return {
-    ...{ effect: 'refused', line, column: amount },
-    problem: `${where} says that its amounts are ${what}`,
-    remedy: isMinor
-      ? words`to have them read as minor units: ${{ set: 'scale', to: 'minor' }}; if ${wrong}`
-      : `write the amounts out in the file; if ${wrong}`,
+    column,
+    problem: `${where} says that its amounts are ${found.what}`,
+    remedy: words`${found.remedy}; if that is wrong, correct it`,
   }
 }
 
@@ -65,42 +49,13 @@ export function scaleStatement(
 const WHOLE_LEAST = 20
 
 /** No amount of the file has decimals, as where all of them are in cents. */
-export function wholeStatement(whole: number, currencies: ReadonlySet<Currency>): Statement | null {
-  const [one] = currencies
-  const isOfCents = [...currencies].every((currency) => exponentOf(currency) === 2)
-  if (whole < WHOLE_LEAST || one === undefined || !isOfCents) return null
+export function wholeStatement(whole: number, used: Currency | null, named: ReadonlySet<Currency>): Statement | null {
+  const [one = used, ...others] = named
+  if (whole < WHOLE_LEAST || one === null || ![one, ...others].every((currency) => exponentOf(currency) === 2))
+    return null
   return {
-    ...{ effect: 'noted', line: null, column: null },
+    effect: 'noted',
     problem: `none of the ${whole} amounts has decimals, and they are read as whole ${one}`,
     remedy: words`if they are in cents, add ${{ set: 'scale', to: 'minor' }}`,
-  }
-}
-
-/** Fewer may look so by chance. */
-const CUT_LEAST = 3
-
-/** The cells right of the amounts: of `12,30` in a file of commas, the decimals are in the next column. */
-export class CutDecimals {
-  #cells = 0
-  #isCut: boolean = true
-  /** One of them is no quantity, rate or day that people write. */
-  #isSure: boolean = false
-
-  see(cell: string): void {
-    if (!this.#isCut || cell === '') return
-    this.#cells += 1
-    this.#isCut = /^\d\d$/.test(cell)
-    this.#isSure ||= cell < '10' || cell > '31'
-  }
-
-  /** `column`: their name. `whole`: how many amounts there are, where none of them has decimals. */
-  statement(column: string, whole: number, line: number): Statement | null {
-    if (whole < CUT_LEAST || this.#cells < CUT_LEAST || !this.#isCut || !this.#isSure) return null
-    const right = column === '' ? 'the column right of them' : `the column "${shown(column)}" right of them`
-    return {
-      ...{ effect: 'refused', line, column: null },
-      problem: `no amount has decimals, and ${right} has two digits in every row: a comma may have cut the amounts in two`,
-      remedy: words`write the amounts with a point or in quotation marks; if they are right, ${column === '' ? 'give the column a name and ' : ''}ignore it: ${mapped(column, 'ignore')}`,
-    }
   }
 }

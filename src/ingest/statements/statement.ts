@@ -4,42 +4,25 @@ import type { Operation } from '../../domain/instruction.ts'
 import { type Problem, refuse, type StructuralFault, shown } from '../../domain/problem.ts'
 import { type Text, words } from '../../domain/words.ts'
 import type { Field } from '../field-names.ts'
+import { EFFECTS, type Effect, type EffectOn } from './tables.ts'
 
 export interface Statement extends Problem<Text> {
-  readonly effect: Effect
-  readonly line: number | null
-  /** null: it has no name, or the file as a whole is meant. */
-  readonly column: string | null
+  /** Absent: the file is refused. */
+  readonly effect?: Effect
+  /** Absent: that of the column names. */
+  readonly line?: number | null
+  /** Absent or empty: it has no name, or the file as a whole is meant. */
+  readonly column?: string
 }
 
-export type Effect = keyof typeof EFFECTS
-type Operations = ReadonlySet<Operation>
-
-const hasAny =
-  (...operations: readonly Operation[]) =>
-  (found: Operations) =>
-    operations.some((operation) => found.has(operation))
-/** They take money, or hold it. */
-const hasSales = hasAny('CAPTURE', 'AUTH', 'CAUTH')
-
-/** By the operations of its rows: true: it is refused; false: it is noted; null: nothing is said. */
-const EFFECTS = {
-  refused: () => true,
-  noted: () => false,
-  'refused of sales': (found) => hasSales(found) || null,
-  'refused of new sales': (found) => hasAny('CAPTURE', 'AUTH')(found) || null,
-  'refused of captures': (found) => found.has('CAUTH') || null,
-  'refused of refunds': (found) => found.has('REFUND') || null,
-  'refused of others than refunds': (found) => [...found].some((operation) => operation !== 'REFUND') || null,
-  /** Where there are refunds, it may be said of them. */
-  'refused without refunds': (found) => !found.has('REFUND') || null,
-  'refused of refunds and voids, else noted': hasAny('REFUND', 'CANCEL'),
-  /** What is paid already is what is to be refunded or voided. */
-  'refused beside sales, else noted of them': (found) => (hasSales(found) ? hasAny('REFUND', 'CANCEL')(found) : null),
-} as const satisfies Readonly<Record<string, (found: Operations) => boolean | null>>
-
-export function isRefused({ effect }: Statement, found: Operations): boolean | null {
-  return EFFECTS[effect](found)
+/** By the operations of its rows. */
+export function effectOn(found: ReadonlySet<Operation>): (statement: Statement) => 'refused' | 'noted' | null {
+  const hasAny = (some: readonly Operation[] = []) => some.some((operation) => found.has(operation))
+  return ({ effect = 'refused' }) => {
+    const { refused, noted, unless }: EffectOn = EFFECTS[effect]
+    if (hasAny(unless)) return null
+    return hasAny(refused) ? 'refused' : hasAny(noted) ? 'noted' : null
+  }
 }
 
 /** A column, as a sentence and as lists of words name it. */
@@ -48,7 +31,8 @@ export interface Named {
   readonly place: number
   /** What it is read as; null: it is not. */
   readonly field: Field | null
-  readonly words: readonly string[]
+  /** The words of its name. */
+  readonly title: string
   /** A person or a format says that rows which are done elsewhere are meant. */
   readonly mayBeDone: boolean
 }
@@ -59,27 +43,20 @@ export interface Found {
   readonly cell: string
 }
 
-/** A column that tells rows apart. `what`: it does. */
-export function rowByRow(
-  effect: Effect,
-  what: string,
-  cells: readonly (Found | undefined)[],
-  column: Named,
-): Statement {
+/** A column that tells rows apart. `what`: it does. `told`: its cells that say so; one at least is there. */
+export function rowByRow(effect: Effect, what: string, told: readonly (Found | undefined)[], column: Named): Statement {
   const { name, field } = column
-  const told = cells.filter((one) => one !== undefined)
   const read = field === null ? 'it is not read' : `it is read as ${field} only`
+  const found = told.filter((one) => one !== undefined)
+  const cells = found.map(({ cell, line }) => `${cell === '' ? 'nothing' : `"${shown(cell)}"`} in line ${line}`)
   return {
-    effect,
-    line: told[0]?.line ?? null,
-    column: name === '' ? null : name,
-    problem: `${columnText(column)} ${what} (${told.map(textOf).join(', and ')}), and ${read}: every row would be sent`,
-    remedy: words`leave only the rows in the file that are to be sent, then ${name === '' ? 'give it a name and ' : ''}ignore the column: ${mapped(name, 'ignore')}`,
+    ...{ effect, line: found[0]?.line ?? null, column: name },
+    problem: `${columnText(column)} ${what} (${cells.join(', and ')}), and ${read}: every row would be sent`,
+    remedy:
+      field === 'amount'
+        ? words`say so: ${mapped(name, field)}`
+        : words`leave only the rows in the file that are to be sent, then ${name === '' ? 'give it a name and ' : ''}ignore the column: ${mapped(name, 'ignore')}`,
   }
-}
-
-function textOf({ cell, line }: Found): string {
-  return cell === '' ? `nothing in line ${line}` : `"${shown(cell)}" in line ${line}`
 }
 
 /** In a sentence. */
@@ -92,8 +69,9 @@ export function mapped(name: string, field: 'ignore' | 'amount' | 'execute_at' |
   return { set: 'map', column: name === '' ? 'NAME' : shown(name), field } as const
 }
 
-export function refusalOf({ problem, remedy, line, column }: Statement): StructuralFault {
-  return refuse({ problem, remedy }, { line, ...(column === null ? {} : { column }) })
+/** `line`: of the column names. */
+export function refusalOf({ problem, remedy, ...at }: Statement, line: number): StructuralFault {
+  return refuse({ problem, remedy }, { line: at.line ?? line, ...(at.column ? { column: at.column } : {}) })
 }
 
 export function noteOf({ problem, remedy }: Statement): Text {

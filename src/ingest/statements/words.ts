@@ -1,10 +1,19 @@
 // What people write for currencies, parts of a currency, progress, decisions and days, in the languages that columns are understood
 // in and some others. Words are in small letters and without accents; `_` is a blank.
 
-import type { Effect } from './statement.ts'
-
+/** Whole cells. */
 function setOf(...lines: readonly string[]): ReadonlySet<string> {
   return new Set(lines.flatMap((line) => line.split(' ').map((word) => word.replaceAll('_', ' '))))
+}
+
+/** In a name, one word of it. */
+function wordOf(...lines: readonly string[]): RegExp {
+  return new RegExp(`(?<![^ ])(?:${lines.join(' ').replaceAll(' ', '|')})(?![^ ])`, 'u')
+}
+
+/** All of a name. */
+export function nameOf(...alternatives: readonly string[]): RegExp {
+  return new RegExp(`^(?:${alternatives.join('|')})$`, 'u')
 }
 
 // ───────────────────────────────────────────────────────────── Currencies
@@ -63,32 +72,33 @@ export const WORDS_AS_CODES = setOf('all top')
 export const SMALL_WORDS_AS_CODES = setOf('all top try pen gel mad bob ron cop mop sos lak bam cup ars ern ang mur che')
 
 /** In the name of a column of codes: it is that of something else than the amount. */
-export const FEES = setOf(
+export const FEES = wordOf(
   'fee fees commission tax vat gebuhr gebuhren frais comision comisiones commissione commissioni',
 )
 
 // ───────────────────────────────────────────────────────────── Parts and multiples of a currency
 
 /** With their accents: `öre` is money, and Italian `ore` are hours. */
-export const MINOR_UNITS = setOf(
+export const MINOR_UNITS = wordOf(
   'cent cents centen ct cts eurocent eurocents eurct minor subunit subunits hundredths centi hundertstel',
   'centime centimes céntimo céntimos centimo centimos centavo centavos centesimo centesimi rappen',
   'penny pennies pence paise paisa öre øre groszy grosze groszach gr haléř haléřů haléřích haleru kopek kopeks копеек копейки fen 分 銭 sen',
 )
-export const MULTIPLES = setOf(
+export const MULTIPLES = wordOf(
   'k thousand thousands thsd tsd tkr tausend milliers miles mille migliaia mila tys 000 1000 1000s 000s 千 千円 千元',
   'mio mln mn million millions millionen millones milioni 百万 百万円 万 万円 万元 lakh lakhs crore crores',
   'bn billion billions mrd milliarde milliarden milliards miliardi 億 億円',
 )
 
 /** "×1000", "1/100". */
-export const TIMES = /[x×*]\s?(?<factor>100+)(?!\d)/iu
-export const HUNDREDTHS = /1\/100(?!\d)/
+export const HUNDREDFOLD = /[x×*]\s?100(?!\d)|1\/100(?!\d)/iu
+export const THOUSANDFOLD = /[x×*]\s?1000+(?!\d)/iu
 /** TEUR, kUSD, M€; of the codes that it is written with, because TRON is another word. */
-export const MULTIPLE_OF_CURRENCY = /^(?:T|K|k|M|Mio)(?:EUR|USD|GBP|CHF|SEK|NOK|DKK|CZK|PLN|HUF|\p{Sc})$/u
+export const MULTIPLE_OF_CURRENCY =
+  /(?<![^ ])(?:T|K|k|M|Mio)(?:EUR|USD|GBP|CHF|SEK|NOK|DKK|CZK|PLN|HUF|\p{Sc})(?![^ ])/u
 
 /** In a line above the column names: it is about all amounts. */
-export const AMOUNTS_SAID = setOf(
+export const AMOUNTS_SAID = wordOf(
   'amount amounts figures values prices sums totals all betrag betrage betraege summen angaben werte preise alle',
   'montant montants chiffres importe importes valores cifras importo importi valori bedrag bedragen kwota kwoty belopp',
   'currency currencies ccy wahrung wahrungen waehrung devise monnaie moneda divisa valuta waluta unit units einheit unite unidad unita 金額 金额 単位 单位 通貨 货币 币种',
@@ -131,18 +141,21 @@ export const CANCELLED_BY = /(?<=^cancell?ed)by.*/
 export const TICKS = setOf('x xx xxx ✓ ✔ ☑ ✅ √ ok okay 済 ○ ◯ ●')
 
 /** Ends of the words that a name has for progress: also `Buchungsstatus` and `返金状態`. */
-export const STATUS_ENDS = ['status', 'statut', 'estatus', 'ステータス', '状態', '状态', '状況']
+export const STATUS = /(?:status|statut|estatus|ステータス|状態|状态|状況)(?![^ ])/u
 /** Also a part of a country, or the condition of goods: what the cells say decides. */
-export const STATES = setOf('state zustand stato estado etat')
-/** Whose progress is another matter than the money's. */
-export const OTHER_THINGS = [
-  ...['addr', 'adress', 'indirizzo', 'direccion', 'dispute', 'payout', 'auszahlung', 'fulfil', 'ship', 'deliver'],
-  ...['versand', 'liefer', 'livraison', 'envio', 'entrega', 'spedizione', 'consegna', 'cvc', 'cvv', 'avs', 'zip'],
-  ...['marketing', 'marital', 'member', 'subscri', 'employ', 'familien', 'inventory', 'stock', 'kyc', 'http'],
-  'newsletter',
-]
-/** In a name: what was done to a row. */
-export const DONE_NAMES = setOf(
+export const STATES = wordOf('state zustand stato estado etat')
+/** Whose progress is another matter than the money's: how words of its name begin. */
+export const OTHER_THINGS = new RegExp(
+  `(?<![^ ])(?:${[
+    ...['addr', 'adress', 'indirizzo', 'direccion', 'dispute', 'payout', 'auszahlung', 'fulfil', 'ship', 'deliver'],
+    ...['versand', 'liefer', 'livraison', 'envio', 'entrega', 'spedizione', 'consegna', 'cvc', 'cvv', 'avs', 'zip'],
+    ...['marketing', 'marital', 'member', 'subscri', 'employ', 'familien', 'inventory', 'stock', 'kyc', 'http'],
+    'newsletter',
+  ].join('|')})`,
+  'u',
+)
+/** What was done to a row. */
+export const DONE_NAMES = wordOf(
   'done refunded processed completed executed finished closed voided credited reimbursed repaid',
   'erledigt erl erstattet ruckerstattet zuruckerstattet gutgeschrieben uberwiesen ausgezahlt verarbeitet bearbeitet ausgefuhrt abgeschlossen',
   'fait rembourse remboursee traite traitee termine terminee effectue effectuee credite creditee verse versee vire',
@@ -151,23 +164,26 @@ export const DONE_NAMES = setOf(
   'terugbetaald gedaan afgehandeld verwerkt zwrocono wykonano wykonane aterbetald',
 )
 /** Not the French `payée`, which without its accent is the English word for the person who is paid. */
-export const PAID_NAMES = setOf('paid captured settled booked charged bezahlt gebucht paye pagado pagada pagato pagata')
-/** In a name, with a moment or an id: what is there once a row is done. */
-export const UNDOINGS = setOf(
+export const PAID_NAMES = wordOf(
+  'paid captured settled booked charged bezahlt gebucht paye pagado pagada pagato pagata',
+)
+/** With a moment or an id: what is there once a row is done. */
+export const UNDOINGS = wordOf(
   'refund refunds void reversal erstattung ruckerstattung ruckzahlung gutschrift remboursement reembolso devolucion rimborso 返金 退款',
 )
-export const MOMENTS = setOf(
+export const MOMENTS = wordOf(
   'at on date time datetime timestamp day am datum zeit zeitpunkt le el il fecha hora data ora 日時 日期 时间',
 )
-export const IDS = setOf(
+export const IDS = wordOf(
   'id ids no nr num number nummer numero ref reference referenz referencia riferimento key txn rrn arn 番号 单号',
 )
-/** In a name: the column is a quantity, or of a wish, and none of progress. */
-export const QUANTITIES = setOf(
+/** The column is a quantity, or of a wish, and none of progress. */
+export const QUANTITIES = wordOf(
   'amount amt betrag summe montant importe monto importo sum total totals totale gross net value brutto netto wert',
   'price fee fees tax vat currency qty quantity count items units rate percent balance',
   'reason grund raison motif motivo method policy type note notes comment request requested due by until deadline window eligible von par por door',
 )
+export const ENDS_IN_QUANTITY = new RegExp(`${QUANTITIES.source}$`, 'u')
 
 // ───────────────────────────────────────────────────────────── Which way the money goes
 
@@ -214,15 +230,14 @@ export const MONEY_KINDS = new RegExp(
   ].join('|'),
 )
 /** In a name, wherever in a word: the column is about what is paid back. */
-export const REFUND_STEMS =
-  'refund erstatt ruckzahl gutschrift rembours reembols devoluc rimbors terugbetal zwrot'.split(' ')
-/** What was done to a sale, or may be done to it. */
-export const REFUND_STATES = setOf(
+export const REFUND_STEMS = /refund|erstatt|ruckzahl|gutschrift|rembours|reembols|devoluc|rimbors|terugbetal|zwrot/
+/** What was done to a sale, or may be done to it: it is told of the sale. */
+export const REFUND_STATES = wordOf(
   'refunded refundable nonrefundable erstattet erstattbar rembourse rembourses remboursee remboursable reembolsado reembolsada rimborsato rimborsata rimborsabile terugbetaald zwrocono',
 )
 
 /** In a name with one of those stems: where a refund would go, or whether there may be one. */
-export const NO_REFUNDS = setOf(
+export const NO_REFUNDS = wordOf(
   'address currency policy window deadline flag over allowed count adresse wahrung devise',
 )
 /** Of what may be less than the amount. */
@@ -256,21 +271,17 @@ export const PAID_SUM_NAMES = nameOf(
 
 // ───────────────────────────────────────────────────────────── Decisions
 
-/** Of a sale. */
-const NO_REFUND = '(?:(?:non|not|no|nicht)(?:refundable|refunds?|erstattbar|remboursable|reembolsable|rimborsabile))'
-export const NOT_REFUNDABLE = new RegExp(`^${NO_REFUND}|${NO_REFUND}$`)
-
-export const REFUNDABLE_NAMES =
-  /(?<![\p{L}])(?<not>(?:non|not|no|nicht) ?)?(?:refundable|erstattbar|remboursable|reembolsable|rimborsabile)(?![\p{L}])/u
+/** Of a sale: a whole cell, or its beginning or end. */
+const NO_REFUND =
+  '(?:non|not|no|nicht)[^\\p{L}\\p{N}]*(?:refundable|refunds?|erstattbar|remboursable|reembolsable|rimborsabile)'
+export const NOT_REFUNDABLE = new RegExp(`^${NO_REFUND}|${NO_REFUND}[^\\p{L}\\p{N}]*$`, 'iu')
+export const REFUNDABLE_NAMES = /(?<!\p{L})(?:refundable|erstattbar|remboursable|reembolsable|rimborsabile)(?!\p{L})/u
+export const NOT_REFUNDABLE_NAMES =
+  /(?<!\p{L})(?:non|not|no|nicht) ?(?:refundable|erstattbar|remboursable|reembolsable|rimborsabile)(?!\p{L})/u
 
 export type Pair = readonly [ReadonlySet<string>, ReadonlySet<string>]
 
 export const TESTS = setOf('test sandbox testing staging demo')
-/** For which account a row is: `live` and `test` are answered with yes and no. */
-export const ACCOUNT_NAMES = nameOf(
-  '(?:is )?(?<live>live|prod|production)(?: ?mode)?|(?:is )?(?<test>test|sandbox|demo)(?: ?mode)?|env|mode',
-  '(?:\\w+ )?(?:environment|umgebung|environnement|entorno|ambiente|omgeving)',
-)
 
 /** Whatever the column is called. What is still open is not decided for. */
 export const DECISIONS: readonly Pair[] = [
@@ -301,20 +312,18 @@ export const DECISIONS: readonly Pair[] = [
     ),
   ],
 ]
-/** Where the column's name speaks of a decision, also beside nothing. */
+/** Where the column's name speaks of a decision. */
 export const ANSWERS: Pair = [
   setOf('yes y true t x xx 1 ok okay ja j wahr oui o vrai si s sim verdadero vero tak da ✓ ✔ ☑ ✅ √ ○ はい 是 go'),
   setOf('no n false f 0 nein falsch non faux nao falso nee nie niet ✗ ✘ ❌ × ☐ いいえ 否 notok nok'),
 ]
-export const DECISION_NAMES = setOf(
+export const DECISION_NAMES = wordOf(
   'ok okay pay payable send go charge include included release released active enabled eligible authorized authorised confirmed valid',
   'bill billable chargeable collect decision entscheidung hold paused blocked skip stop exclude excluded waived gesperrt pausiert',
   'aktiv zahlen auszahlen senden actif payer envoyer actif activo pagar enviar attivo pagare inviare betalen actief 承認 批准',
 )
 export const DECISION_STEMS =
-  'approv approuv aprob aprov eligib refund genehm freigab freigegeb bewillig erstatt rembours reembols rimbors autoris autoriz goedgekeurd zatwierdz'.split(
-    ' ',
-  )
+  /approv|approuv|aprob|aprov|eligib|refund|genehm|freigab|freigegeb|bewillig|erstatt|rembours|reembols|rimbors|autoris|autoriz|goedgekeurd|zatwierdz/
 
 // ───────────────────────────────────────────────────────────── Ways of payment
 
@@ -332,6 +341,11 @@ export const EXTENTS = setOf(
 export const CARDS = setOf(
   'card cards creditcard debitcard credit debit visa mastercard master amex americanexpress discover diners dinersclub jcb maestro unionpay cb cartebancaire',
   'karte kreditkarte debitkarte carte tarjeta carta cartadicredito tarjetadecredito kaart creditcards karta クレジットカード 信用卡 vault card_on_file cardonfile',
+)
+/** `credit` may be that of a shop. */
+export const CARD_WORDS = new RegExp(
+  `(?<!\\p{L})(?:${[...CARDS].filter((word) => !['credit', 'debit'].includes(word)).join('|')})(?!\\p{L})`,
+  'iu',
 )
 export const OTHER_METHODS = setOf(
   'paypal klarna sepa banktransfer wire wiretransfer ach cash cheque check voucher giftcard storecredit sofort giropay ideal bancontact',
@@ -361,13 +375,16 @@ const NOT_TO_SEND = new RegExp(
 const NOT_TO_SEND_WORD =
   /^(?:duplicate|hold|skip|doppelt|doublon)\W*$|^zurückgestellt|^(?:返金済|支払済|已退款|不要付款)/i
 
+/** Of a note, that is looked through. */
+const NOTE_CHARACTERS = 500
+
 export function saysNotToSend(cell: string): boolean {
-  const text = cell.trim()
+  const text = cell.slice(0, NOTE_CHARACTERS).trim()
   return (text.includes(' ') ? NOT_TO_SEND : NOT_TO_SEND_WORD).test(text)
 }
 
 /** Why a row is there is no word against it. */
-export const REASONS = setOf('reason reasons grund grunde raison motif motivo reden powod cause causa 理由 原因')
+export const REASONS = wordOf('reason reasons grund grunde raison motif motivo reden powod cause causa 理由 原因')
 
 // ───────────────────────────────────────────────────────────── Days
 
@@ -381,7 +398,7 @@ export const MONTH_NAMES = nameOf(
   '(?:billing |service |invoice |run )?(?:month|period|cycle)|(?:abrechnungs|leistungs)?(?:monat|zeitraum|periode)|mois|periode|mes|periodo|mese|maand|miesiac|月|对账月',
 )
 /** When the money of a row is to move. */
-const LATER_NAMES = nameOf(
+export const LATER_NAMES = nameOf(
   '(?:charge|payment|pay|debit|collection|execution|send|sending|process|processing|release|scheduled|refund) (?:date|on|from|at|after)',
   'scheduled(?: for)?|not before|(?:zahlbar|einzug|abbuchung|ausfuhrung|zahlung) (?:am|ab|zum)|(?:einzugs|abbuchungs|zahlungs|ausfuhrungs|lastschrift)(?:datum|termin|tag)',
   'date (?:de|du) (?:paiement|prelevement)|fecha de (?:pago|cobro)|data (?:di )?(?:pagamento|addebito)',
@@ -399,56 +416,13 @@ export const ENDED_NAMES = nameOf(
   '(?:subscription |contract |membership )?(?:cancel(?:l?ed|lation)|terminat(?:ed|ion)|ended|churned|unsubscribed|left)(?: (?:on|at|date|effective))?|gekundigt(?: (?:am|zum))?|kundigung(?:sdatum| zum)?|kundigungsdatum|beendet(?: am)?',
   'resiliee?(?: le)?|date de resiliation|fecha de (?:baja|cancelacion)|cancelad[oa] el|disdett[oa] il|data (?:di )?disdetta|opgezegd(?: (?:op|per))?|解約日',
 )
-/** With yes and no, or one of them beside nothing: what has ended or rests, was sent out, came back, or is disputed. */
-export const ANSWER_NAMES: readonly { readonly names: RegExp; readonly effect: Effect }[] = [
-  {
-    effect: 'refused of new sales',
-    names: nameOf(
-      '(?:is |has )?(?:cancel(?:l?ed)?|terminated|churned|unsubscribed|left|resigned|frozen|on leave|exempt)|gekundigt|ausgetreten|beitragsfrei|ruhend|resiliee?|cancelad[oa]|disdett[oa]|opgezegd',
-      '(?:mandate|sepa mandate|direct debit) (?:active|valid|given|signed)|(?:customer )?consent(?: given)?|einwilligung',
-    ),
-  },
-  {
-    effect: 'refused of captures',
-    names: nameOf(
-      '(?:is |was |order |goods )?(?:shipped|dispatched|despatched|fulfill?ed|delivered)|versandt|versendet|verschickt|ausgeliefert|geliefert|expediee?|livree?',
-      'enviad[oa]|entregad[oa]|spedit[oa]|consegnat[oa]|verzonden|geleverd|wysłan[eoay]|dostarczon[eoay]',
-    ),
-  },
-  {
-    effect: 'refused of refunds',
-    names: nameOf(
-      '(?:is |was |goods |items? |return |parcel )?(?:received|returned|back)|(?:retoure|ware|rucksendung|artikel) (?:erhalten|eingegangen|zuruck)|zuruckerhalten|retoure?e?|retour recu|recue?',
-      '(?:is |has |in )?(?:chargebacks?|charge back|disputed?)|ruckbuchung|rucklastschrift|(?:en )?litige|contracargo|contestat[oa]',
-    ),
-  },
-]
+
 /** Of what may be charged for afterwards, unless it has ended in some rows only. */
 export const END_NAMES = nameOf(
   '(?:contract |subscription |membership |plan |mandate )?(?:ends?(?: (?:date|on|at))?|until)|valid (?:to|until|through)|(?:laufzeit|gultig|vertrag) bis|austritt(?:sdatum)?|ende|enddatum|vertragsende|laufzeitende|(?:date de )?fin|fecha (?:de )?fin|data (?:di )?fine|einddatum|终止日期|終了日',
 )
 
 /** Mostly the day of an order. Days to come in all rows are none of orders. */
-const BARE_NAMES = nameOf(
+export const BARE_NAMES = nameOf(
   'when|date|day|wann|datum|tag|quand|jour|cuando|fecha|dia|quando|data|giorno|wanneer|kiedy|日付|日期',
 )
-
-/** The first that fits. A due day beside refunds is that of the invoice. `toldWhere`: all rows have such a day, or some differ; absent: in either case. */
-export const DAY_NAMES: readonly {
-  readonly names: RegExp
-  readonly isEnd: boolean
-  readonly toldWhere?: 'all' | 'some'
-  readonly effect: Effect
-}[] = [
-  { names: DUE_NAMES, isEnd: false, effect: 'refused of sales' },
-  { names: LATER_NAMES, isEnd: false, effect: 'refused' },
-  { names: BEGIN_NAMES, isEnd: false, effect: 'refused of new sales' },
-  { names: ENDED_NAMES, isEnd: true, effect: 'refused of new sales' },
-  { names: END_NAMES, isEnd: true, toldWhere: 'some', effect: 'refused of new sales' },
-  { names: BARE_NAMES, isEnd: false, toldWhere: 'all', effect: 'refused' },
-]
-
-/** Of a whole name. */
-function nameOf(...alternatives: readonly string[]): RegExp {
-  return new RegExp(`^(?:${alternatives.join('|')})$`, 'u')
-}

@@ -179,41 +179,6 @@ describe('an amount above what the order came to, in the same row', () => {
   })
 })
 
-describe('a decimal comma in a file of commas', () => {
-  const EUR = { operation: 'REFUND', currency: parseCurrency('EUR') } as const
-  const cut = (...rows: readonly string[]) =>
-    ['order id,amount,note', ...rows.map((row, i) => `87000${i},${row}`)].join('\n')
-
-  test('refuses the file in which it has cut all amounts', async () => {
-    for (const rows of [
-      ['12,30', '13,00', '9,05'],
-      ['12,30', '7,', '13,40', '9,05'],
-    ])
-      expect((await refusalOf(cut(...rows), EUR)).problem).toContain('may have cut the amounts in two')
-  })
-
-  test('is none where no comma is between the cells, the amounts are in cents, or the column is ignored', async () => {
-    const file = cut('12,30', '13,00', '9,05')
-    const ignored = { ...EUR, map: [{ column: 'note', field: null }] }
-    for (const [text, options] of [
-      [file.replaceAll(',', ';'), EUR],
-      [file, { ...EUR, scale: 'minor' }],
-      [file, ignored],
-    ] as const)
-      expect((await readWhole(text, options)).rows).toHaveLength(3)
-  })
-
-  test.each([
-    [['12,30', '13,20', '9,10']],
-    [['12,', '13,', '9,']],
-    [['12,30', '13,05', '9,x']],
-    [['12.50,30', '13.00,05', '9.00,55']],
-    [['12,30', '13,05']],
-  ])('%j is not one', async (rows) => {
-    expect((await readWhole(cut(...rows), EUR)).rows).toHaveLength(rows.length)
-  })
-})
-
 describe('beside a column that is called amount', () => {
   const EUR = { currency: parseCurrency('EUR') } as const
   const fileOf = (amount: string, name: string, cell: string) => `${amount},order_id,${name}\n50.00,7,${cell}\n`

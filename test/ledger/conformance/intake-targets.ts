@@ -599,6 +599,20 @@ export function describeTargets(): void {
         expect(await askedOf({ ...nov, months: { ...oct.months, names } })).toEqual([])
     })
 
+    test('whose name is of the month in which it was made is asked about once, and not for ever', async () => {
+      const under = (runKey: string, days: number) => ({
+        ...{ runKey, nowMs: NOW + days * DAY_MS, fileSha256: 'roster' },
+        months: { names: ['roster-may-2026.csv'], columns: [] },
+      })
+      const [may, june, july] = [under('2026-05', 0), under('2026-06', 31), under('2026-07', 61)]
+      const isAsked = async (header: typeof may) =>
+        (await check([sale(`${header.runKey}/a`, '7001')], header)).lookalikes.length === 1
+      await approved(sale('2026-05/a', '7001'), null, may)
+      expect([await isAsked(june), await isAsked(july)]).toEqual([true, true])
+      await approved(sale('2026-06/a', '7001'), null, { ...june, nowMs: NOW, lookalikesAllowed: 1 })
+      expect(await isAsked(july)).toBe(false)
+    })
+
     test('with the vault id of another customer in one row is asked about where name and e-mail are others', async () => {
       const to = (reference: string, [cust_lname, cust_email]: readonly [string, string]) =>
         sale(reference, '7001', { xtlOrderId: reference, details: { cust_lname, cust_email } })
