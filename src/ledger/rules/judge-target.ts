@@ -75,14 +75,15 @@ export type TargetFact =
   | { readonly of: 'like'; readonly at: At; readonly operation: Operation; readonly vaultId: string | null }
   /** In the run before: whose vault id this was, and which one the reference had. */
   | { readonly of: 'last-run'; readonly at: At; readonly ownVaultId: string }
-  /** Of a row that runs again: a later sale of the same amount to the same e-mail. */
+  /** The same customer and amount by another card: of a row that runs again, a later sale; or a row above, and one of the two cards is new. */
   | { readonly of: 'paid'; readonly at: At }
-  /** Recorded rows of the same order, or vault id, and operation. */
-  | { readonly of: 'reference'; readonly own: string; readonly others: readonly At[] }
+  /** Recorded rows of the same order, or vault id, and operation. own: null, if it is the one of the same run. */
+  | { readonly of: 'reference'; readonly own: string | null; readonly others: readonly At[] }
   /** In another run: the last charge of the vault id. */
   | { readonly of: 'far-run'; readonly at: At; readonly ownKey: string }
   /** The same row of a run whose key has this one's in it, or is in it. */
   | { readonly of: 'same-month'; readonly at: At; readonly ownKey: string; readonly otherKey: string }
+  | ({ readonly of: 'amounts'; readonly at: At } & Slipped)
   /** In the run before, where no row of the file was executed: what failed under the reference. */
   | { readonly of: 'failed-run'; readonly at: At }
   /** The vault id. */
@@ -93,6 +94,15 @@ export type TargetFact =
   | { readonly of: 'customer'; readonly at: At; readonly details: Customer }
   /** In another account: the order; the same reference, target and amount; the same order and amount, to be sent; the row of a file of the same bytes. */
   | { readonly of: 'elsewhere'; readonly at: At; readonly what: 'order' | 'row' | 'waiting' | 'file' }
+
+/** From the first row of a file on that is charged what the row above it, or below, was in the run before. */
+export interface Slipped {
+  readonly rows: number
+  readonly alike: number
+  /** Of those, they were charged something else themselves. */
+  readonly moved: number
+  readonly amounts: number
+}
 
 type Fact<Of extends TargetFact['of']> = TargetFact & { readonly of: Of }
 
@@ -169,6 +179,7 @@ const RULES: { readonly [Of in TargetFact['of']]: Rule<Fact<Of>> } = {
   reference: ofCorrected,
   'far-run': ofFarRun,
   'same-month': ofSameMonth,
+  amounts: haveSlipped,
   'failed-run': ofRunBefore,
   deleted: wasDeleted,
   largest: ofOtherSize,
@@ -315,18 +326,36 @@ function underOtherReference(row: TargetRow, { at, ownVaultId }: Fact<'last-run'
   return asked('other-reference', at, problem)
 }
 
+/** So many rows are no chance: one customer may have another address, or another price. */
+export const SLIPPED_LEAST = 3
+
+/** Plans change in some rows, or all take the price of one. */
+function haveSlipped(row: TargetRow, { at, rows, alike, moved, amounts }: Fact<'amounts'>): TargetQuestion | null {
+  if (moved < SLIPPED_LEAST || amounts === 1 || alike * 5 < rows * 4) return null
+  const problem = `asks of ${vaultText(row)} what ${at.reference} was charged in the run before, as most rows do of the row beside theirs: amounts may have slipped`
+  return asked('other-reference', at, problem)
+}
+
 /** Whose card is declined may pay with another one. */
 function wasPaid(_: TargetRow, { at }: Fact<'paid'>): TargetQuestion {
-  return asked('paid', at, 'is asked for once more, and the same e-mail was charged the same with another card since')
+  const before =
+    at.batchId === null
+      ? 'the same customer is charged the same with another card, of which one is new'
+      : 'the same e-mail was charged the same with another card since'
+  return asked('paid', at, `is asked for once more, and ${before}`)
 }
 
 /** The row that was wrong is recorded, and was sent or will be: what corrects it is sent besides. */
 function ofCorrected(row: TargetRow, { own, others }: Fact<'reference'>): TargetQuestion | null {
   const found = others.find(
-    ({ reference }) => formOf(reference) === formOf(own) || isExtended(own, reference) || isExtended(reference, own),
+    ({ reference }) =>
+      own === null || formOf(reference) === formOf(own) || isExtended(own, reference) || isExtended(reference, own),
   )
   const target = row.orderKey === null ? vaultText(row) : `order ${row.orderKey}`
-  const problem = `names ${target} under the reference of a recorded row that it seems to correct`
+  const problem =
+    own === null
+      ? `charges ${target}, which was charged in this run already`
+      : `names ${target} under the reference of a recorded row that it seems to correct`
   return found === undefined ? null : asked('correction', found, problem)
 }
 
@@ -394,19 +423,30 @@ function ofOtherSize(row: TargetRow, { amountMinor, currency, at }: Fact<'larges
   )
 }
 
+/**
+ * What a row does for another customer than is recorded, and how many of name and e-mail must differ, all that both say, where it is asked about
+ * alone. Of fewer a file has slipped that has several such rows: one customer may have another address, or a card another holder.
+ */
+const FOR_CUSTOMER: Readonly<Record<string, readonly [does: (row: TargetRow) => string, alone: number]>> = {
+  CAPTURE: [(row) => `charges ${vaultText(row)} for a customer with another name or e-mail than before`, 2],
+  AUTH: [(row) => `authorizes ${vaultText(row)} for a customer with another name or e-mail than before`, 2],
+  VAULT_CREATE: [() => 'stores a card that is recorded of a customer with another name or e-mail', 4],
+  VAULT_UPDATE: [
+    (row) => `changes the record of ${vaultText(row)}, whose first name, last name and e-mail are all different`,
+    3,
+  ],
+  VAULT_DELETE: [(row) => `deletes ${vaultText(row)}, which is that of a customer with another name or e-mail`, 1],
+}
+const OF_ORDER: (typeof FOR_CUSTOMER)[string] = [
+  ({ orderKey }) => `names order ${orderKey}, whose customer has another name or e-mail`,
+  1,
+]
+
 /** A record that changes hands keeps its vault id, and the next charge follows it. */
 function ofOtherCustomer(row: TargetRow, { at, details }: Fact<'customer'>): TargetQuestion | null {
-  const { operation, orderKey, customer } = row
-  const differences = differencesOf(customer, details)
-  if (differences === 0 || (operation === 'VAULT_UPDATE' && differences < KNOWN_BY.length)) return null
-  if (operation === 'VAULT_UPDATE') {
-    const problem = `changes the record of ${vaultText(row)}, whose first name, last name and e-mail are all different`
-    return asked('other-customer', at, problem)
-  }
-  if (orderKey !== null)
-    return asked('other-customer', at, `names order ${orderKey}, whose customer has another name or e-mail`)
-  const problem = `charges ${vaultText(row)} for a customer with another name or e-mail than before`
-  return asked(differences === 1 ? 'other-payer' : 'other-customer', at, problem)
+  const differences = differencesOf(row.customer, details)
+  const [does, alone] = FOR_CUSTOMER[row.operation] ?? OF_ORDER
+  return differences === 0 ? null : asked(differences < alone ? 'other-payer' : 'other-customer', at, does(row))
 }
 
 /** Of a domain that moved the names in front of it stay. */
