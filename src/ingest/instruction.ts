@@ -108,7 +108,7 @@ export function instruct(
     executeAtMs,
     expiresAtMs,
   }
-  const beside = orderId === null ? null : readBeside(row)
+  const beside = orderId === null && operation !== 'VAULT_DELETE' ? null : readBeside(row)
   return { kind: 'instruction', instruction: beside === null ? instruction : { ...instruction, beside }, card }
 }
 
@@ -122,7 +122,9 @@ function readBeside(row: RowReading): Beside | null {
   const vaultId = idIn('customer_vault_id', parseGatewayId)
   const xtlOrderId = idIn('xtl_order_id', parseXtlOrderId)
   const card = MASKED_CARD.exec(row.text('pmt_numb'))?.[1] ?? null
-  const said = DETAIL_FIELDS.flatMap((field) => (row.text(field) === '' ? [] : [[field, row.text(field)] as const]))
+  const said = [...DETAIL_FIELDS, ...CUSTOMER_FIELDS].flatMap((field) =>
+    row.text(field) === '' ? [] : [[field, row.text(field)] as const],
+  )
   if (said.length > 0) return { vaultId, card, xtlOrderId, details: Object.fromEntries(said) }
   return vaultId === null && card === null && xtlOrderId === null ? null : { vaultId, card, xtlOrderId }
 }

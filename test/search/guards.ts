@@ -1042,8 +1042,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a transaction id is no order id',
     file: 'src/ledger/rules/judge-target.ts',
-    guard: 'transaction: isTransaction',
-    without: 'transaction: () => null',
+    guard: "wrongOrder(row, 'transaction_id', {",
+    without: "null && wrongOrder(row, 'transaction_id', {",
     tests: ['test/ledger/sqlite/ledger/intake.integration.test.ts'],
   },
   {

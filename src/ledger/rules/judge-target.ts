@@ -1,9 +1,9 @@
-// Whose order and whose card: a row is held against what is recorded of the target that it names. Pure. RULES has one for each kind of
-// fact; they stand below in the same order.
+// Whose order and whose card: a row is held against what is recorded of the target that it names. Pure. RULES has one for each kind of fact.
 
 import { type Beside, type Instruction, type Operation, plainId } from '../../domain/instruction.ts'
 import { type Currency, exponentOf } from '../../domain/money.ts'
 import { nameKey } from '../../domain/person-name.ts'
+import type { Problem } from '../../domain/problem.ts'
 import { isPeriodFar, isSameMonth } from '../../domain/run-key.ts'
 import { CORRECTED } from './lookalikes.ts'
 import { type Asked, amountText, type Place, placeText, SALES, sumText, type Wrong } from './order-book.ts'
@@ -55,44 +55,43 @@ export interface KnownAuthorization {
   readonly isOfOtherRun: boolean
 }
 
-/** One kind of what is recorded of the target of a row. */
+type Elsewhere = `${'order' | 'row' | 'waiting' | 'file'}-elsewhere`
+
+/** One kind of what is recorded of the target of a row. `at`: by which row. */
 export type TargetFact =
   /** Of the order that the row names. */
   | { readonly of: 'sales'; readonly sales: readonly KnownSale[] }
-  /** What the order id is known as instead: a transaction id, of the order that it was answered with. */
-  | { readonly of: 'transaction'; readonly orderId: string; readonly at: At }
-  /** Or the number of the merchant's own. */
-  | { readonly of: 'own-number'; readonly orderId: string; readonly at: At }
+  /** What the order id is known as instead: a transaction id, or a number of the merchant's own, of the order that it was answered with. */
+  | { readonly of: 'transaction' | 'own-number'; readonly orderId: string; readonly at: At }
   /** The only sale or authorization that was answered with it. */
   | { readonly of: 'declined'; readonly at: At }
   /** The authorization of another order that has the xtl_order_id of a capture. */
   | { readonly of: 'other-order'; readonly orderId: string; readonly xtlOrderId: string; readonly at: At }
   | { readonly of: 'authorizations'; readonly authorizations: readonly KnownAuthorization[] }
-  /**
-   * A sale or authorization of the same amount and card: of the other kind, or with the card under its other name. Or a sale of at least the
-   * amount of a capture, to the vault id of its authorization and after that. vaultId: null: by its number.
-   */
+  /** A sale or authorization of the same amount and card, of the other kind or under its other name; or one to the vault id of an authorization. */
   | { readonly of: 'like'; readonly at: At; readonly operation: Operation; readonly vaultId: string | null }
   /** In the run before: whose vault id this was, and which one the reference had. */
-  | { readonly of: 'last-run'; readonly at: At; readonly ownVaultId: string }
-  /** Of a row that runs again: a later sale of the same amount to the same e-mail. */
+  | { readonly of: 'other-reference'; readonly at: At; readonly ownVaultId: string }
+  /** The same customer and amount by another card: of a row that runs again, a later sale; or a row above, and one of the two cards is new. */
   | { readonly of: 'paid'; readonly at: At }
-  /** Recorded rows of the same order, or vault id, and operation. */
-  | { readonly of: 'reference'; readonly own: string; readonly others: readonly At[] }
-  /** In another run: the last charge of the vault id. */
-  | { readonly of: 'far-run'; readonly at: At; readonly ownKey: string }
-  /** The same row of a run whose key has this one's in it, or is in it. */
-  | { readonly of: 'same-month'; readonly at: At; readonly ownKey: string; readonly otherKey: string }
-  /** In the run before, where no row of the file was executed: what failed under the reference. */
-  | { readonly of: 'failed-run'; readonly at: At }
-  /** The vault id. */
-  | { readonly of: 'deleted'; readonly at: At }
+  /** Recorded rows of the same order, or vault id, and operation. own: null: the one of the same run. */
+  | { readonly of: 'reference'; readonly own: string | null; readonly others: readonly At[] }
+  /** In another run: the last charge of the vault id; or the same row, where one of the two keys has the other in it. */
+  | { readonly of: 'far-run' | 'same-month'; readonly at: At; readonly ownKey: string; readonly otherKey: string }
+  /** In the run before: the row above, or below, of the first that is charged so now; from there on, what is counted. */
+  | {
+      readonly of: 'amounts'
+      readonly at: At
+      readonly counts: Readonly<Record<'rows' | 'alike' | 'moved' | 'amounts', number>>
+    }
+  /** In the run before, where no row of the file was executed: what failed under the reference. Or what deleted the vault id. */
+  | { readonly of: 'failed-run' | 'deleted'; readonly at: At }
   /** The largest sale of the vault id, or that of the order, in the currency of the row; or in the only one that it was ever charged in. */
   | { readonly of: 'largest'; readonly amountMinor: bigint; readonly currency: string; readonly at: At }
-  /** Of the vault record that an update replaces; of the sale of its order; of the last sale of the vault id. */
+  /** Of the order, or the last of the vault id or card: a sale or a vault record. */
   | { readonly of: 'customer'; readonly at: At; readonly details: Customer }
   /** In another account: the order; the same reference, target and amount; the same order and amount, to be sent; the row of a file of the same bytes. */
-  | { readonly of: 'elsewhere'; readonly at: At; readonly what: 'order' | 'row' | 'waiting' | 'file' }
+  | { readonly of: Elsewhere; readonly at: At }
 
 type Fact<Of extends TargetFact['of']> = TargetFact & { readonly of: Of }
 
@@ -107,37 +106,16 @@ export interface TargetRules {
   readonly lookalikeDays: number
 }
 
-export interface TargetFault
-  extends Wrong<
-    'other_target' | 'transaction_id' | 'over_capture' | 'over_refund',
-    (typeof BESIDE)[number]['column'] | 'request_ref_po_id'
-  > {
+type Column = (typeof BESIDE)[number]['column'] | 'request_ref_po_id'
+export interface TargetFault extends Wrong<'other_target' | 'transaction_id' | 'over_capture' | 'over_refund', Column> {
   readonly value: string
 }
 
-/** `series` and `subtotal` are told of neighbours in one file. */
-export type TargetWhy =
-  | 'authorized'
-  | 'charged'
-  | 'same-card'
-  | 'part-void'
-  | 'other-reference'
-  | 'own-number'
-  | 'paid'
-  | 'correction'
-  | 'failed-run'
-  | 'large'
-  | 'small'
-  | 'currency'
-  | 'other-customer'
-  | 'other-payer'
-  | 'other-month'
-  | 'same-month'
-  | 'far-run'
-  | 'deleted'
-  | 'series'
-  | 'subtotal'
-  | `${Fact<'elsewhere'>['what']}-elsewhere`
+type OfCard = 'authorized' | 'charged' | 'same-card' | 'paid' | 'large' | 'small' | 'currency' | 'deleted'
+type OfCustomer = 'other-customer' | 'other-payer' | 'correction' | 'own-number' | 'part-void'
+type OfRun = 'other-month' | 'same-month' | 'far-run' | 'failed-run' | 'other-reference'
+/** `subtotal` is told of neighbours in one file. */
+export type TargetWhy = OfCard | OfCustomer | OfRun | Elsewhere | 'subtotal'
 
 /** `problem`: what the row does, for the middle of a sentence. */
 export type TargetQuestion = Asked<TargetWhy, At>
@@ -153,32 +131,67 @@ export function isMostlyElsewhere(foundElsewhere: number, all: number): boolean 
   return foundElsewhere > 0 && foundElsewhere * 2 >= all
 }
 
-/** null: nothing is said of the row. */
-type Rule<Of> = (row: TargetRow, fact: Of, rules: TargetRules) => TargetFault | TargetQuestion | null
+/** null: nothing is said of the row. A text: a question by the name of the fact. */
+type Rule<Of> = (row: TargetRow, fact: Of, rules: TargetRules) => TargetFault | TargetQuestion | string | null
 
 const RULES: { readonly [Of in TargetFact['of']]: Rule<Fact<Of>> } = {
   sales: (row, { sales }) => contradicts(row, sales) ?? voidsMore(row, sales),
   'other-order': ofOtherOrder,
-  transaction: isTransaction,
-  'own-number': isOwnNumber,
-  declined: wasDeclined,
+  transaction: (row, { orderId, at }) =>
+    wrongOrder(row, 'transaction_id', {
+      problem: `is a transaction id here, and no order id (order ${orderId}, by ${placeText(at)})`,
+      remedy: `write the order id, ${orderId}`,
+    }),
+  declined: (row, { at }) =>
+    wrongOrder(row, row.operation === 'CAUTH' ? 'over_capture' : 'over_refund', {
+      problem: `nothing was ${row.operation === 'CAUTH' ? 'authorized' : 'paid'} for the order (order ${row.orderKey}: declined, ${placeText(at)})`,
+      remedy: 'take the row out, or correct the order id',
+    }),
+  // The two kinds of numbers have nothing to do with each other, and may be the same by chance.
+  'own-number': ({ orderKey }, { orderId }) =>
+    `names order ${orderKey}, which is known here as the xtl_order_id of order ${orderId}`,
   authorizations: isAuthorized,
   like: isLike,
-  'last-run': underOtherReference,
-  paid: wasPaid,
+  // Every customer stays under their reference from one run of a roster to the next: ids that have moved have slipped.
+  'other-reference': (row, { at, ownVaultId }) =>
+    `charges ${vaultText(row)}, which was that of ${at.reference} in the run before; its own was ${plainId(ownVaultId)}`,
+  amounts: haveSlipped,
+  // Whose card is declined may pay with another one, and whose card was replaced has another one.
+  paid: (_, { at }) =>
+    at.batchId === null
+      ? 'asks for the same of the same customer as that row, with another card, and one of the two cards is new'
+      : 'is asked for once more, and the same e-mail was charged the same with another card since',
   reference: ofCorrected,
-  'far-run': ofFarRun,
-  'same-month': ofSameMonth,
-  'failed-run': ofRunBefore,
-  deleted: wasDeleted,
+  // A year that is wrong: the right key would charge everybody once more.
+  'far-run': (_, { ownKey }, { nowMs }) =>
+    isPeriodFar(ownKey, nowMs)
+      ? `is the first of the run ${ownKey}, a month or week that is far from today or does not exist: is the year right?`
+      : null,
+  // Under another run key, what was sent counts for some days only; for its own month it counts for ever.
+  'same-month': (_, { ownKey, otherKey }, { nowMs }) =>
+    isSameMonth(ownKey, otherKey, nowMs)
+      ? `is recorded in the run ${otherKey}, of the same month, with the same reference, card and amount`
+      : null,
+  // Charged under the new key, it takes the place of what the new month asks for under that reference.
+  'failed-run': (_, { at }) =>
+    `failed in the run before as ${at.reference}, as did all rows of this file: if they are still of that run, give its run key`,
+  // It may have been stored again by another program, under the same vault id.
+  deleted: (row) => `charges ${vaultText(row)}, which that row deleted`,
   largest: ofOtherSize,
   customer: ofOtherCustomer,
-  elsewhere: inOtherAccount,
+  // Nameless: whoever hands it in may have nothing to do with the other account.
+  'order-elsewhere': ({ orderKey }) =>
+    `names order ${orderKey}, which another account of this ledger knows and this one does not`,
+  'row-elsewhere': () => 'is recorded for another account of this ledger, with the same reference, target and amount',
+  'waiting-elsewhere': () => 'waits to be sent for another account of this ledger, with the same order and amount',
+  'file-elsewhere': () => 'is in a file of the same bytes, which was recorded for another account of this ledger',
 }
 
 export function judgeTarget(row: TargetRow, fact: TargetFact, rules: TargetRules): TargetVerdict {
   const rule: Rule<never> = RULES[fact.of]
-  return rule(row, fact as never, rules) ?? 'fits'
+  const found = rule(row, fact as never, rules) ?? 'fits'
+  if (found === 'fits' || typeof found !== 'string') return found
+  return asked(fact.of as TargetWhy, (fact as { readonly at: At }).at, found)
 }
 
 function asked(why: TargetWhy, at: At, problem: string): TargetQuestion {
@@ -216,66 +229,47 @@ function otherTarget(column: TargetFault['column'], value: string, problem: stri
   return { kind: 'wrong', code: 'other_target', column, value, problem, remedy }
 }
 
-function isTransaction({ orderKey }: TargetRow, { orderId, at }: Fact<'transaction'>): TargetFault {
-  return {
-    ...{ kind: 'wrong', code: 'transaction_id', column: 'request_ref_po_id', value: orderKey ?? '' },
-    problem: `is a transaction id here, and no order id (order ${orderId}, by ${placeText(at)})`,
-    remedy: `write the order id, ${orderId}`,
-  }
+function wrongOrder({ orderKey }: TargetRow, code: TargetFault['code'], { problem, remedy }: Problem): TargetFault {
+  return { kind: 'wrong', code, column: 'request_ref_po_id', value: orderKey ?? '', problem, remedy }
 }
 
-/** The two kinds of numbers have nothing to do with each other, and may be the same by chance. */
-function isOwnNumber({ orderKey }: TargetRow, { orderId, at }: Fact<'own-number'>): TargetQuestion {
-  return asked('own-number', at, `names order ${orderKey}, which is known here as the xtl_order_id of order ${orderId}`)
-}
-
-function wasDeclined({ operation, orderKey }: TargetRow, { at }: Fact<'declined'>): TargetFault {
-  const [code, done] =
-    operation === 'CAUTH' ? (['over_capture', 'authorized'] as const) : (['over_refund', 'paid'] as const)
-  return {
-    ...{ kind: 'wrong', code, column: 'request_ref_po_id', value: orderKey ?? '' },
-    problem: `nothing was ${done} for the order (order ${orderKey}: declined, ${placeText(at)})`,
-    remedy: 'take the row out, or correct the order id',
-  }
-}
-
-/**
- * A void of a part may be meant, or its amount be that of another row, and some gateways release all of the order. Who releases what is left
- * by a copy of the list of authorizations, or without an amount, takes back what was captured as well.
- */
-function voidsMore(row: TargetRow, sales: readonly KnownSale[]): TargetQuestion | null {
-  const { operation, amountMinor, currency, orderKey } = row
+/** Some gateways release all of an order by a void of a part. A void of more than is left, or without an amount, takes back what was captured. */
+function voidsMore({ operation, amountMinor, currency, orderKey }: TargetRow, sales: readonly KnownSale[]) {
   if (operation !== 'CANCEL') return null
   const capture = sales.find((sale) => sale.operation === 'CAUTH')
+  const ask = (at: At, what: string) => asked('part-void', at, `voids ${what}`)
   if (amountMinor === null) {
-    const problem = `voids all of order ${orderKey}, of which money was captured, and gives no amount`
-    return capture === undefined ? null : asked('part-void', capture.at, problem)
+    const all = `all of order ${orderKey}, of which money was captured, and gives no amount`
+    return capture === undefined ? null : ask(capture.at, all)
   }
-  const those = (of: readonly Operation[]) => sales.filter((sale) => of.includes(sale.operation))
-  const sumOf = (...of: readonly Operation[]) => sumIn(currency, those(of))
+  const sumOf = (...of: readonly Operation[]) => sumIn(currency, sales, of)
   const [authorized, captured, voided] = [sumOf('AUTH'), sumOf('CAUTH'), sumOf('CANCEL')]
   const text = (sum: bigint) => sumText({ amountMinor: sum, currency })
   if (capture !== undefined && authorized !== null && captured !== null && voided !== null && captured < authorized) {
     const left = captured + voided < authorized ? authorized - captured - voided : 0n
-    const problem = `voids ${text(amountMinor)} of order ${orderKey}, of which ${text(captured)} was captured and ${text(left)} is left`
-    if (amountMinor > left) return asked('part-void', capture.at, problem)
+    const part = `${text(amountMinor)} of order ${orderKey}, of which ${text(captured)} was captured and ${text(left)} is left`
+    if (amountMinor > left) return ask(capture.at, part)
   }
   const sale = sales.find((one) => SALES.includes(one.operation))
   const [of, sum] = sale === undefined ? [sales[0], authorized] : [sale, sumOf(...SALES)]
   if (of === undefined || sum === null || amountMinor >= sum) return null
-  const problem = `voids ${amountText(amountMinor, of.currency)} of order ${orderKey}, ${text(sum)}; the gateway may release all of it`
-  return asked('part-void', of.at, problem)
+  const part = `${amountText(amountMinor, of.currency)} of order ${orderKey}, ${text(sum)}; the gateway may release all of it`
+  return ask(of.at, part)
 }
 
 /** null: not known, or of another currency. */
-function sumIn(currency: string | null, sales: readonly KnownSale[]): bigint | null {
-  const isKnown = sales.every((sale) => sale.amountMinor !== null && sale.currency === currency)
-  return isKnown ? sales.reduce((sum, { amountMinor }) => sum + (amountMinor ?? 0n), 0n) : null
+function sumIn(currency: string | null, sales: readonly KnownSale[], of: readonly Operation[]): bigint | null {
+  const amounts = sales
+    .filter(({ operation }) => of.includes(operation))
+    .map((sale) => (sale.currency === currency ? sale.amountMinor : null))
+  return amounts.reduce((sum, amount) => (sum === null || amount === null ? null : sum + amount), 0n)
 }
 
 /** A sale makes an order of its own: the customer is charged, and the authorization is held or captured besides. */
 function isAuthorized(row: TargetRow, { authorizations }: Fact<'authorizations'>, rules: TargetRules) {
-  const found = authorizations.find((one) => stillCounts(one, rules) && (one.isEqual || !isTiny(one, row)))
+  // A tiny one may only have checked the card.
+  const tinyMinor = (row.amountMinor ?? 0n) / BigInt(LARGE_TIMES)
+  const found = authorizations.find((one) => stillCounts(one, rules) && (one.isEqual || one.amountMinor > tinyMinor))
   if (found === undefined) return null
   const { at, orderId, isCaptured, isEqual, sentAtMs } = found
   const order = orderId === null ? 'an order' : `order ${plainId(orderId)}`
@@ -283,11 +277,6 @@ function isAuthorized(row: TargetRow, { authorizations }: Fact<'authorizations'>
     ? `is a sale, and ${order} was authorized and captured for the same`
     : `is a sale of its own, and ${order} ${sentAtMs === null ? 'waits to be' : 'is'} authorized for ${isEqual ? 'the same' : sumText(found)}: is its capture meant (CAUTH)?`
   return asked('authorized', at, problem)
-}
-
-/** It may only have checked the card. */
-function isTiny({ amountMinor }: KnownAuthorization, row: TargetRow): boolean {
-  return amountMinor * BigInt(LARGE_TIMES) <= (row.amountMinor ?? 0n)
 }
 
 function stillCounts(authorization: KnownAuthorization, rules: TargetRules): boolean {
@@ -309,25 +298,28 @@ function isLike(row: TargetRow, { at, operation, vaultId }: Fact<'like'>): Targe
   return asked('same-card', at, `asks for the same as that row, which names the same card ${name}`)
 }
 
-/** Every customer stays under their reference from one run of a roster to the next: ids that have moved have slipped. */
-function underOtherReference(row: TargetRow, { at, ownVaultId }: Fact<'last-run'>): TargetQuestion {
-  const problem = `charges ${vaultText(row)}, which was that of ${at.reference} in the run before; its own was ${plainId(ownVaultId)}`
-  return asked('other-reference', at, problem)
-}
+/** So many rows are no chance: one customer may have another address, or another price. */
+export const SLIPPED_LEAST = 3
 
-/** Whose card is declined may pay with another one. */
-function wasPaid(_: TargetRow, { at }: Fact<'paid'>): TargetQuestion {
-  return asked('paid', at, 'is asked for once more, and the same e-mail was charged the same with another card since')
+/** Plans change in some rows, or all take the price of one. */
+function haveSlipped(row: TargetRow, { at, counts }: Fact<'amounts'>): TargetQuestion | null {
+  const { rows, alike, moved, amounts } = counts
+  if (moved < SLIPPED_LEAST || amounts === 1 || alike * 5 < rows * 4) return null
+  const problem = `asks of ${vaultText(row)} what ${at.reference} was charged in the run before, as most rows do of the row beside theirs: amounts may have slipped`
+  return asked('other-reference', at, problem)
 }
 
 /** The row that was wrong is recorded, and was sent or will be: what corrects it is sent besides. */
 function ofCorrected(row: TargetRow, { own, others }: Fact<'reference'>): TargetQuestion | null {
   const found = others.find(
-    ({ reference }) => formOf(reference) === formOf(own) || isExtended(own, reference) || isExtended(reference, own),
+    ({ reference }) =>
+      own === null || formOf(reference) === formOf(own) || isExtended(own, reference) || isExtended(reference, own),
   )
+  if (found === undefined) return null
+  if (own === null)
+    return asked('correction', found, `charges ${vaultText(row)}, which was charged in this run already`)
   const target = row.orderKey === null ? vaultText(row) : `order ${row.orderKey}`
-  const problem = `names ${target} under the reference of a recorded row that it seems to correct`
-  return found === undefined ? null : asked('correction', found, problem)
+  return asked('correction', found, `names ${target} under the reference of a recorded row that it seems to correct`)
 }
 
 /** Without separators, leading zeros and words such as `corrected`. */
@@ -341,41 +333,11 @@ function isExtended(later: string, earlier: string): boolean {
   return later.startsWith(earlier) && CORRECTED.includes(later.slice(earlier.length).toLowerCase())
 }
 
-/** A year that is wrong: the right key would charge everybody once more. */
-function ofFarRun(_: TargetRow, { at, ownKey }: Fact<'far-run'>, { nowMs }: TargetRules): TargetQuestion | null {
-  const problem = `is the first of the run ${ownKey}, a month or week that is far from today or does not exist: is the year right?`
-  return isPeriodFar(ownKey, nowMs) ? asked('far-run', at, problem) : null
-}
-
-/** Under another run key, what was sent counts for some days only; for its own month it counts for ever. */
-function ofSameMonth(
-  _: TargetRow,
-  { at, ownKey, otherKey }: Fact<'same-month'>,
-  { nowMs }: TargetRules,
-): TargetQuestion | null {
-  const problem = `is recorded in the run ${otherKey}, of the same month, with the same reference, card and amount`
-  return isSameMonth(ownKey, otherKey, nowMs) ? asked('same-month', at, problem) : null
-}
-
-/** Charged under the new key, it takes the place of what the new month asks for under that reference. */
-function ofRunBefore(_: TargetRow, { at }: Fact<'failed-run'>): TargetQuestion {
-  const problem = `failed in the run before as ${at.reference}, as did all rows of this file: if they are still of that run, give its run key`
-  return asked('failed-run', at, problem)
-}
-
 function vaultText({ vaultId }: Pick<TargetRow, 'vaultId'>): string {
   return `vault id ${plainId(vaultId ?? '')}`
 }
 
-/** It may have been stored again by another program, under the same vault id. */
-function wasDeleted(row: TargetRow, { at }: Fact<'deleted'>): TargetQuestion {
-  return asked('deleted', at, `charges ${vaultText(row)}, which that row deleted`)
-}
-
-/**
- * So many times the largest one, as by one zero too many; or one hundredth of the only one, as where cents are divided once too often. By
- * one unit of a currency a card is tried, or a service.
- */
+/** As by one zero too many; or one hundredth, as where cents are divided once too often. By one unit of a currency a card is tried. */
 export const LARGE_TIMES = 10
 
 function ofOtherSize(row: TargetRow, { amountMinor, currency, at }: Fact<'largest'>): TargetQuestion | null {
@@ -387,49 +349,40 @@ function ofOtherSize(row: TargetRow, { amountMinor, currency, at }: Fact<'larges
     return asked('small', at, `asks for one hundredth of ${one}, ${known}`)
   const isTrial = amountMinor <= 10n ** BigInt(exponentOf(currency as Currency))
   if (isTrial || amount < amountMinor * BigInt(LARGE_TIMES)) return null
-  return asked(
-    'large',
-    at,
-    `asks for ${LARGE_TIMES} times or more of the largest sale that ${vaultId} was approved for, ${known}`,
-  )
+  const problem = `asks for ${LARGE_TIMES} times or more of the largest sale that ${vaultId} was approved for, ${known}`
+  return asked('large', at, problem)
+}
+
+/** What a row does, and how much of names and e-mail differs where it is asked about alone. Of less, several rows show that a file has slipped. */
+const FOR_CUSTOMER: Readonly<Partial<Record<Operation, readonly [does: string, alone: number]>>> = {
+  CAPTURE: ['charges', 2],
+  AUTH: ['authorizes', 2],
+  VAULT_UPDATE: ['changes the record of', 3],
+  VAULT_DELETE: ['deletes', 1],
+  VAULT_CREATE: ['stores a card', 4],
 }
 
 /** A record that changes hands keeps its vault id, and the next charge follows it. */
 function ofOtherCustomer(row: TargetRow, { at, details }: Fact<'customer'>): TargetQuestion | null {
-  const { operation, orderKey, customer } = row
-  const differences = differencesOf(customer, details)
-  if (differences === 0 || (operation === 'VAULT_UPDATE' && differences < KNOWN_BY.length)) return null
-  if (operation === 'VAULT_UPDATE') {
-    const problem = `changes the record of ${vaultText(row)}, whose first name, last name and e-mail are all different`
-    return asked('other-customer', at, problem)
-  }
-  if (orderKey !== null)
-    return asked('other-customer', at, `names order ${orderKey}, whose customer has another name or e-mail`)
-  const problem = `charges ${vaultText(row)} for a customer with another name or e-mail than before`
-  return asked(differences === 1 ? 'other-payer' : 'other-customer', at, problem)
+  const differences = differencesOf(row.customer, details)
+  if (differences === 0) return null
+  const [does, alone] = FOR_CUSTOMER[row.operation] ?? [`names order ${row.orderKey}`, 1]
+  const target = row.vaultId === null ? '' : ` ${vaultText(row)}`
+  const problem = `${does}${target} for a customer with another name or e-mail than before`
+  return asked(differences < alone ? 'other-payer' : 'other-customer', at, problem)
 }
 
 /** Of a domain that moved the names in front of it stay. */
-const KNOWN_BY: readonly ((customer: Customer) => string | undefined)[] = [
-  (customer) => customer.first_name ?? customer.cust_fname,
-  (customer) => customer.last_name ?? customer.cust_lname,
-  (customer) => (customer.email ?? customer.cust_email)?.split('@')[0],
-]
+function keysOf({ first_name, cust_fname, last_name, cust_lname, email, cust_email }: Customer): readonly string[] {
+  const known = [first_name ?? cust_fname, last_name ?? cust_lname, (email ?? cust_email)?.split('@')[0]]
+  return known.map((text) => nameKey(text ?? ''))
+}
 
 /** How many of those both have; 0 where one of them is the same. */
 function differencesOf(one: Customer, other: Customer): number {
-  const keys = KNOWN_BY.map((by) => [nameKey(by(one) ?? ''), nameKey(by(other) ?? '')])
-  const both = keys.filter((pair) => !pair.includes(''))
-  return both.some(([own, before]) => own === before) ? 0 : both.length
-}
-
-/** Nameless: whoever hands it in may have nothing to do with the other account. */
-function inOtherAccount({ orderKey }: TargetRow, { at, what }: Fact<'elsewhere'>): TargetQuestion {
-  const problem = {
-    order: `names order ${orderKey}, which another account of this ledger knows and this one does not`,
-    row: 'is recorded for another account of this ledger, with the same reference, target and amount',
-    waiting: 'waits to be sent for another account of this ledger, with the same order and amount',
-    file: 'is in a file of the same bytes, which was recorded for another account of this ledger',
-  }[what]
-  return asked(`${what}-elsewhere`, at, problem)
+  const before = keysOf(other)
+  const both = keysOf(one)
+    .map((own, i) => [own, before[i] ?? ''])
+    .filter((pair) => !pair.includes(''))
+  return both.some(([own, former]) => own === former) ? 0 : both.length
 }

@@ -1,5 +1,5 @@
 // The order book: what is recorded of an order, and which captures, voids and refunds of it are too much, too late, or must be asked about.
-// Pure. DOING names all rules, in the order in which a row is held against them.
+// Pure. DOING names all rules, in the order in which a row is held against them: the first that objects is what is said.
 
 import type { Operation } from '../../domain/instruction.ts'
 import { type Currency, formatAmount } from '../../domain/money.ts'
@@ -15,7 +15,6 @@ export const ORDER_MOVED_IN: readonly State[] = ['SENDING', 'IN_DOUBT', 'APPROVE
 /** What waits to be sent counts too, where another row is handed in. */
 export const ORDER_COUNTS_IN: readonly State[] = ['READY', ...ORDER_MOVED_IN]
 
-/** Where a row is recorded. */
 export interface Place {
   /** null: in the same file. */
   readonly batchId: string | null
@@ -57,7 +56,6 @@ export interface Order {
   readonly inFile: Done
 }
 
-/** An instruction that names an order. */
 export interface OfOrder {
   readonly operation: Operation
   /** null: a CANCEL needs none. */
@@ -104,14 +102,10 @@ interface Doing {
 }
 type Row = OfOrder & Doing
 
-/** The first rule that objects is what is said. */
 const DOING: Readonly<Partial<Record<Operation, Doing>>> = {
   CAUTH: { verb: 'capture', done: 'captured', rules: [afterVoid, tooMuch, besideVoid, besideUnsure] },
-  CANCEL: { verb: 'void', done: 'voided', rules: [afterRefund, tooMuch, besideMoney, besideWholeVoid] },
-  REFUND: {
-    ...{ verb: 'refund', done: 'refunded' },
-    rules: [afterVoid, tooMuch, besideVoid, besideTakenBack, refundedBefore, besideUnsure],
-  },
+  CANCEL: { verb: 'void', done: 'voided', rules: [afterRefund, tooMuch, besideMoney] },
+  REFUND: { verb: 'refund', done: 'refunded', rules: [afterVoid, tooMuch, besideVoid, refundedBefore, besideUnsure] },
 }
 
 /** Operations that name an order which is there already. */
@@ -165,8 +159,8 @@ function tooMuch(order: Order, row: Row, rules: OrderRules): OrderFault | null {
   const sums = [source, voids, earlier].filter((text) => text !== '').join(', ')
   const problem = `more of the order would be ${done} than was ${verb === 'refund' ? 'paid' : there}`
   const remedy = `take out the ${verb} that is too much, or correct the amount or the order id`
-  const wanted = `this row asks for ${sumText({ amountMinor, currency })}`
-  return wrong(`over_${verb}`, 'amount', `${problem} (${sums}; ${wanted})`, remedy)
+  const asking = sumText({ amountMinor, currency })
+  return wrong(`over_${verb}`, 'amount', `${problem} (${sums}; this row asks for ${asking})`, remedy)
 }
 
 function otherCurrency(verb: Doing['verb'], done: string, source: string): OrderFault {
@@ -181,11 +175,6 @@ function besideVoid({ orderId, inFile: { voided } }: Order): OrderQuestion | nul
   return asked('beside-void', voided.at, `order ${orderId} is voided by ${placeText(voided.at)}`)
 }
 
-/** What is voided as a whole has nothing left to void. */
-function besideWholeVoid(order: Order): OrderQuestion | null {
-  return voidedOf(order) === null ? besideVoid({ ...order, inFile: order.recorded }) : null
-}
-
 /** So may a void of what a recorded row waits to capture, or may have captured; of what that one leaves, it fits. */
 function besideMoney(order: Order, { amountMinor }: Row): OrderQuestion | null {
   const { captured, refunded } = order.inFile
@@ -195,16 +184,6 @@ function besideMoney(order: Order, { amountMinor }: Row): OrderQuestion | null {
   if (other === null) return null
   const done = other === refunded ? 'refunded' : 'captured'
   return asked('beside-void', other.at, `order ${order.orderId} is ${done} by ${placeText(other.at)}`)
-}
-
-/** A gateway may have voided what was captured, in place of what was not yet. */
-function besideTakenBack(order: Order, { amountMinor }: Row): OrderQuestion | null {
-  const { recorded, inFile, orderId } = order
-  const [paid, voided] = [paidOf(order), recorded.voided]
-  if (paid === null || voided === null) return null
-  const refunded = addUp(recorded.refunded, inFile.refunded)?.amountMinor ?? 0n
-  if (refunded + (amountMinor ?? 0n) + voided.amountMinor <= paid.amountMinor) return null
-  return asked('beside-void', voided.at, `of order ${orderId} ${sumText(voided)} was voided by ${placeText(voided.at)}`)
 }
 
 /** A refund of an order whose sale is not recorded that repeats or exceeds all earlier ones together, or names another currency than they. */
@@ -233,8 +212,12 @@ function asked(why: OrderQuestion['why'], at: Place, problem: string): OrderQues
   return { kind: 'asked', why, before: null, at, problem }
 }
 
-/** Of how much there can be no more. null: it is not known here. */
-function limitOf(order: Order, row: Row, { captureTolerance }: OrderRules): Limit | null {
+/** Of how much there can be no more, and how much that is. null: it is not known here. */
+function limitOf(
+  order: Order,
+  row: Row,
+  { captureTolerance }: OrderRules,
+): { of: Sum; most: bigint; hint?: string } | null {
   const { authorized, sold, isSaleUnsure, recorded, inFile } = order
   const [whole, paid, voided] = [wholeOf(order), paidOf(order), voidedOf(order) ?? 0n]
   if (row.operation === 'CANCEL')
@@ -252,12 +235,6 @@ function limitOf(order: Order, row: Row, { captureTolerance }: OrderRules): Limi
   // Money was captured, or may be, or will: how much is another matter.
   const isCaptured = isSaleUnsure || (sold ?? recorded.open ?? inFile.open) !== null
   return authorized === null || isCaptured ? null : { of: authorized, most: 0n, hint: ', not captured,' }
-}
-
-interface Limit {
-  readonly of: Sum
-  readonly most: bigint
-  readonly hint?: string
 }
 
 /** The same order, once the row is in the file as well. */
@@ -313,30 +290,19 @@ export function isShortageUnexplained(order: Order, row: OfOrder, reason: string
   const paid = isSaleUnsure ? null : (sold ?? authorized)
   const [source, done] = row.operation === 'CAUTH' ? [authorized, recorded.captured] : [paid, recorded.refunded]
   if (source === null) return done === null && NOTHING_LEFT.test(reason)
-  const fits = fitsIn(source, voided + (done?.amountMinor ?? 0n), row)
+  const left = source.amountMinor - voided - (done?.amountMinor ?? 0n)
+  // A void may have no amount.
+  const fits = row.amountMinor === null || (source.currency === row.currency && row.amountMinor <= left)
   if (row.operation === 'REFUND') return sold !== null && fits
   // Where some is captured, all else may be released: nothing is left of the order then, and not just what the row leaves.
-  if (done !== null) {
-    const isRest = source.amountMinor - voided - done.amountMinor === row.amountMinor
-    return row.operation === 'CAUTH' && fits && (isRest || !NOTHING_LEFT.test(reason))
-  }
+  if (done !== null)
+    return row.operation === 'CAUTH' && fits && (row.amountMinor === left || !NOTHING_LEFT.test(reason))
   // A merchant may capture somewhat more than was authorized: that nothing is left is no consequence of that.
   return fits || NOTHING_LEFT.test(reason)
 }
 
-/** A void may have no amount. */
-function fitsIn(source: Sum, doneMinor: bigint, { amountMinor, currency }: OfOrder): boolean {
-  if (amountMinor === null) return true
-  return source.currency === currency && doneMinor + amountMinor <= source.amountMinor
-}
-
 /** "Order balance: 0.00, requested: 12.30". */
 const NOTHING_LEFT = /balance[^\d.,]{0,30}0+(?:[.,]0+)?(?![\d.,]*\d)/i
-
-/** Why a row is not sent that fitted when it was handed in. */
-export function misfitReason({ problem }: OrderFault): string {
-  return `not sent, because it does not fit what is recorded of its order by now: ${problem}`
-}
 
 export function placeText({ batchId, rowNo }: Place): string {
   return batchId === null ? `row ${rowNo} of this file` : `row ${rowNo} of batch ${batchId}`

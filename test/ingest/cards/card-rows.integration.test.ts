@@ -155,6 +155,16 @@ describe('a vault file', () => {
   test('of deletions has ids alone', async () => {
     const row = await rowOf({ reference: 'R', customer_vault_id: '77' }, vault('VAULT_DELETE'), VAULT.slice(0, 5))
     expect(row?.instruction).toMatchObject({ operation: 'VAULT_DELETE', vaultId: '77', card: null, details: {} })
+    expect(row?.instruction).not.toHaveProperty('beside')
+  })
+
+  test('of deletions says whose record it means, where it has names', async () => {
+    const cells = { reference: 'R', customer_vault_id: '77', last_name: 'Ash', email: 'ann@a.example' }
+    const row = await rowOf(cells, vault('VAULT_DELETE'), Object.keys(cells))
+    expect(row?.instruction).toMatchObject({
+      details: {},
+      beside: { details: { last_name: 'Ash', email: 'ann@a.example' } },
+    })
   })
 
   test.each(VAULT_OPERATIONS)('%s takes no file of payments: its cards were to be charged', async (operation) => {

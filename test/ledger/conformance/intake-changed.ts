@@ -254,8 +254,8 @@ export function describeChanged(): void {
       const rows = charges(FIRST, [100], 'k')
       const first = await submit(ledger, accountId, rows, { runKey: 'k' })
       await work(ledger, first, made(FIRST, 1, 'k'), 'FAILED')
-      const second = await submit(ledger, accountId, [sale('k/old', '49', money(900))], { runKey: 'k' })
-      const row = await claimNamed(ledger, second, 'k/old', NOW)
+      const second = await submit(ledger, accountId, [sale('old', '49', money(900))])
+      const row = await claimNamed(ledger, second, 'old', NOW)
       await settle(ledger, row, 'APPROVED', { sentAtMs: NOW, atMs: NOW })
       const header = { ...LONG_AFTER, runKey: 'k', retry: ['FAILED' as const] }
       const fresh = [sale('k/new', '49', money(900)), sale('k/newer', '49', money(800))]

@@ -798,7 +798,7 @@ export function describeCorrections(): void {
   describe('a roster that comes again under its run key', () => {
     const DECEMBER: Partial<DraftHeader> = { runKey: '2026-12' }
     const roster = (...rows: readonly (readonly [string, string])[]): Instruction[] =>
-      rows.map(([name, vaultId]) => sale(`2026-12/${name}`, vaultId))
+      rows.map(([name, vaultId]) => sale(`2026-12/${name}`, vaultId, { details: { cust_email: `${name}@a.example` } }))
 
     test('charges a new subscriber, though card and price are those of another one', async () => {
       await submit(ledger, accountId, roster(['sub-1', '41'], ['sub-2', '42']), DECEMBER)

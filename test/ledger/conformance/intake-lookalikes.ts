@@ -38,7 +38,10 @@ export function describeLookalikes(): void {
       ['0', 0],
     ])('in a roster is no row but a corrected one beside the first: %s, %i', async (suffix, found) => {
       const header = { runKey: '2026-12' }
-      const [first, other] = [sale('2026-12/R-3', '41'), sale(`2026-12/R-3${suffix}`, '41', { xtlOrderId: 'X2' })]
+      const [first, other] = [
+        sale('2026-12/R-3', '41', { details: { cust_email: 'ann@a.example' } }),
+        sale(`2026-12/R-3${suffix}`, '41', { xtlOrderId: 'X2', details: { cust_email: 'bob@b.example' } }),
+      ]
       expect(await count([first, other], header)).toBe(found)
       await submit(ledger, accountId, [first], header)
       expect(await count([first, other], header)).toBe(found)

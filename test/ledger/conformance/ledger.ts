@@ -28,6 +28,7 @@ import { describeOrders } from './intake-orders.ts'
 import { describeQueuedBefore } from './intake-queued-before.ts'
 import { describeReattempts } from './intake-reattempts.ts'
 import { describeRetries } from './intake-retries.ts'
+import { describeRosters } from './intake-rosters.ts'
 import { describeSinceReview } from './intake-since-review.ts'
 import { describeTargets } from './intake-targets.ts'
 import { describeModel } from './model.ts'
@@ -62,6 +63,7 @@ export function describeIntake(name: string, newPlace: NewPlace): void {
     describeChanged()
     describeOrders()
     describeTargets()
+    describeRosters()
     describeRetries()
     describeReattempts()
     describeSinceReview()

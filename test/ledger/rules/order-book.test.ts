@@ -184,19 +184,6 @@ describe('a void', () => {
     expect(judgeOrder(order, row(operation, tooMuch), STRICT)).toMatchObject({ kind: 'wrong', column: 'amount' })
   })
 
-  test('of what may be captured or not is asked about where a refund needs what it may have taken', () => {
-    const order = recorded({ voided: voids(400n) }, { ...auth, sold: sum(600n) })
-    expect(judgeOrder(order, row('REFUND', 200n), STRICT)).toBe('fits')
-    for (const amount of [201n, 600n])
-      expect(judgeOrder(order, row('REFUND', amount), STRICT)).toMatchObject({ kind: 'asked', why: 'beside-void' })
-    expect(judgeOrder(order, row('REFUND', 601n), STRICT)).toMatchObject({ kind: 'wrong', column: 'amount' })
-  })
-
-  test('of an order that is voided as a whole is asked about', () => {
-    const order = recorded({ voided: voids(null) }, auth)
-    expect(judgeOrder(order, row('CANCEL', null), STRICT)).toMatchObject({ kind: 'asked', why: 'beside-void' })
-  })
-
   test.each([
     ['without an amount', auth, null, 'EUR'],
     ['of the whole amount', auth, 1000n, 'EUR'],

@@ -74,8 +74,11 @@ const likeRow = (counts: string) => `
 /** Whether either row had no reference of its own: then the two need not be two instructions. */
 export const IS_ONE_MADE = '(i.made = 1 OR d.made = 1)'
 
+/** A charge that was declined is asked for once more after the next month's was approved. */
+const OF_OTHER_MONTH = `${EARLIER_ATTEMPT} IS NOT NULL AND ${OTHER_RUN_KEY} AND i.state = 'APPROVED'`
+
 /** The latest row that row `d` of a draft looks like; NULL: none. */
-export const RECORDED_LOOKALIKE = likeRow(`(${STILL_COUNTS} OR ${cameAfter(FORMER_ROW)})`)
+export const RECORDED_LOOKALIKE = likeRow(`((${STILL_COUNTS} AND NOT (${OF_OTHER_MONTH})) OR ${cameAfter(FORMER_ROW)})`)
 
 /**
  * Whether row `i` had ended and moved nothing when an older state was put back. In what was lost it may have run again, at the latest

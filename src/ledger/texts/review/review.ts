@@ -28,6 +28,7 @@ import { markQuestions, meetOrders, ROUGH_SUM } from './order-book.ts'
 import { noteOtherCells } from './other-cells.ts'
 import { countDeclinedCards, nameLastAttempts, reattempt } from './reattempts.ts'
 import { sumUp } from './sums.ts'
+import { customerIn } from './targets/of-customers.ts'
 import { markTargets, meetTargets } from './targets.ts'
 import { leaveOutTaken, refuseFirstXtlRepeats, refuseXtlRepeats, refuseXtlTaken } from './xtl-order-ids.ts'
 
@@ -232,23 +233,35 @@ const isCorrectionOf = (other: 'o' | 'i') =>
   `(substr(d.reference, 1, length(${other}.reference)) = ${other}.reference
         AND lower(rtrim(ltrim(substr(d.reference, length(${other}.reference) + 1), ' -_.~/('), ' .)')) IN (${listOf(CORRECTED)}))`
 
+/** Whether another run has both rows, under their references and with this card and amount. */
+const inOtherRun = (other: 'o' | 'i') => `EXISTS (
+        SELECT 1 FROM instruction p JOIN instruction q ON q.account_id = p.account_id AND q.lookalike = p.lookalike AND q.run_key = p.run_key
+        WHERE p.account_id = :account AND p.lookalike = d.lookalike AND p.lookalike IS NOT NULL AND p.run_key <> d.run_key
+          AND p.reference = p.run_key || substr(d.reference, length(d.run_key) + 1)
+          AND q.reference = q.run_key || substr(${other}.reference, length(d.run_key) + 1))`
+
 /**
- * Whether row `d` and another one are two sales of one roster: two customers of one run, each under a reference of its own, may
- * share card and price. Of a recorded row this holds only as long as the file still has it: else references may have moved on.
+ * Whether row `d` and another one are two sales of one roster: two customers of one run, by their names or since an earlier run, each
+ * under a reference of its own, may share card and price. Of a recorded row this holds only as long as the file still has it: else
+ * references may have moved on.
  */
 function isOfOneRoster(other: 'o' | 'i'): string {
   return `(d.run_key IS NOT NULL AND ${other}.run_key = d.run_key AND d.order_id IS NULL AND d.operation IN ('CAPTURE', 'AUTH')
-        AND d.made = 0 AND ${other}.made = 0 AND NOT ${isCorrectionOf(other)})`
+        AND d.made = 0 AND ${other}.made = 0 AND NOT ${isCorrectionOf(other)}
+        AND (coalesce(${customerIn('d')} <> ${customerIn(other)}, FALSE) OR ${inOtherRun(other)}))`
 }
 
 /** Marks accepted rows that look like an earlier row of the file or a recorded one under another reference; counts them. */
 function* findLookalikes(header: DraftHeader): Script<number> {
-  yield* change(`
+  yield* change(
+    `
     UPDATE draft_row AS d SET like_row = (
       SELECT min(o.row_no) FROM draft_row o
       WHERE o.lookalike = d.lookalike AND o.row_no < d.row_no AND o.state = 'READY' AND NOT ${isOfOneRoster('o')})
     WHERE d.state = 'READY' AND d.lookalike IN (
-      SELECT r.lookalike FROM draft_row r WHERE r.lookalike IS NOT NULL GROUP BY r.lookalike HAVING count(*) > 1)`)
+      SELECT r.lookalike FROM draft_row r WHERE r.lookalike IS NOT NULL GROUP BY r.lookalike HAVING count(*) > 1)`,
+    { account: header.accountId },
+  )
   if (yield* isAnyRecorded(header.accountId)) yield* findRecordedLookalikes(header)
   yield* findChanged(header)
   yield* markQuestions()

@@ -10,6 +10,7 @@ import { LONG_AGO_MS } from '../../../domain/submission.ts'
 import {
   isMostlyElsewhere,
   judgeTarget,
+  SLIPPED_LEAST,
   type TargetFact,
   type TargetFault,
   type TargetQuestion,
@@ -27,11 +28,10 @@ import { COUNTING, lookalikeSince } from './lookalikes.ts'
 import type { FoundRow, Kind } from './targets/facts.ts'
 import { OF_ACCOUNTS, OF_OTHER_ACCOUNTS, REPEATED_ELSEWHERE } from './targets/of-accounts.ts'
 import { LIKE_ABOVE, OF_AUTHORIZATION, OF_CHARGE, OF_DELETED, OF_LARGEST, OF_LIKE } from './targets/of-cards.ts'
-import { OF_HOLDER, OF_PAID, OF_PAYER, OF_RECORD } from './targets/of-customers.ts'
-import { OF_ORDERS, OF_REFERENCE } from './targets/of-orders.ts'
-import { OF_FAILED_RUN, OF_FAR_RUN, OF_LAST_RUN, OF_SAME_MONTH, RENUMBERED } from './targets/of-runs.ts'
+import { OF_CUSTOMER, OF_HOLDER, OF_PAID, OF_REPLACED } from './targets/of-customers.ts'
+import { OF_ORDERS, OF_REFERENCE, OF_RUN } from './targets/of-orders.ts'
+import { OF_AMOUNTS, OF_FAILED_RUN, OF_FAR_RUN, OF_LAST_RUN, OF_SAME_MONTH, RENUMBERED } from './targets/of-runs.ts'
 
-const SLIPPED_LEAST = 3
 const ALONE = `why = 'other-payer' AND (SELECT count(*) FROM draft_target n
       WHERE n.why = 'other-payer' AND abs(n.row_no - draft_target.row_no) < ${SLIPPED_LEAST}) < ${SLIPPED_LEAST}`
 
@@ -52,10 +52,12 @@ const OWN_KINDS = [
   OF_FAR_RUN,
   OF_DELETED,
   OF_LARGEST,
-  OF_RECORD,
+  OF_CUSTOMER,
   OF_HOLDER,
-  OF_PAYER,
 ] as readonly Kind[]
+
+/** These look at a whole file. */
+const OF_FILES = [OF_PAID, OF_REPLACED, OF_FAILED_RUN, OF_RUN, OF_AMOUNTS] as readonly Kind[]
 
 function besideIn(text: string | null): Beside | null {
   if (text === null) return null
@@ -133,7 +135,7 @@ export function* meetTargets(header: DraftHeader, odd: readonly OddNeighbour[]):
   if (yield* isAnyRecorded(header.accountId)) {
     yield* eachOf([OF_LAST_RUN] as readonly Kind[], header, note)
     yield* change(`DELETE FROM draft_target WHERE ${RENUMBERED}`) // what is found next would not be noted beside these
-    yield* eachOf([...OWN_KINDS, OF_PAID, OF_FAILED_RUN] as readonly Kind[], header, note)
+    yield* eachOf([...OWN_KINDS, ...OF_FILES] as readonly Kind[], header, note)
     yield* change(
       `DELETE FROM draft_target WHERE row_no IN (SELECT row_no FROM draft_target WHERE ${ALONE}) AND row_no NOT IN (${EXCHANGED})`,
     )

@@ -5,7 +5,7 @@ import type { AccountId } from '../../../domain/ids.ts'
 import type { Operation } from '../../../domain/instruction.ts'
 import { type CardEvent, whyForbidden } from '../../../domain/reattempt.ts'
 import type { Claim } from '../../../ports/ledger/work.ts'
-import { misfitReason, ORDER_MOVED_IN, SALES } from '../../rules/order-book.ts'
+import { ORDER_MOVED_IN, SALES } from '../../rules/order-book.ts'
 import { warningWhenCancelled } from '../../rules/unanswered.ts'
 import { listOf } from '../conditions.ts'
 import type { Book } from '../record/book.ts'
@@ -54,6 +54,8 @@ export function* cancelMisfit(book: Book, waiting: Waiting): Script<boolean> {
   return true
 }
 
+const NO_LONGER_FITS = 'not sent, because it does not fit what is recorded of its order by now'
+
 /** By the tolerance with which it was handed in. null: it fits, or waits no more. */
 export function* findMisfit({
   rowId,
@@ -71,7 +73,9 @@ export function* findMisfit({
   }
   const asked = { operation: row.operation as Operation, orderKey, amountMinor, currency: row.currency }
   const verdict = yield* executedVerdictOn(row.account_id, asked, row)
-  return verdict === 'fits' || verdict.kind === 'asked' ? null : { row, reason: misfitReason(verdict) }
+  return verdict === 'fits' || verdict.kind === 'asked'
+    ? null
+    : { row, reason: `${NO_LONGER_FITS}: ${verdict.problem}` }
 }
 
 /** The affinity of a bare column would keep SQLite from its index. */

@@ -21,8 +21,8 @@ export interface FoundRow {
 }
 
 export interface FoundAt {
-  readonly id: number
-  readonly batchId: string
+  readonly id: number | null
+  readonly batchId: string | null
   readonly atRowNo: number
   readonly reference: string
 }
@@ -30,6 +30,10 @@ export interface FoundAt {
 export const ROW = `d.row_no AS "rowNo", d.line, d.operation, d.amount_minor AS "amountMinor", d.currency, d.order_key AS "orderKey",
       d.vault_id AS "vaultId", d.beside, coalesce(d.holder, d.details) AS details`
 export const AT = 'i.id, i.batch_id AS "batchId", i.row_no AS "atRowNo", i.reference'
+
+/** Of row `o` of the same file. */
+export const AT_ABOVE =
+  'CAST(NULL AS BIGINT) AS id, CAST(NULL AS TEXT) AS "batchId", o.row_no AS "atRowNo", o.reference'
 
 /** One kind of fact. `rows`: which rows `d` are looked at; they have one of the `operations`, or any. */
 export interface Kind<Found extends FoundRow = never> {
@@ -61,7 +65,7 @@ export const SAME_XTL = (row: string) =>
 /** An authorization looks like a sale of the same, but for the word in front. */
 export const KEPT = `instruction c WHERE c.account_id = :account AND ${keepsCard('c.')} AND c.state = 'APPROVED'`
 
-export const OF_VAULT_ID = (row: 'c' | 'r' | 'i', other: 'd' | 'a' = 'd') =>
+export const OF_VAULT_ID = (row: 'c' | 'r' | 'i', other: 'd' | 'o' | 'a' = 'd') =>
   `${row}.account_id = :account AND ${targetOf(row)} = (' ' || ltrim(${other}.vault_id, '0') || ' ') AND ${row}.order_key IS NULL AND ${row}.lookalike IS NOT NULL`
 
 export function atOf({ id, batchId, atRowNo: rowNo, reference }: FoundAt): At {

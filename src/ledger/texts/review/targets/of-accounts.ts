@@ -9,10 +9,10 @@ import { ANSWERED, AT, atOf, type FoundAt, type FoundRow, IS_NEW, type Kind, OF_
 
 const ANY_OTHER_ACCOUNT = 'SELECT 1 FROM account WHERE id <> :account LIMIT 1'
 
-type FoundElsewhere = FoundRow & FoundAt & { readonly what: (TargetFact & { readonly of: 'elsewhere' })['what'] }
+type FoundElsewhere = FoundRow & FoundAt & { readonly what: Extract<TargetFact['of'], `${string}-elsewhere`> }
 
-const ELSEWHERE = (what: FoundElsewhere['what']) => `
-    SELECT ${ROW}, ${AT}, '${what}' AS what FROM @rows d CROSS JOIN account a`
+const ELSEWHERE = (what: 'order' | 'row' | 'waiting' | 'file') => `
+    SELECT ${ROW}, ${AT}, '${what}-elsewhere' AS what FROM @rows d CROSS JOIN account a`
 
 const inAccount = (operations: string) =>
   `${ELSEWHERE('order')} CROSS JOIN instruction i WHERE ${ANSWERED('i', operations, 'a.id')} AND a.id <> :account AND ${UNKNOWN_HERE}`
@@ -22,7 +22,7 @@ const UNKNOWN_HERE = `NOT EXISTS (SELECT 1 FROM instruction s WHERE ${ANSWERED('
       AND NOT EXISTS (SELECT 1 FROM instruction n WHERE n.account_id = :account AND n.order_key = d.order_key AND n.order_key IS NOT NULL)`
 
 const elsewhereOf = ([found]: readonly [FoundElsewhere, ...FoundElsewhere[]]): TargetFact => ({
-  ...{ of: 'elsewhere', at: atOf(found), what: found.what },
+  ...{ of: found.what, at: atOf(found) },
 })
 
 export const OF_OTHER_ACCOUNTS: Kind<FoundElsewhere> = {

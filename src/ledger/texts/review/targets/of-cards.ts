@@ -10,6 +10,7 @@ import {
   ANSWERED,
   ANY_AUTHORIZED,
   AT,
+  AT_ABOVE,
   atOf,
   type FoundAt,
   type FoundRow,
@@ -56,15 +57,16 @@ interface FoundLike extends FoundRow, FoundAt {
   readonly otherVaultId: string | null
 }
 
-const like = (at: string, found: string): Kind<FoundLike> => ({
+const like = (of: 'i' | 'o', at: string, found: string): Kind<FoundLike> => ({
   operations: ['CAPTURE', 'AUTH'],
   rows: "d.operation IN ('CAPTURE', 'AUTH') AND d.lookalike IS NOT NULL",
-  text: `SELECT ${ROW}, ${at}, i.operation AS "otherOperation", i.vault_id AS "otherVaultId" FROM @rows d JOIN ${found}`,
+  text: `SELECT ${ROW}, ${at}, ${of}.operation AS "otherOperation", ${of}.vault_id AS "otherVaultId" FROM @rows d JOIN ${found}`,
   toFact: ([found]) => ({ of: 'like', at: atOf(found), operation: found.otherOperation, vaultId: found.otherVaultId }),
 })
 
 /** A sale of what is authorized counts by rules of its own. */
 export const OF_LIKE = like(
+  'i',
   AT,
   `instruction i ON i.id = (
       SELECT max(i.id) FROM instruction i JOIN batch b ON b.id = i.batch_id
@@ -73,8 +75,9 @@ export const OF_LIKE = like(
 )
 
 export const LIKE_ABOVE = like(
-  'CAST(NULL AS BIGINT) AS id, CAST(NULL AS TEXT) AS "batchId", i.row_no AS "atRowNo", i.reference',
-  `draft_row i ON i.row_no = (
+  'o',
+  AT_ABOVE,
+  `draft_row o ON o.row_no = (
       SELECT min(f.row_no) FROM (
         SELECT (SELECT a.row_no FROM draft_row a WHERE a.lookalike = l.lookalike AND a.row_no < d.row_no AND a.state = 'READY' ORDER BY a.row_no LIMIT 1) AS row_no
         FROM (${LIKES}) AS l) AS f)`,

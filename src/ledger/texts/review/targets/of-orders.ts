@@ -4,6 +4,7 @@ import { type Operation, plainId } from '../../../../domain/instruction.ts'
 import type { KnownSale } from '../../../rules/judge-target.ts'
 import { OF_AN_ORDER, ORDER_COUNTS_IN, SALES } from '../../../rules/order-book.ts'
 import { IS_VISIBLE, listOf } from '../../conditions.ts'
+import { isInFile } from '../corrections.ts'
 import { COUNTING } from '../lookalikes.ts'
 import {
   ANSWERED,
@@ -153,6 +154,8 @@ const ofReference = (operations: readonly Operation[], isOfTarget: string): Kind
   toFact: (found) => ({ of: 'reference', own: found[0].ownReference, others: found.map(atOf) }),
 })
 
+const KNOWN_RUN = 'SELECT 1 FROM run_key k WHERE k.account_id = :account AND k.spelling = :runKey'
+
 /** Refunds or captures of the same order, and the last sale of the same vault id if it is of the same run, under a reference that differs little. */
 export const OF_REFERENCE = [
   ofReference(['CAUTH', 'REFUND'], `${IN_ACCOUNT('i')} AND i.order_key = d.order_key AND i.order_key IS NOT NULL`),
@@ -162,8 +165,20 @@ export const OF_REFERENCE = [
       `d.vault_id IS NOT NULL AND i.run_key IS NOT DISTINCT FROM d.run_key AND i.id = (SELECT c.id FROM instruction c
         WHERE ${OF_VAULT_ID('c')} AND c.operation = d.operation AND c.state IN (${COUNTING}) ORDER BY c.id DESC LIMIT 1)`,
     ),
-    gate: 'SELECT 1 WHERE CAST(:runKey AS TEXT) IS NULL OR EXISTS (SELECT 1 FROM run_key k WHERE k.account_id = :account AND k.spelling = :runKey)',
+    gate: `SELECT 1 WHERE CAST(:runKey AS TEXT) IS NULL OR EXISTS (${KNOWN_RUN})`,
   },
 ] as readonly Kind[]
+
+/** Of a vault id that this run has charged already, by a row that is not in the file. A file may have a second charge beside the first. */
+export const OF_RUN: Kind<FoundRow & FoundAt> = {
+  operations: ['CAPTURE', 'AUTH'],
+  rows: `d.operation IN ('CAPTURE', 'AUTH') AND d.run_key IS NOT NULL AND d.vault_id IS NOT NULL AND d.made = 0 AND ${IS_NEW}`,
+  gate: KNOWN_RUN,
+  text: `
+    SELECT ${ROW}, ${AT} FROM @rows d JOIN instruction i ON i.id = (SELECT c.id FROM instruction c
+        WHERE ${OF_VAULT_ID('c')} AND c.run_key = d.run_key AND c.operation = d.operation AND c.state IN (${COUNTING}) ORDER BY c.id DESC LIMIT 1)
+    WHERE i.reference <> d.reference AND ${IS_VISIBLE} AND NOT ${isInFile('i')}`,
+  toFact: ([found]) => ({ of: 'reference', own: null, others: [atOf(found)] }),
+}
 
 export const OF_ORDERS = [OF_TRANSACTION, OF_OWN_NUMBER, OF_DECLINED, OF_SALE, OF_XTL] as readonly Kind[]

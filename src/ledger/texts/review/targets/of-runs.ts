@@ -1,5 +1,6 @@
 // What other runs have of the row of a roster.
 
+import type { TargetFact } from '../../../rules/judge-target.ts'
 import { IS_VISIBLE } from '../../conditions.ts'
 import { COUNTING } from '../lookalikes.ts'
 import { AT, atOf, type FoundAt, type FoundRow, IS_NEW, type Kind, OF_VAULT_ID, ROW } from './facts.ts'
@@ -26,7 +27,7 @@ export const OF_FAR_RUN: Kind<FoundRun> = {
   gate: `SELECT 1 WHERE CAST(:isFar AS BIGINT) = 1 AND NOT EXISTS (
       SELECT 1 FROM instruction k WHERE k.account_id = :account AND k.holds_reference = 1 AND k.reference >= (:runKey || '/') AND k.reference < (:runKey || '0'))`,
   text: `SELECT ${ROW}, ${AT}, ${RUN_KEYS} FROM @rows d JOIN instruction i ON ${LAST_OF_OTHER_RUN} WHERE ${IS_VISIBLE}`,
-  toFact: ([found]) => ({ of: 'far-run', at: atOf(found), ownKey: found.ownKey }),
+  toFact: ([found]) => ({ of: 'far-run', at: atOf(found), ownKey: found.ownKey, otherKey: found.otherKey }),
 }
 
 const OF_RELATED = `SELECT k.spelling FROM run_key k WHERE k.account_id = :account AND k.form <> :runForm
@@ -54,7 +55,37 @@ export const OF_LAST_RUN: Kind<FoundRow & FoundAt & { readonly ownVaultId: strin
     FROM @rows d JOIN instruction i ON ${LAST_OF_OTHER_RUN} AND i.reference <> ${AS_BEFORE}
       JOIN instruction o ON o.account_id = :account AND o.reference = ${AS_BEFORE} AND o.holds_reference = 1
     WHERE ${IS_VISIBLE} AND ltrim(o.vault_id, '0') <> ltrim(d.vault_id, '0')`,
-  toFact: ([found]) => ({ of: 'last-run', at: atOf(found), ownVaultId: found.ownVaultId }),
+  toFact: ([found]) => ({ of: 'other-reference', at: atOf(found), ownVaultId: found.ownVaultId }),
+}
+
+/** In the order of the file, what each vault id is charged, was in the last of the other runs, and the next one above or below then. */
+const CHARGES = `
+      SELECT d.row_no, d.amount_minor AS now, i.amount_minor AS own, lag(i.id) OVER w AS above, lag(i.amount_minor) OVER w AS amount_above,
+        lead(i.id) OVER w AS below, lead(i.amount_minor) OVER w AS amount_below
+      FROM @rows d JOIN instruction i ON ${LAST_OF_OTHER_RUN} WINDOW w AS (ORDER BY d.row_no)`
+
+/** The first row that is charged otherwise than before and as that one was; and how many from there on are, and are charged so. */
+const MOVED_FROM = (side: 'above' | 'below') => `
+      SELECT f.row_no, f.${side} AS of_row, count(*) AS "rows", count(*) FILTER (WHERE now = amount_${side}) AS "alike",
+        count(*) FILTER (WHERE now = amount_${side} AND now <> own) AS "moved",
+        count(DISTINCT now) FILTER (WHERE now = amount_${side} AND now <> own) AS "amounts"
+      FROM charge JOIN (SELECT row_no, ${side} FROM charge WHERE now = amount_${side} AND now <> own ORDER BY row_no LIMIT 1) AS f
+        ON charge.row_no >= f.row_no
+      GROUP BY f.row_no, f.${side}`
+
+type Counts = Extract<TargetFact, { readonly of: 'amounts' }>['counts']
+
+export const OF_AMOUNTS: Kind<FoundRow & FoundAt & Counts> = {
+  operations: ['CAPTURE', 'AUTH'],
+  rows: IN_A_RUN,
+  atOnce: true,
+  gate: ANY_RUN,
+  text: `
+    WITH charge AS MATERIALIZED (${CHARGES})
+    SELECT ${ROW}, ${AT}, s.rows, s.alike, s.moved, s.amounts
+    FROM (${MOVED_FROM('above')} UNION ALL ${MOVED_FROM('below')}) AS s JOIN draft_row d ON d.row_no = s.row_no JOIN instruction i ON i.id = s.of_row
+    ORDER BY s.moved DESC`,
+  toFact: ([found]) => ({ of: 'amounts', at: atOf(found), counts: found }),
 }
 
 /** Of those with rows, the one whose first reference was recorded last. It is the same for all rows. */
