@@ -114,8 +114,8 @@ export interface TargetFault extends Wrong<'other_target' | 'transaction_id' | '
 type OfCard = 'authorized' | 'charged' | 'same-card' | 'paid' | 'large' | 'small' | 'currency' | 'deleted'
 type OfCustomer = 'other-customer' | 'other-payer' | 'correction' | 'own-number' | 'part-void'
 type OfRun = 'other-month' | 'same-month' | 'far-run' | 'failed-run' | 'other-reference'
-/** `subtotal` is told of neighbours in one file. */
-export type TargetWhy = OfCard | OfCustomer | OfRun | Elsewhere | 'subtotal'
+/** `series` and `subtotal` are told of neighbours in one file. */
+export type TargetWhy = OfCard | OfCustomer | OfRun | Elsewhere | 'series' | 'subtotal'
 
 /** `problem`: what the row does, for the middle of a sentence. */
 export type TargetQuestion = Asked<TargetWhy, At>

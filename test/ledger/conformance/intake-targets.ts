@@ -854,6 +854,31 @@ export function describeTargets(): void {
   })
 
   describe('rows that stand one below another', () => {
+    const cells = (row: Instruction, rowNo: number, customer: string) =>
+      rowOf(rowNo, row, { cells: [row.reference, customer] })
+    const dragged = (customers: readonly string[], stepMinor = 100n) =>
+      customers.map((customer, i) =>
+        cells(
+          refund(`D${i}`, { orderId: `${998100 + i}`, amountMinor: 1_990n + BigInt(i) * stepMinor }),
+          i + 1,
+          customer,
+        ),
+      )
+
+    test('as a spreadsheet fills them downwards are asked about, once', async () => {
+      const { lookalikes } = await check(dragged(['Ann', 'Ann', 'Ann', 'Ann', 'Ann']))
+      expect(lookalikes.map(({ rowNo, question }) => [rowNo, question?.code])).toEqual([[4, 'series']])
+    })
+
+    test.each([
+      ['three', dragged(['Ann', 'Ann', 'Ann'])],
+      ['of several customers', dragged(['Ann', 'Bob', 'Cid', 'Dan'])],
+      ['of one amount', dragged(['Ann', 'Ann', 'Ann', 'Ann'], 0n)],
+      ['and only say a currency', dragged(['EUR', 'EUR', 'EUR', 'EUR'])],
+    ])('and are %s are not', async (_, rows) => {
+      expect((await check(rows)).lookalikes).toEqual([])
+    })
+
     test('the last of which is the sum of the others is asked about', async () => {
       const of = (amounts: readonly bigint[]) =>
         amounts.map((amountMinor, i) => sale(`P${i}`, '5', { money: euros(amountMinor) }))

@@ -5,7 +5,7 @@ import { type Neighbour, watchNeighbours } from '../../../src/ledger/rules/neigh
 
 const row = (rowNo: number, amountMinor: bigint, over: Partial<Neighbour> = {}): Neighbour => ({
   ...{ rowNo, reference: `R-${rowNo}`, operation: 'REFUND', amountMinor, currency: 'EUR' },
-  target: `10${rowNo * 7}`,
+  ...{ target: `10${rowNo * 7}`, orderKey: `10${rowNo * 7}`, cells: [] },
   ...over,
 })
 
@@ -35,7 +35,7 @@ describe('a row that sums all others of a file, whatever it names,', () => {
   })
 
   test('is asked about once where the others are of its order', () => {
-    const same = [1n, 2n, 4n, 7n].map((amount, i) => row(i + 1, amount, { target: '7' }))
+    const same = [1n, 2n, 4n, 7n].map((amount, i) => row(i + 1, amount, { target: '7', orderKey: '7' }))
     expect(sumsIn(...same)).toEqual([[4, 'subtotal', 1]])
   })
 })

@@ -91,11 +91,12 @@ function* reviewNow(header: DraftHeader, odd: readonly OddNeighbour[]) {
   return { found: yield* review(header, odd), seen }
 }
 
-function addNeighbour(neighbours: Neighbours, { rowNo, instruction }: DraftRow): void {
+function addNeighbour(neighbours: Neighbours, { rowNo, cells, instruction }: DraftRow): void {
   if (instruction === null || instruction.money === null) return
   const { reference, operation, money, orderId, vaultId, card } = instruction
-  const target = card === null ? plainId(orderId ?? vaultId ?? '') : formatCardMask(card)
-  neighbours.add({ ...{ rowNo, reference, operation, ...money, target } })
+  const orderKey = orderId === null ? null : plainId(orderId)
+  const target = orderKey ?? (card === null ? plainId(vaultId ?? '') : formatCardMask(card))
+  neighbours.add({ ...{ rowNo, reference, operation, ...money, target, orderKey, cells } })
 }
 
 const FIRST_OF_DRAFT = '(SELECT id FROM instruction WHERE batch_id = b.id ORDER BY row_no LIMIT 1)'
