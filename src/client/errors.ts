@@ -79,8 +79,8 @@ function isLooksLike(value: unknown): value is LooksLike {
 }
 
 /**
- * The request was refused before it was read as an instruction, and changed nothing: its key, its form or its headers are wrong, and the same
- * again is refused again; or there were too many (`retryAfter`). An earlier one under the same reference may have been recorded, so keep it.
+ * The request was refused before it was read as an instruction, and changed nothing: its key, address, size, form or headers are wrong, and
+ * the same again is refused again; or there were too many (`retryAfter`). An earlier one under the same reference may have been recorded, so keep it.
  */
 export class RequestError extends Error {
   override readonly name = 'RequestError'
