@@ -73,9 +73,7 @@ export function openHttpTransport({
         throw new UnsureError('No answer came', { cause: error })
       })
       if (answer.status === 200) return
-      const { code, detail } = Object(answer.body) as { code?: unknown; detail?: unknown }
-      if (code === 'refused' || code === 'not_found') throw new RefusedError([String(detail)])
-      throw whyNot(answer)
+      throw notCancelled(answer.body) ?? whyNot(answer)
     },
     async submitBatch() {
       throw new TypeError('A batch is handed in through the queue: open the client with redis. Nothing was sent.')
@@ -164,6 +162,14 @@ function submittedBy(instruction: Instruction, answer: Answer): Submitted {
     } as unknown as Submitted
   if (status === 422 && said.code === 'instruction_refused') throw refusedBy(said)
   throw whyNot(answer)
+}
+
+/** null: it was no refusal. */
+function notCancelled(body: unknown): RefusedError | null {
+  const { code, detail, state, final } = Object(body) as Readonly<Record<string, unknown>>
+  if (code !== 'refused' && code !== 'not_found') return null
+  const said = String(detail)
+  return new RefusedError([said], null, { errors: [{ field: null, code, detail: said }], state, final })
 }
 
 const TOO_MANY = 429
