@@ -119,7 +119,7 @@ const SCHEMA = z
       .enum(['record', 'outcome'])
       .default('record')
       .describe(
-        'Of a job: `record` completes it when the ledger has the message; `outcome` when it is approved, and fails it when it ends otherwise. A job with a parent needs `outcome`.',
+        'Of a job: `record` completes it when the ledger has the message; `outcome` when it is approved as asked, and fails it when it ends otherwise: with another amount, too. A job with a parent needs `outcome`.',
       ),
   })
   .meta({
