@@ -18,6 +18,7 @@ const client = new TrancheClient({
 const given = process.argv.slice(2)
 const captures = given.flatMap((reference, i) => (i % 2 === 0 ? [{ reference, order: given[i + 1] }] : []))
 const waiting = new Set()
+const FINAL = ['APPROVED', 'DECLINED', 'FAILED', 'CANCELLED']
 /** Events come at least once: one that was dealt with is known by its id. A real service keeps them where it keeps its orders. */
 const dealtWith = new Set()
 
@@ -34,26 +35,32 @@ const listening =
 
 for (const { reference, order } of captures) {
   waiting.add(reference)
-  const isTaken = await handIn({
+  const isOpen = await handIn({
     transaction_type: 'CAUTH',
     reference,
     amount: '12.30',
     request_currency: 'EUR',
     request_ref_po_id: order,
   })
-  if (!isTaken) waiting.delete(reference)
+  if (!isOpen) waiting.delete(reference)
 }
 while (listening !== null && waiting.size > 0) await sleep(50)
 await listening?.close()
 await client.close()
 
-/** Unsure is no end: the same reference again, after a while, is the same instruction. Over HTTP there may be too many requests. Any other error ends the service: a wrong key stays wrong. */
+/**
+ * Whether an event will say what becomes of it: none comes of a refused one, nor of a duplicate whose state is final.
+ * Unsure is no end: the same reference again, after a while, is the same instruction. Over HTTP there may be too many requests. Any other
+ * error ends the service: a wrong key stays wrong.
+ */
 async function handIn(instruction) {
   for (;;) {
     try {
-      const { status, batch, row } = await client.submit(instruction)
+      const { status, batch, row, state } = await client.submit(instruction)
       console.log(`${instruction.reference}: ${status}, row ${row} of batch ${batch}`)
-      return true
+      if (!FINAL.includes(state)) return true
+      console.log(`${instruction.reference}: ${state}`)
+      return false
     } catch (error) {
       if (error instanceof RefusedError) {
         console.log(`${instruction.reference}: refused: ${error.reasons.join('; ')}`)

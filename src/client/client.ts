@@ -49,8 +49,8 @@ export class TrancheClient {
   }
 
   /**
-   * Resolves when it is cancelled. Rejects with a RefusedError where it is not there, or was sent already, with a RequestError as above,
-   * and with an UnsureError where it is not known whether it was cancelled: then ask again.
+   * Resolves when it is cancelled. Rejects with a RefusedError where it is not there (over HTTP with the code `not_found` in `errors`: it may
+   * still be on its way), or was sent already (`refused`, with its `state`), with a RequestError as above, and with an UnsureError where it is not known whether it was cancelled: then ask again.
    */
   cancel(reference: string, reason: string, merchant?: string): Promise<void> {
     return this.#transport.cancel(reference, reason, merchant)

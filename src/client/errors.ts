@@ -41,20 +41,32 @@ export class RefusedError extends Error {
   /** The same, field by field. */
   readonly errors: readonly WrongPart[]
   readonly looksLike: LooksLike | null
+  /** Of the instruction that could not be cancelled; `final`: it stays so. null: it was not told. */
+  readonly state: State | null
+  readonly final: boolean | null
   /** Of a batch; empty: nothing is asked. */
   readonly questions: readonly BatchQuestion[]
 
   constructor(
     reasons: readonly string[],
     looksLike: unknown = null,
-    { errors = [], questions = [] }: { errors?: readonly WrongPart[]; questions?: unknown } = {},
+    { errors = [], questions = [], state, final }: RefusedBecause = {},
   ) {
     super(`refused: ${reasons.join('; ')}`)
     this.reasons = reasons
     this.errors = errors.length > 0 ? errors : reasons.map((detail) => ({ field: null, code: null, detail }))
     this.looksLike = isLooksLike(looksLike) ? looksLike : null
     this.questions = Array.isArray(questions) ? questions : []
+    this.state = textIn(state) as State | null
+    this.final = typeof final === 'boolean' ? final : null
   }
+}
+
+interface RefusedBecause {
+  readonly errors?: readonly WrongPart[]
+  readonly questions?: unknown
+  readonly state?: unknown
+  readonly final?: unknown
 }
 
 /** As a worker or a server says it, field by field; empty: it does not. */
@@ -79,8 +91,8 @@ function isLooksLike(value: unknown): value is LooksLike {
 }
 
 /**
- * The request was refused before it was read as an instruction, and changed nothing: its key, its form or its headers are wrong, and the same
- * again is refused again; or there were too many (`retryAfter`). An earlier one under the same reference may have been recorded, so keep it.
+ * The request was refused before it was read as an instruction, and changed nothing: its key, address, size, form or headers are wrong, and
+ * the same again is refused again; or there were too many (`retryAfter`). An earlier one under the same reference may have been recorded, so keep it.
  */
 export class RequestError extends Error {
   override readonly name = 'RequestError'

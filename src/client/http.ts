@@ -73,9 +73,7 @@ export function openHttpTransport({
         throw new UnsureError('No answer came', { cause: error })
       })
       if (answer.status === 200) return
-      const { code, detail } = Object(answer.body) as { code?: unknown; detail?: unknown }
-      if (code === 'refused' || code === 'not_found') throw new RefusedError([String(detail)])
-      throw whyNot(answer)
+      throw notCancelled(answer.body) ?? whyNot(answer)
     },
     async submitBatch() {
       throw new TypeError('A batch is handed in through the queue: open the client with redis. Nothing was sent.')
@@ -166,15 +164,26 @@ function submittedBy(instruction: Instruction, answer: Answer): Submitted {
   throw whyNot(answer)
 }
 
+/** null: it was no refusal. */
+function notCancelled(body: unknown): RefusedError | null {
+  const { code, detail, state, final } = Object(body) as Readonly<Record<string, unknown>>
+  if (code !== 'refused' && code !== 'not_found') return null
+  const said = String(detail)
+  return new RefusedError([said], null, { errors: [{ field: null, code, detail: said }], state, final })
+}
+
 const TOO_MANY = 429
-/** The server answers these before it reads the request as an instruction. */
-const UNREAD: ReadonlySet<number> = new Set([400, 401, 403, 415, TOO_MANY])
+
+/** A problem with one of these changed nothing. A conflict (409) may come while an earlier request is being worked on. */
+function changedNothing(status: number): boolean {
+  return status >= 400 && status < 500 && status !== 409
+}
 
 /** Only the server's own problems are certain: a proxy may answer with the same status after it has passed the request on. */
 function whyNot({ status, body, ...answer }: Answer): RequestError | UnsureError {
   const { type, code: named, detail, errors } = Object(body) as Readonly<Record<string, unknown>>
   const code = textIn(named)
-  if (code !== null && UNREAD.has(status) && type === `urn:tranche:problem:${code}`)
+  if (code !== null && changedNothing(status) && type === `urn:tranche:problem:${code}`)
     return new RequestError({
       ...{ status, code, detail: textIn(detail) ?? '', errors: partsIn(errors) },
       retryAfter: status === TOO_MANY ? answer.retryAfter : null,

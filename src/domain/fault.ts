@@ -1,5 +1,6 @@
 // The one error class. A fault is something a person or an operator can act on; a bug is an assertion.
 
+import type { State } from './states.ts'
 import { joined, type Spelling, spell, type Text, type Words, words } from './words.ts'
 
 /**
@@ -13,16 +14,25 @@ import { joined, type Spelling, spell, type Text, type Words, words } from './wo
  */
 export type FaultCode = 'usage' | 'config' | 'refused' | 'stopped' | 'full' | 'storage' | 'unavailable' | 'interrupted'
 
+interface FaultOptions {
+  readonly cause?: unknown
+  readonly points?: readonly Text[]
+  readonly state?: State | null
+}
+
 export class Fault extends Error {
   readonly code: FaultCode
+  /** Of the row that it is about. null: it is about none alone. */
+  readonly state: State | null
   readonly #lines: readonly Text[]
 
   /** `sentence` is for a person: what happened, what it means for the money, what to do next. */
-  constructor(code: FaultCode, sentence: Text, options: { cause?: unknown; points?: readonly Text[] } = {}) {
+  constructor(code: FaultCode, sentence: Text, options: FaultOptions = {}) {
     const lines = [sentence, ...(options.points ?? []).map((point) => words`  ${point}`)]
     super(lines.join('\n'), options)
     this.name = 'Fault'
     this.code = code
+    this.state = options.state ?? null
     this.#lines = lines
   }
 

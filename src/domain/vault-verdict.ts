@@ -19,7 +19,7 @@ export interface VaultJudging {
 export function verdictOnVaultStatus(status: string, answer: Answer, judging: VaultJudging): Verdict {
   const { httpStatus, operation } = judging
   const facts = vaultFactsOf(answer)
-  const doubt = (reason: string): Verdict => ({ kind: 'in-doubt', reason: `${reason}${mayBeStored(operation)}`, facts })
+  const doubt = (reason: string): Verdict => ({ kind: 'in-doubt', reason: `${reason}${mayBeStored(operation)}` })
   const is2xx = httpStatus >= 200 && httpStatus <= 299
   const is4xx = httpStatus >= 400 && httpStatus <= 499
 

@@ -48,7 +48,7 @@ export type Verdict =
   | { readonly kind: 'stop-account'; readonly reason: string }
   /** Certainly not executed: refused as wrong. */
   | { readonly kind: 'failed'; readonly reason: string }
-  | { readonly kind: 'in-doubt'; readonly reason: string; readonly facts: AnswerFacts | null }
+  | { readonly kind: 'in-doubt'; readonly reason: string }
 
 /** What the verdict depends on besides the outcome. */
 export interface Judging {
@@ -77,7 +77,7 @@ export function verdictOn(outcome: Outcome, judging: Judging): Verdict {
         retryAfterMs: null,
       }
     case 'lost':
-      return { kind: 'in-doubt', reason: `${outcome.detail}; ${mayHaveBeen(judging)}`, facts: null }
+      return { kind: 'in-doubt', reason: `${outcome.detail}; ${mayHaveBeen(judging)}` }
     case 'answered':
       return verdictOnAnswer(outcome, judging)
   }
@@ -135,7 +135,7 @@ function verdictOnStatus(
 ): Verdict {
   const { httpStatus } = outcome
   const facts = factsOf(answer)
-  const doubt = (reason: string): Verdict => ({ kind: 'in-doubt', reason, facts })
+  const doubt = (reason: string): Verdict => ({ kind: 'in-doubt', reason })
   const is2xx = httpStatus >= 200 && httpStatus <= 299
   const is4xx = httpStatus >= 400 && httpStatus <= 499
 
@@ -195,8 +195,7 @@ function verdictOnCode(outcome: Answered, words: string, judging: Judging): Verd
   if (REFUSED_AS_WRONG.includes(httpStatus) || (httpStatus === 404 && isOfRecord(words, judging))) {
     const reason = `refused as wrong (HTTP ${httpStatus}${said})`
     // Certain of this attempt only: the earlier one may be what was executed.
-    if (judging.everInDoubt)
-      return { kind: 'in-doubt', reason: `${reason}, but an earlier attempt was in doubt`, facts: null }
+    if (judging.everInDoubt) return { kind: 'in-doubt', reason: `${reason}, but an earlier attempt was in doubt` }
     return { kind: 'failed', reason }
   }
   const is2xx = httpStatus >= 200 && httpStatus <= 299
@@ -210,7 +209,7 @@ function isOfRecord(words: string, { instruction: { operation } }: Judging): boo
 
 function unproven(what: string, { httpStatus }: Answered, words: string, judging: Judging): Verdict {
   const said = words === '' ? '' : `: ${words}`
-  return { kind: 'in-doubt', reason: `${what} (HTTP ${httpStatus}${said}); ${mayHaveBeen(judging)}`, facts: null }
+  return { kind: 'in-doubt', reason: `${what} (HTTP ${httpStatus}${said}); ${mayHaveBeen(judging)}` }
 }
 
 /** How an attempt with this verdict moves the window of its account. */

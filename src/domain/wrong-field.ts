@@ -101,12 +101,15 @@ interface ReasonParts {
   readonly detail: string
 }
 
-/** A reason begins with the field that is wrong, or with a code. */
+/** A reason begins with the field that is wrong, or with a code; of one instruction of many, behind its place (`instructions.1.`). */
 export function partsOfReason(reason: string): ReasonParts {
   const [, name, detail] = /^([\w.-]{1,200}): (.+)$/s.exec(reason) ?? []
   if (name === undefined || detail === undefined) return { field: null, code: fieldCodeOf(reason), detail: reason }
-  const code = codeOf(name, detail)
-  return code === null ? { field: name, code: fieldCodeOf(detail), detail } : { field: fieldOf(code), code, detail }
+  const last = name.lastIndexOf('.') + 1
+  const code = codeOf(name.slice(last), detail)
+  if (code === null) return { field: name, code: fieldCodeOf(detail), detail }
+  const path = [name.slice(0, Math.max(0, last - 1)), fieldOf(code) ?? ''].filter((part) => part !== '')
+  return { field: path.length === 0 ? null : path.join('.'), code, detail }
 }
 
 export function fieldCodeOf(detail: string): FieldCode {

@@ -6,7 +6,7 @@ import { toIdentifier } from '../domain/identifier.ts'
 import { DETAIL_FIELDS, TRANSACTION_TYPES } from '../domain/instruction.ts'
 import { DEFAULT_MERCHANT, ENVIRONMENTS, type Environment } from '../domain/merchant.ts'
 import { type Addressees, OUTCOME_QUEUE, type ParsedMessage, type RefusedMessage } from '../domain/message.ts'
-import { exponentOf, formatAmount, type Money } from '../domain/money.ts'
+import { exponentOf, formatAmount, type Money, parseAmount, parseCurrency } from '../domain/money.ts'
 import { holdsPan, mayHoldPan } from '../domain/pan.ts'
 import { isProblem, spelled } from '../domain/problem.ts'
 import { ACCEPTABLE } from '../domain/refusal-code.ts'
@@ -119,7 +119,7 @@ const SCHEMA = z
       .enum(['record', 'outcome'])
       .default('record')
       .describe(
-        'Of a job: `record` completes it when the ledger has the message; `outcome` when it is approved, and fails it when it ends otherwise. A job with a parent needs `outcome`.',
+        'Of a job: `record` completes it when the ledger has the message; `outcome` when it is approved as asked, and fails it when it ends otherwise: with another amount, too. A job with a parent needs `outcome`.',
       ),
   })
   .meta({
@@ -239,7 +239,8 @@ type Read = ReturnType<typeof readInstruction>
 type Fields = Parameters<typeof readInstruction>[0] & { readonly amount?: string | undefined }
 
 export function faultsOf(fields: Fields, read: Read): string[] {
-  return [...(read.kind === 'faults' ? read.faults.map(faultReason) : []), ...spellingOf(fields, read)]
+  const faults = read.kind === 'faults' ? read.faults : []
+  return [...faults.map((fault) => faultReason(fault, fields)), ...spellingOf(fields, read)]
 }
 
 /** A person's "12.3" is clear; a program that writes it may mean cents, or print numbers as they come. */
@@ -286,9 +287,15 @@ export function refused(reasons: readonly string[], withheld: string | null = nu
 }
 
 /** A message has fields and nothing beside them: what could be said beside a file is left out. */
-function faultReason({ field, ...fault }: FieldFault): string {
+function faultReason({ field, ...fault }: FieldFault, fields: Fields): string {
   const { problem, remedy } = spelled(fault, () => null)
-  return `${field}: ${problem}; ${remedy}`
+  return `${field === 'amount' && hasMoreDecimals(fields) ? 'amount_decimals' : field}: ${problem}; ${remedy}`
+}
+
+/** More than its currency has. */
+function hasMoreDecimals({ amount = '', request_currency }: Fields): boolean {
+  const currency = parseCurrency(String(request_currency ?? ''))
+  return currency !== undefined && parseAmount(amount, currency) === 'too-many-decimals'
 }
 
 export interface Withheld {

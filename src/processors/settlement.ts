@@ -52,7 +52,7 @@ export function settlementOf(row: DueRow, attempted: Attempted): Written {
       return goesOn({ ...seen, to: 'FAILED', cause: 'answer', reason, category: categoryOfReason(reason, reasonRules) })
     }
     case 'in-doubt':
-      return goesOn({ ...seen, to: 'IN_DOUBT', cause: 'doubt', reason: verdict.reason, facts: verdict.facts })
+      return goesOn({ ...seen, to: 'IN_DOUBT', cause: 'doubt', reason: verdict.reason })
     case 'unsent': {
       const { reason, retryAfterMs } = verdict
       const askedToWaitUntilMs = retryAfterMs === null ? null : atMs + retryAfterMs

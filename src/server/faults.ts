@@ -46,7 +46,8 @@ export function problemOf(error: unknown, scrub: (text: string) => string): Prob
   if (error instanceof Fault) {
     const code = OF_FAULTS[error.code]
     const again = code === 'ledger_unavailable' || code === 'starting_or_stopping' ? { retryAfterS: AGAIN_AFTER_S } : {}
-    return new ProblemError(code, scrub(error.linesIn(httpWays).join(' ')), { cause: error, ...again })
+    const { state } = error
+    return new ProblemError(code, scrub(error.linesIn(httpWays).join(' ')), { cause: error, state, ...again })
   }
   return ofFramework(error as FastifyError) ?? new ProblemError('internal', INTERNAL, { cause: error })
 }

@@ -4,6 +4,7 @@ import { STATUS_CODES } from 'node:http'
 import { maskCardData } from '../domain/card-secrets.ts'
 import { type EarlierRow, toLooksLike } from '../domain/message.ts'
 import { REFUSAL_CODES } from '../domain/refusal-code.ts'
+import { isFinal, type State, statusOf } from '../domain/states.ts'
 import { bounded, FIELD_CODES, fieldCodeOf, partsOfReason, type WrongField } from '../domain/wrong-field.ts'
 
 export const PROBLEMS = {
@@ -103,6 +104,8 @@ interface ProblemOptions {
   /** The recorded row that an instruction may repeat. */
   readonly looksLike?: EarlierRow | undefined
   readonly errors?: readonly ProblemPart[]
+  /** Of the row that it is about. */
+  readonly state?: State | null
   readonly retryAfterS?: number
   readonly cause?: unknown
 }
@@ -114,13 +117,16 @@ export class ProblemError extends Error {
   readonly errors: readonly ProblemPart[]
   readonly retryAfterS: number | null
   readonly looksLike: EarlierRow | null
+  readonly state: State | null
 
-  constructor(code: ProblemCode, detail: string, { errors = [], retryAfterS, looksLike, cause }: ProblemOptions = {}) {
+  constructor(code: ProblemCode, detail: string, options: ProblemOptions = {}) {
+    const { errors = [], retryAfterS, looksLike, state, cause } = options
     super(detail, { cause })
     this.code = code
     this.errors = errors
     this.retryAfterS = retryAfterS ?? null
     this.looksLike = looksLike ?? null
+    this.state = state ?? null
   }
 
   get status(): number {
@@ -141,7 +147,7 @@ export function asksForOther(errors: readonly ProblemPart[]): boolean {
 const MAY_BE_DONE = /^it looks like |may have been executed|was authorized and captured for the same/
 
 export function problemBody(problem: ProblemError, requestId: string): object {
-  const { code, status, message, errors, looksLike } = problem
+  const { code, status, message, errors, looksLike, state } = problem
   return {
     type: `urn:tranche:problem:${code}`,
     title:
@@ -154,6 +160,7 @@ export function problemBody(problem: ProblemError, requestId: string): object {
     detail: message,
     code,
     request_id: requestId,
+    ...(state === null ? {} : { state: statusOf(state), final: isFinal(state) }),
     ...(errors.length === 0 ? {} : { errors }),
     ...(looksLike === null ? {} : { looks_like: toLooksLike(looksLike) }),
   }

@@ -38,6 +38,8 @@ export const PROBLEM = z
         }),
       )
       .optional(),
+    state: z.string().optional().describe('Of the instruction that cannot be cancelled, as it is.'),
+    final: z.boolean().optional(),
     looks_like: z
       .object({ reference: z.string(), batch: z.string(), row: whole, state: z.string(), final: z.boolean() })
       .optional()

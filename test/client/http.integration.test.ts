@@ -106,7 +106,10 @@ test.each([
   [400, 'json_invalid'],
   [401, 'key_unknown'],
   [403, 'scope_missing'],
+  [413, 'body_too_large'],
   [415, 'media_type_unsupported'],
+  [421, 'host_refused'],
+  [422, 'idempotency_key_reused'],
 ])('a problem %i of the server itself says that nothing was recorded, and why', async (status, code) => {
   const problem = { code, detail: 'Mend it.', errors: [{ field: 'scope', code: 'missing', detail: 'is missing' }] }
   answerWith(status, { type: `urn:tranche:problem:${code}`, ...problem })
@@ -121,6 +124,11 @@ test.each([
     })
   }
   answerWith(status, { type: 'about:blank', ...problem }) // of a proxy, which may have passed the request on
+  expect(await why()).toBeInstanceOf(UnsureError)
+})
+
+test.each(['idempotency_in_progress', 'ledger_stopped'])('a conflict (%s) says nothing for certain', async (code) => {
+  answerWith(409, { type: `urn:tranche:problem:${code}`, code, detail: 'Ask again.' })
   expect(await why()).toBeInstanceOf(UnsureError)
 })
 

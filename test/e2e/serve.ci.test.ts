@@ -221,6 +221,13 @@ test('examples/curl.sh goes through the life of a refund, in a sandbox of the se
   expect(stdout).toMatch(/"status":"accepted".*\n/)
   expect(stdout).toMatch(/^APPROVED$/m)
   expect(stdout).toMatch(/result_status/)
+  // A second refund of the same is refused, and the refusal names the batch of the first.
+  const refused = await promisify(execFile)('sh', ['examples/curl.sh', '70001'], { env }).catch((error) => error)
+  expect(refused).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining('looks_like'),
+    stderr: 'It was not taken.\n',
+  })
   expect(office.sandbox.log()).toEqual([])
   running.kill('SIGTERM')
   expect((await running.ended).code).toBe(0)

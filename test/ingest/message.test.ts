@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Addressees } from '../../src/domain/message.ts'
+import { partsOfReason } from '../../src/domain/wrong-field.ts'
 import { parseBatch } from '../../src/ingest/batch-message.ts'
 import { parseMessage } from '../../src/ingest/message.ts'
 
@@ -110,6 +111,22 @@ describe('a message is refused', () => {
     const batch = parseBatch({ schema_version, batch: 'b', instructions: [instruction] }, ONE)
     expect(batch.kind === 'refused' ? batch.reasons : []).toEqual(remedy === null ? [] : [`instructions.0.${refusal}`])
   })
+
+  test.each([
+    ['12.300', 'EUR'],
+    ['12.30', 'JPY'],
+    ['12.3', 'EUR'],
+  ])(
+    'by one code for whatever is wrong with its decimals, in a batch with its place: "%s" of %s',
+    (amount, request_currency) => {
+      const { schema_version, ...instruction } = { ...CAPTURE, amount, request_currency }
+      const [alone = ''] = reasonsOf({ ...CAPTURE, amount, request_currency })
+      expect(partsOfReason(alone)).toMatchObject({ field: 'amount', code: 'amount_decimals' })
+      const batch = parseBatch({ schema_version, batch: 'b', instructions: [instruction] }, ONE)
+      const [together = ''] = batch.kind === 'refused' ? batch.reasons : []
+      expect(partsOfReason(together)).toMatchObject({ field: 'instructions.0.amount', code: 'amount_decimals' })
+    },
+  )
 
   test('without its merchant where there are several, and where the only one has a name', () => {
     const missing = [expect.stringMatching(/^merchant_missing: .*: shop, club$/)]

@@ -64,7 +64,7 @@ function narration() {
 
 test('a doubt is told with its reference and reason, and a pause with its reason', async () => {
   const { narrator, look } = narration()
-  const doubt = { kind: 'in-doubt', reason: 'the connection was reset', facts: null } as Verdict
+  const doubt = { kind: 'in-doubt', reason: 'the connection was reset' } as Verdict
   narrator.settled(row, doubt, settled('IN_DOUBT', 'ten doubts'))
   expect(await look()).toEqual([
     [

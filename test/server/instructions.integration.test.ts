@@ -2,6 +2,7 @@
 
 import { beforeEach, expect, test } from 'vitest'
 import { type Instruction, RefusedError, RequestError, TrancheClient } from '../../src/client/client.ts'
+import type { BatchId } from '../../src/domain/ids.ts'
 import { listen } from '../../src/server/server.ts'
 import { CLERK, claimNamed, listOf, rowsIn, settle } from '../fixtures/ledgers.ts'
 import { openServed, served, useServed } from '../fixtures/served.ts'
@@ -297,7 +298,15 @@ test('the client of services: accepted, known, refused, and told of a wrong key'
   expect(wrong).toMatchObject({ status: 401, code: 'key_unknown' })
   await client.cancel('A', 'the customer left')
   await client.cancel('A', 'again')
-  await expect(client.cancel('nobody', 'why not')).rejects.toThrow(RefusedError)
+  const whyNot = (reference: string) => client.cancel(reference, 'why not').catch((error) => error)
+  expect(await whyNot('nobody')).toBeInstanceOf(RefusedError)
+  expect(await whyNot('nobody')).toMatchObject({ errors: [{ code: 'not_found' }], state: null, final: null })
+  const { batch } = await client.submit({ ...asked, reference: 'C', request_ref_po_id: '9' } as Instruction)
+  const row = await claimNamed(served.ledger, batch as BatchId, 'C', Date.now())
+  await settle(served.ledger, row, 'IN_DOUBT', { atMs: Date.now(), sentAtMs: Date.now() })
+  expect(await whyNot('C')).toMatchObject({ errors: [{ code: 'refused' }], state: 'IN_DOUBT', final: false })
+  await settle(served.ledger, row, 'APPROVED', { atMs: Date.now(), sentAtMs: Date.now() })
+  expect(await whyNot('C')).toMatchObject({ errors: [{ code: 'refused' }], state: 'APPROVED', final: true })
   await expect(keyless.cancel('A', 'again')).rejects.toThrow(RequestError)
   await Promise.all([client.close(), keyless.close()])
 })

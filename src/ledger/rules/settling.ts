@@ -153,11 +153,10 @@ function move(row: RowToSettle, to: State, settlement: Settlement, reason: strin
   }
 }
 
-/** An answer in doubt keeps its words in the history; its transaction id must stay free for the row it belongs to. */
+/** What an answer in doubt says stays in the history: its ids may be those of another request, and must stay free for the row they belong to. */
 function takenBy(to: State, { facts }: Settlement): AnswerFacts {
-  if (facts === null) return NO_FACTS
-  const transactionId = transactionIn({ to, facts })
-  return transactionId === facts.transactionId ? facts : { ...facts, transactionId }
+  if (facts === null || to === 'IN_DOUBT') return NO_FACTS
+  return { ...facts, transactionId: transactionIn({ to, facts }) }
 }
 
 /** Of two rows with one transaction id, the second to see it was given the answer of another. */

@@ -41,6 +41,7 @@ export function whyNotCancelled({ batchId, rowNo }: { batchId: string; rowNo: nu
   return new Fault(
     'usage',
     `Row ${rowNo} of batch ${batchId} is ${statusOf(state)}: only what was not sent yet can be cancelled. Nothing was changed.`,
+    { state },
   )
 }
 

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import type { Resolution } from '../../../src/domain/doubt.ts'
 import type { DraftHeader } from '../../../src/domain/draft.ts'
 import type { BatchId } from '../../../src/domain/ids.ts'
+import { NO_FACTS } from '../../../src/ledger/rules/settling.ts'
 import type { DueRow } from '../../../src/ports/ledger/work.ts'
 import {
   auditOf,
@@ -27,6 +28,7 @@ import {
   rowIn,
   rowOf,
   rowsIn,
+  sale,
   settle,
   statesIn,
   submit,
@@ -383,16 +385,13 @@ export function describeDoubts(): void {
       expect((await rowIn(ledger, batchId, 'A')).facts.transactionId).toBe('7001')
     })
 
-    test('takes away what the answer in doubt had said: it may have been of another request', async () => {
-      const batchId = await submit(ledger, accountId, [refund('A')])
-      const facts = factsWith('7009', { orderId: '42', recordId: '43', amount: '99.00', currency: 'USD' })
-      await work(ledger, batchId, 'A', 'IN_DOUBT', { facts })
-      expect((await rowIn(ledger, batchId, 'A')).facts).toMatchObject({ orderId: '42', amount: '99.00' })
-      await resolve('A', { finding: 'not-executed' })
-      expect((await rowIn(ledger, batchId, 'A')).facts).toEqual({
-        ...{ transactionId: null, orderId: null, recordId: null, amount: null },
-        ...{ currency: null, vaultId: null, xtlOrderId: null, customerId: null, card: null },
-      })
+    test('shows nothing of the answer, which may be of another request, and keeps its words', async () => {
+      const batchId = await submit(ledger, accountId, [sale('A', '5')])
+      const facts = factsWith('7009', { orderId: '42', recordId: '43', amount: '99.00', vaultId: '44' })
+      await work(ledger, batchId, 'A', 'IN_DOUBT', { facts, answerText: 'TRANS_ORDER_ID=42' })
+      expect((await rowIn(ledger, batchId, 'A')).facts).toEqual(NO_FACTS)
+      expect(await ledger.find('A')).toMatchObject([{ state: 'IN_DOUBT', orderId: null, answered: { orderId: null } }])
+      expect(JSON.stringify(await ledger.history('A'))).toContain('TRANS_ORDER_ID=42')
     })
 
     test('said twice changes nothing the second time; another one is refused', async () => {

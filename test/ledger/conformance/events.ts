@@ -78,7 +78,7 @@ export function describeEvents(): void {
 
     test('of a doubt say that it is not final, and must not be sent again, until a person has found out', async () => {
       const batchId = await submit(ledger, accountId, [refund('A')])
-      await work(ledger, batchId, 'A', 'IN_DOUBT')
+      await work(ledger, batchId, 'A', 'IN_DOUBT', { facts: factsWith('77', { orderId: '42' }) })
       await ledger.gatherEvents(NOW)
       await ledger.resolve(findingOn('A'), CLERK, NOW + 600_000)
       const facts = await eventsIn()
@@ -87,6 +87,7 @@ export function describeEvents(): void {
         ...['row.settled', 'doubt.resolved', 'batch.finished'],
       ])
       expect(bodyOf(facts[0]).data).toMatchObject({ final: false, advice: 'do not send again', state: 'IN_DOUBT' })
+      expect(bodyOf(facts[0]).data).toMatchObject({ order_id: refund('A').orderId, transaction_id: null })
       expect(bodyOf(facts[4]).data).toMatchObject({ final: false, advice: 'do not send again' })
       expect(bodyOf(facts[5]).data).toMatchObject({ final: true, state: 'APPROVED' })
       expect(new Set(facts.map(({ id }) => id)).size).toBe(facts.length)

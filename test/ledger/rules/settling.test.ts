@@ -88,12 +88,11 @@ describe('a row that is being sent', () => {
       .then(moveTo('APPROVED', 'answer', { facts: taken }))
   })
 
-  test('in doubt keeps the words of the answer, and leaves its transaction id free', () => {
-    const facts = factsWith('77', { orderId: '1' })
-    const taken = { ...facts, transactionId: null }
+  test('in doubt takes nothing from the answer, which may be that of another request', () => {
+    const facts = factsWith('77', { orderId: '1', vaultId: '2' })
     given(row())
       .when(settle('IN_DOUBT', { facts }))
-      .then(moveTo('IN_DOUBT', 'doubt', { newDoubt: true, facts: taken }))
+      .then(moveTo('IN_DOUBT', 'doubt', { newDoubt: true }))
   })
 
   test.each(['APPROVED', 'DECLINED'] as const)('comes into doubt where its transaction settled another (%s)', (to) => {
@@ -103,7 +102,6 @@ describe('a row that is being sent', () => {
       .then(
         moveTo('IN_DOUBT', 'doubt', {
           newDoubt: true,
-          facts: { ...facts, transactionId: null },
           reason: 'the answer carries transaction id 77, which already settled another row; it may have been executed',
         }),
       )

@@ -24,11 +24,11 @@ describeWork('a ledger whose work is done in a thread of its own', sqlitePlaceWi
 describeSharedWork('a ledger whose work is done in a thread of its own', sqlitePlaceWithThread)
 
 test('a fault crosses with its code and its words, another error with its message', () => {
-  const fault = new Fault('stopped', words`Look: ${{ act: 'init' }}.`, { points: ['a point'] })
+  const fault = new Fault('stopped', words`Look: ${{ act: 'init' }}.`, { points: ['a point'], state: 'IN_DOUBT' })
   const told = arrived(structuredClone(carry(fault))) as Fault
   const spelling = () => 'tranche init'
   expect([told.code, told.linesIn(spelling).join('\n')]).toEqual(['stopped', fault.linesIn(spelling).join('\n')])
-  expect(told).toBeInstanceOf(Fault)
+  expect([told instanceof Fault, told.state]).toEqual([true, 'IN_DOUBT'])
   const bug = arrived(structuredClone(carry(new TypeError('no such row'))))
   expect([bug.message, bug instanceof Fault]).toEqual(['no such row', false])
   expect(arrived(carry('odd')).message).toBe('odd')

@@ -13,17 +13,17 @@ type Answer = readonly [id: number, value: unknown, failed: Carried | null]
 
 /** An error on its way: a copy of a fault would be a plain error, without its code. */
 export type Carried =
-  | { readonly kind: 'fault'; readonly code: FaultCode; readonly parts: Words['parts'] }
+  | { readonly kind: 'fault'; readonly code: FaultCode; readonly state: Fault['state']; readonly parts: Words['parts'] }
   | { readonly kind: 'error'; readonly message: string; readonly stack: string | undefined }
 
 export function carry(error: unknown): Carried {
-  if (error instanceof Fault) return { kind: 'fault', code: error.code, parts: error.text.parts }
+  if (error instanceof Fault) return { kind: 'fault', code: error.code, state: error.state, parts: error.text.parts }
   if (error instanceof Error) return { kind: 'error', message: error.message, stack: error.stack }
   return { kind: 'error', message: String(error), stack: undefined }
 }
 
 export function arrived(carried: Carried): Error {
-  if (carried.kind === 'fault') return new Fault(carried.code, new Words(carried.parts))
+  if (carried.kind === 'fault') return new Fault(carried.code, new Words(carried.parts), { state: carried.state })
   const error = new Error(carried.message)
   if (carried.stack !== undefined) error.stack = carried.stack
   return error
