@@ -81,6 +81,8 @@ interface RefusedWhole {
   readonly remedy?: string
 }
 
+const STORE = 'tranche vault create'
+
 /** Of a file that was refused whole: no row of it was looked at. */
 export function refusedText({ result, problem: failed }: Pick<Check, 'result' | 'problem'>): string {
   if (failed !== null) return failed
@@ -93,9 +95,10 @@ export function refusedText({ result, problem: failed }: Pick<Check, 'result' | 
   } = (result ?? {}) as RefusedWhole
   const where = [line === null ? null : `line ${line}`, column === null ? null : `column ${column}`]
   const at = where.filter((part) => part !== null).join(', ')
-  const place = at === '' ? '' : ` (${at})`
+  // Where columns are missing, the line is not where the card data is.
+  const place = at === '' || (code === 'card-data' && column === null) ? '' : ` (${at})`
   const what = remedy === undefined ? `${problem}.` : `${problem}. ${capital(remedy)}.`
   return code === 'card-data'
-    ? `This file holds card data${place}. It was not kept. Nothing was recorded. What was found: ${what}`
+    ? `This file holds card data${place}. It was not kept. Nothing was recorded. What was found: ${what}${what.includes(STORE) ? '' : ` Cards are stored by whoever runs this server, with ${STORE} FILE.`}`
     : `This file cannot be read${place}: ${what} Nothing was recorded.`
 }

@@ -376,6 +376,20 @@ describe('a check', () => {
     expect(page.body).not.toContain('/again"')
   })
 
+  test('that lacks columns and holds card data says where cards are stored, and no line that holds none', async () => {
+    const refused = {
+      rows: undefined,
+      code: 'card-data',
+      line: 1,
+      column: null,
+      problem: 'no column amount',
+      remedy: 'add it',
+    }
+    const { page } = await checked(refused)
+    expect(page.body).toContain('This file holds card data. It was not kept. Nothing was recorded.')
+    expect(page.body).toContain('Cards are stored by whoever runs this server, with tranche vault create FILE.')
+  })
+
   test('that failed says so, and can be made in another way', async () => {
     const { at, page } = await checked({
       error: { code: 'usage', message: `No sheet ${HOSTILE}. Nothing was recorded.` },
