@@ -7,13 +7,18 @@ import { askedText } from '../present/asked.ts'
 import { capital, plural } from '../present/text.ts'
 
 /** `3998 of 4000 rows can be sent · 3998 refunds, EUR 41280.55 · 2 cannot`. */
-export function headText({ rows, accepted, duplicate, invalid }: CheckFound, totals: readonly Total[]): string {
+export function headText(found: CheckFound, totals: readonly Total[]): string {
+  const { rows, accepted, duplicate, invalid } = found
   const sums = totals.length === 0 ? [] : [askedText(totals)]
   const others = [
     ...(invalid === 0 ? [] : [`${invalid} cannot`]),
     ...(duplicate === 0 ? [] : [`${duplicate} recorded already`]),
   ]
-  return [`${accepted} of ${plural(rows, 'row')} can be sent`, ...sums, ...others].join(' · ')
+  return [
+    `${accepted} of ${plural(rows, 'row')} ${blockingIn(found).length === 0 ? 'can' : 'could'} be sent`,
+    ...sums,
+    ...others,
+  ].join(' · ')
 }
 
 /** Those that a person can answer for on the page. Every other one has to be mended, or the file be checked in another way. */

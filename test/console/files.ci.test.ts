@@ -679,6 +679,7 @@ describe('handing in', () => {
         refusals: [{ kind, rows: 1, found: 1, expected: 2, known: 1, new: 1 }],
       })
       expect(page.body).not.toContain(`action="${at}/submit"`)
+      expect(page.body).not.toContain('rows can be sent')
       const fields = { form: String(token), total: '20.00', left_out: '1', lookalikes: '1' }
       expect((await post(`${at}/submit`, fields, mio)).statusCode).toBe(422)
       expect(submits()).toEqual([])
