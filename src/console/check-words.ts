@@ -5,6 +5,7 @@ import type { Check } from '../app/checks.ts'
 import type { Total } from '../domain/batch.ts'
 import { askedText } from '../present/asked.ts'
 import { capital, plural } from '../present/text.ts'
+import { pageWays } from './ways.ts'
 
 /** `3998 of 4000 rows can be sent · 3998 refunds, EUR 41280.55 · 2 cannot`. */
 export function headText(found: CheckFound, totals: readonly Total[]): string {
@@ -86,7 +87,8 @@ interface RefusedWhole {
   readonly remedy?: string
 }
 
-const STORE = 'tranche vault create'
+/** No page does it. */
+const STORE = pageWays({ act: 'use-vault', to: 'create' }) ?? ''
 
 /** Of a file that was refused whole: no row of it was looked at. */
 export function refusedText({ result, problem: failed }: Pick<Check, 'result' | 'problem'>): string {
@@ -104,6 +106,6 @@ export function refusedText({ result, problem: failed }: Pick<Check, 'result' | 
   const place = at === '' || (code === 'card-data' && column === null) ? '' : ` (${at})`
   const what = remedy === undefined ? `${problem}.` : `${problem}. ${capital(remedy)}.`
   return code === 'card-data'
-    ? `This file holds card data${place}. It was not kept. Nothing was recorded. What was found: ${what}${what.includes(STORE) ? '' : ` Cards are stored by whoever runs this server, with ${STORE} FILE.`}`
+    ? `This file holds card data${place}. It was not kept. Nothing was recorded. What was found: ${what}${what.includes(STORE) ? '' : ` Cards are stored by ${STORE}.`}`
     : `This file cannot be read${place}: ${what} Nothing was recorded.`
 }

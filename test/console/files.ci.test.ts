@@ -387,7 +387,7 @@ describe('a check', () => {
     }
     const { page } = await checked(refused)
     expect(page.body).toContain('This file holds card data. It was not kept. Nothing was recorded.')
-    expect(page.body).toContain('Cards are stored by whoever runs this server, with tranche vault create FILE.')
+    expect(page.body).toContain('Cards are stored by tranche vault create FILE (ask whoever runs this server).')
   })
 
   test('that failed says so, and can be made in another way', async () => {
