@@ -16,7 +16,10 @@ export async function find(app: App, id: string, terminal: Terminal): Promise<nu
     terminal.object({ instructions: found.map(toJsonFound) })
     if (found.length === 0) {
       if (terminal.json) return EXIT.approved
-      throw new Fault('usage', `Nothing in this ledger has the id "${id}".`)
+      throw new Fault(
+        'usage',
+        `No instruction of this ledger has "${id}" as its reference, order id, transaction id, merchant order id or vault id. Record ids (result_record_id) and order ids of sales in doubt are not searched.`,
+      )
     }
     terminal.data(...found.flatMap(foundLines))
     if (found.length === FOUND_MOST) terminal.say(`These are the first ${FOUND_MOST}; there may be more.`)

@@ -72,7 +72,7 @@ async function showOne(app: App, ledger: Ledger, id: string, terminal: Terminal,
   const reason = whyText(why)
   terminal.title(`Batch ${batch.batchId}: ${state.replaceAll('_', ' ')}`, reason === null ? '' : ` (${reason})`)
   for (const line of describe(batch, standing)) terminal.data(line)
-  if (sheet !== null) terminal.data(`See what it would send, and approve it: tranche approve ${batch.batchId}`)
+  if (sheet !== null) terminal.data(`See what it would send: tranche approve ${batch.batchId}`)
   terminal.data(...reasonLines(batch, tops))
   if (speed.rows_per_second > 0 && standing.state === 'running') terminal.data(speedText(speed))
   return EXIT.approved

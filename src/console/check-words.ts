@@ -5,15 +5,21 @@ import type { Check } from '../app/checks.ts'
 import type { Total } from '../domain/batch.ts'
 import { askedText } from '../present/asked.ts'
 import { capital, plural } from '../present/text.ts'
+import { pageWays } from './ways.ts'
 
 /** `3998 of 4000 rows can be sent · 3998 refunds, EUR 41280.55 · 2 cannot`. */
-export function headText({ rows, accepted, duplicate, invalid }: CheckFound, totals: readonly Total[]): string {
+export function headText(found: CheckFound, totals: readonly Total[]): string {
+  const { rows, accepted, duplicate, invalid } = found
   const sums = totals.length === 0 ? [] : [askedText(totals)]
   const others = [
     ...(invalid === 0 ? [] : [`${invalid} cannot`]),
     ...(duplicate === 0 ? [] : [`${duplicate} recorded already`]),
   ]
-  return [`${accepted} of ${plural(rows, 'row')} can be sent`, ...sums, ...others].join(' · ')
+  return [
+    `${accepted} of ${plural(rows, 'row')} ${blockingIn(found).length === 0 ? 'can' : 'could'} be sent`,
+    ...sums,
+    ...others,
+  ].join(' · ')
 }
 
 /** Those that a person can answer for on the page. Every other one has to be mended, or the file be checked in another way. */
@@ -81,6 +87,9 @@ interface RefusedWhole {
   readonly remedy?: string
 }
 
+/** No page does it. */
+const STORE = pageWays({ act: 'use-vault', to: 'create' }) ?? ''
+
 /** Of a file that was refused whole: no row of it was looked at. */
 export function refusedText({ result, problem: failed }: Pick<Check, 'result' | 'problem'>): string {
   if (failed !== null) return failed
@@ -93,9 +102,10 @@ export function refusedText({ result, problem: failed }: Pick<Check, 'result' | 
   } = (result ?? {}) as RefusedWhole
   const where = [line === null ? null : `line ${line}`, column === null ? null : `column ${column}`]
   const at = where.filter((part) => part !== null).join(', ')
-  const place = at === '' ? '' : ` (${at})`
+  // Where columns are missing, the line is not where the card data is.
+  const place = at === '' || (code === 'card-data' && column === null) ? '' : ` (${at})`
   const what = remedy === undefined ? `${problem}.` : `${problem}. ${capital(remedy)}.`
   return code === 'card-data'
-    ? `This file holds card data${place}. It was not kept. Nothing was recorded. What was found: ${what}`
+    ? `This file holds card data${place}. It was not kept. Nothing was recorded. What was found: ${what}${what.includes(STORE) ? '' : ` Cards are stored by ${STORE}.`}`
     : `This file cannot be read${place}: ${what} Nothing was recorded.`
 }

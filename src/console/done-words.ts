@@ -117,7 +117,7 @@ async function ofBatch(
 }
 
 /** What becomes of the rows that wait. */
-function moneyText(batch: BatchView, { state, why }: Standing, policy: ApprovalPolicy | null): string {
+function moneyText(batch: BatchView, { state, why, goesOn }: Standing, policy: ApprovalPolicy | null): string {
   const left = leftOf(batch)
   if (batch.hold === 'cancelled') return 'It was cancelled: nothing more of it is sent.'
   if (left === '') return `No rows are left to send; the results are below.${openText(batch)}`
@@ -131,7 +131,9 @@ function moneyText(batch: BatchView, { state, why }: Standing, policy: ApprovalP
         ? `Nothing is sent before somebody approves it: ${left}.`
         : `Nothing is sent until ${approversText(batch.approval, policy)} this batch. Waiting: ${left}.`
     default:
-      return `Nothing is being sent yet; the reason is below. Waiting: ${left}.`
+      return goesOn === true
+        ? `Whether rows are being sent is shown below. Still to be sent: ${left}.`
+        : `Nothing is being sent yet; the reason is below. Waiting: ${left}.`
   }
 }
 

@@ -163,6 +163,7 @@ function topOf(visitor: Visitor, { section }: Screen): Html {
       ? html`<li><a href="${href}" aria-current="page">${name}</a></li>`
       : html`<li><a href="${href}">${name}</a></li>`,
   )
-  const has = roles.length === 0 ? 'no roles yet' : roles.join(', ')
+  const waiting = person.waiting.map((one) => `${one.name} once confirmed`)
+  const has = [...roles, ...waiting].join(', ') || 'no roles yet'
   return html`<header class="top"><nav aria-label="Pages"><ul>${links}</ul></nav>${visitor.may('view') ? SEARCH : NOTHING}<p class="who">${person.name} (${has}) · <a href="/sessions">Sign out…</a></p></header>`
 }

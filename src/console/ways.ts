@@ -73,7 +73,7 @@ function fieldOf(way: Way): string | null {
   if (name === undefined) return null
   const value = settingValue(way as Setting)
   if (value === null) return `“${name}”`
-  const shown = 'set' in way && way.set === 'operation' ? operationName(value) : value.replace('=', ' → ')
+  const shown = 'set' in way && way.set === 'operation' ? operationName(value) : value.replace('=', ' = ')
   return `“${name}: ${shown}”`
 }
 

@@ -8,6 +8,7 @@ import type { Operation } from './instruction.ts'
 import type { Fingerprint } from './interpretation.ts'
 import { type Currency, exponentOf, type Money } from './money.ts'
 import type { AccountOf, UnfitPerson } from './person.ts'
+import type { State } from './states.ts'
 
 /** Up to which sum so many must approve. `upTo`: a decimal in units of the currency; null: any sum. */
 export interface Band {
@@ -165,6 +166,13 @@ export interface KeyOfBatch {
   readonly makers: readonly string[]
 }
 
+/** A row that is to be sent, and an earlier one beside which it would be executed. */
+export interface AllowedLookalike {
+  readonly rowNo: number
+  readonly reference: string
+  readonly like: Readonly<Record<'batchId' | 'reference', string>> & { readonly rowNo: number; readonly state: State }
+}
+
 /** Everything that an approval is of. What is approved is what was shown: the digest is over all of it. */
 export interface ApprovalSheet extends Approval {
   readonly batchId: BatchId
@@ -188,6 +196,8 @@ export interface ApprovalSheet extends Approval {
   readonly digest: string
   /** The row with the largest amount of each currency; derived, so not in the digest. */
   readonly largest: readonly (Money & { readonly rowNo: number; readonly reference: string })[]
+  /** The first rows that look like an earlier one, with that one as it stands now; not in the digest. */
+  readonly lookalikes: readonly AllowedLookalike[]
   /** Not in the digest. */
   readonly keys: readonly KeyOfBatch[]
   /** Of people who submitted it or approved it; not in the digest. */

@@ -24,12 +24,13 @@ export function readUnder(text: string, sign: DecimalSign): string | null {
 const LONGEST = 200
 
 /**
- * A total as a person writes it, with or without its currency before or behind it, under whichever sign it has no more decimals
+ * A total as a person writes it, with or without its currency or the sign of the expected one before or behind it, under whichever sign it has no more decimals
  * than the currency. `1.234` is one number in EUR, and two in KWD.
  */
 export function parseWrittenTotal(text: string, expected: Currency): Money | 'unread' | 'ambiguous' {
   if (text.length > LONGEST) return 'unread'
-  const [, before, amount = '', behind] = /^([a-z]{3})?\s*(.*?)\s*([a-z]{3})?$/i.exec(text.trim()) ?? []
+  const [, before, amount = '', behind] =
+    /^([a-z]{3})?\s*(.*?)\s*([a-z]{3})?$/i.exec(withoutSign(text.trim(), expected)) ?? []
   if (before !== undefined && behind !== undefined) return 'unread'
   const named = before ?? behind
   const currency = named === undefined ? expected : parseCurrency(named)
@@ -42,6 +43,15 @@ export function parseWrittenTotal(text: string, expected: Currency): Money | 'un
   const [one, other] = read
   if (one === undefined) return 'unread'
   return other === undefined || other.amountMinor === one.amountMinor ? one : 'ambiguous'
+}
+
+/** `€`, `$`, `kr`: as it is written where no other is meant. */
+function withoutSign(text: string, currency: Currency): string {
+  const shown = new Intl.NumberFormat('en', { style: 'currency', currency, currencyDisplay: 'narrowSymbol' })
+  const sign = shown.formatToParts(0).find(({ type }) => type === 'currency')?.value ?? currency
+  if (/^[A-Z]{3}$/.test(sign)) return text
+  if (text.startsWith(sign)) return text.slice(sign.length).trim()
+  return text.endsWith(sign) ? text.slice(0, -sign.length).trim() : text
 }
 
 /** A total with its currency in front or behind, or `EUR=…`; `KWD=12.345` is read exactly as this program writes it. null: it is none, or two. */

@@ -1,6 +1,7 @@
 // Where a column is missing: the columns of the file whose cells look like what it would hold. They are named, never taken.
 
 import { parseCurrency } from '../domain/money.ts'
+import { mayHoldPan } from '../domain/pan.ts'
 import { shown } from '../domain/problem.ts'
 import { isCardColumn } from './columns.ts'
 import { unquoted } from './csv/quotes.ts'
@@ -43,7 +44,8 @@ class Column {
     this.isAmount &&= sign !== 'malformed'
     this.hasDecimals ||= sign === '.' || sign === ','
     this.isCurrency &&= /^[A-Za-z]{3}$/.test(cell) && parseCurrency(cell) !== undefined
-    this.isId &&= /^\d+$/.test(cell) && cell.length >= ID_DIGITS_LEAST && !LOOKS_LIKE_DATE.test(cell)
+    this.isId &&=
+      /^\d+$/.test(cell) && cell.length >= ID_DIGITS_LEAST && !LOOKS_LIKE_DATE.test(cell) && !mayHoldPan(cell)
     this.digits.add(cell.length)
   }
 }

@@ -113,9 +113,6 @@ export function findPayments({ operation }: HeaderNeeds, rivals: readonly string
   }
 }
 
-/** How the sentence begins that names the columns that are missing. */
-export const LACKS = 'the file has no column'
-
 export function missingFields(meanings: readonly (Field | null)[], needs: HeaderNeeds): readonly Field[] {
   const has = (field: Field) => meanings.includes(field)
   return neededFields(needs, has).filter((field) => !has(field))
@@ -137,7 +134,7 @@ export function findMissing(
   const replaces = needs.operation === 'VAULT_UPDATE' ? REPLACES : ''
   const toStore = needs.operation === undefined && has('pmt_numb') && !has('amount') ? TO_STORE : ''
   return {
-    problem: `${LACKS} ${missing.join(', ')}; its first line has ${listOf(written)}${replaces}`,
+    problem: `the file has no column ${missing.join(', ')}; its first line has ${listOf(written)}${replaces}`,
     remedy: words`${remedies}${toStore}`,
   }
 }

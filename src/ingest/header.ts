@@ -90,7 +90,22 @@ export interface Header {
   readonly guarded: boolean
 }
 
+/** Of a file that lacks columns: what it is refused for, and which of its columns look like them. */
+export interface Lacking {
+  readonly lacks: { readonly fault: StructuralFault; readonly candidates: Candidates | null } | null
+}
+
 export function parseHeader(names: readonly string[], line: number, needs: HeaderNeeds): Header | StructuralFault {
+  const read = readHeader(names, line, needs)
+  return 'kind' in read || read.lacks === null ? read : read.lacks.fault
+}
+
+/** Whether the rows below it hold card data is to be known of a file that lacks columns, too. */
+export function readHeader(
+  names: readonly string[],
+  line: number,
+  needs: HeaderNeeds,
+): (Header & Lacking) | StructuralFault {
   const guarded = findResults(names) !== null || names.some(isRejectColumn)
   const written = guarded ? names.map(unguardCell) : names
   const vocabulary = vocabularyOf(needs)
@@ -128,18 +143,32 @@ export function parseHeader(names: readonly string[], line: number, needs: Heade
   const rivals = unknown.filter((i) => !ignored.includes(i) && speaksOfAmount(written[i] as string))
   const directions = unknown.filter((i) => !ignored.includes(i) && saysDirection(written[i] as string))
   const namesAt = (some: readonly number[]) => some.map((i) => written[i] as string)
-  const fault =
+  const unfit =
     findDuplicate(written, (i) => unread.includes(i)) ??
     findTwoOfOneField(written, meanings, needs.map ?? [], fields) ??
-    findHalfResults(written, results !== null) ??
-    findMissing(written, meanings, asked) ??
+    findHalfResults(written, results !== null)
+  const missing = unfit === null ? findMissing(written, meanings, asked) : null
+  const fault =
+    unfit ??
+    missing ??
     findPayments(needs, namesAt(rivals)) ??
     findRivals(written, amountIn(fields, written, needs.map ?? []), namesAt(rivals)) ??
     (fields.amount === undefined ? null : findDirections(namesAt(directions)))
-  if (fault !== null) return refuseNames(fault)
-  const notCards = notCardsIn(written, needs.notCards ?? [], cardPlaces)
-  if (isProblem(notCards)) return refuse(notCards, { line })
+  if (fault !== null && missing === null) return refuseNames(fault)
+  const said = notCardsIn(written, needs.notCards ?? [], cardPlaces)
+  if (isProblem(said) && missing === null) return refuse(said, { line })
+  const notCards = isProblem(said) ? [] : said
+  const candidatesFor = (fields: readonly Field[]) =>
+    isMostlyNumbers(written)
+      ? null
+      : new Candidates(
+          written,
+          fields,
+          places.filter((i) => (meant[i] ?? null) === null),
+        )
   return {
+    lacks:
+      missing === null ? null : { fault: refuseNames(missing), candidates: candidatesFor(missingFields(meant, needs)) },
     currencyMarks,
     isCurrencyAbove: currencyNamed.length === 0,
     unitAbove,
@@ -181,15 +210,6 @@ function mappedIn(written: readonly string[], meanings: readonly (Field | null)[
     const field = meanings[i] ?? null
     return field === null || plainName(name) === field ? [] : [{ written: name, field }]
   })
-}
-
-/** Of a file that lacks columns: which of the others look like them is seen in the rows. null: it lacks none. */
-export function candidatesIn(written: readonly string[], needs: HeaderNeeds): Candidates | null {
-  const meanings = meaningsOf(written, needs)
-  if (isProblem(meanings)) return null
-  const missing = missingFields(meanings, needs)
-  const unread = meanings.flatMap((field, i) => (field === null ? [i] : []))
-  return missing.length === 0 ? null : new Candidates(written, missing, unread)
 }
 
 function guessedIn(

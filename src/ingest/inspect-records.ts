@@ -7,16 +7,16 @@ import { type Problem, refuse, type StructuralFault } from '../domain/problem.ts
 import { type Spelling, spell, type Text, words } from '../domain/words.ts'
 import type { DecimalSign } from '../domain/written-amount.ts'
 import { lineTakenIn, Oddities, tableAbove, takenInFault, titledFault, twoTablesFault } from './anomalies.ts'
-import { type Candidates, SAMPLE_ROWS } from './candidates.ts'
+import { SAMPLE_ROWS } from './candidates.ts'
 import { passedWarnings } from './cards/evidence.ts'
 import { findCardData } from './cards/record.ts'
+import { CardWatch } from './cards/watch.ts'
 import { fieldOf, type MappedColumn, squeezed } from './columns.ts'
 import { type Delimiter, type IsKnown, noSuchLine } from './csv/delimiter.ts'
 import { ShortLines, squared } from './csv/ragged.ts'
 import type { CsvRecord } from './csv/records.ts'
 import { isAmountIn } from './fields/currency-marks.ts'
-import { candidatesIn, type Header, isHeaderAgain, namesColumns, parseHeader } from './header.ts'
-import { LACKS } from './header-faults.ts'
+import { type Header, isHeaderAgain, type Lacking, namesColumns, readHeader } from './header.ts'
 import { LIMITS } from './limits.ts'
 import { RowEvidence, type RowsShown } from './row-evidence.ts'
 import type { Scale } from './statements/scale.ts'
@@ -61,6 +61,8 @@ export interface ReadingOptions {
   readonly spelling: Spelling
 }
 
+type Lacks = NonNullable<Lacking['lacks']> & { readonly cards: CardWatch }
+
 export interface RecordsFound extends RowsShown {
   readonly rows: number
   readonly warnings: readonly string[]
@@ -87,17 +89,18 @@ export async function surveyRecords(
   const oddities = new Oddities()
   let evidence: RowEvidence | null = null
   let shortLines: ShortLines | null = null
-  let lacking: { readonly fault: StructuralFault; readonly candidates: Candidates } | null = null
+  let lacking: Lacks | null = null
   let rows = 0
   for await (const group of groups) {
     for (const found of group) {
-      if (found.kind === 'refused') return lacking?.fault ?? found
+      if (found.kind === 'refused') return lacking === null ? found : lackingFault(lacking)
       if (found.kind !== 'record') return found.kind
       if (lacking !== null) {
-        lacking.candidates.see(found)
         rows += 1
-        if (rows < SAMPLE_ROWS) continue
-        return withCandidates(lacking.fault, `${lacking.candidates}`)
+        if (rows <= SAMPLE_ROWS) lacking.candidates?.see(found)
+        lacking.cards.see(found, rows)
+        if (rows < LIMITS.rows) continue
+        return lackingFault(lacking)
       }
       const read = evidence === null ? found : squared(evidence.header, found)
       oddities.see(read)
@@ -108,13 +111,12 @@ export async function surveyRecords(
         const unseen = findUnseenName(read)
         if (unseen !== null) return unseen
         const above = await linesAbove(read.line, options, source)
-        const parsed = parseHeader(read.cells, read.line, { ...options, above })
-        if ('kind' in parsed) {
+        const parsed = readHeader(read.cells, read.line, { ...options, above })
+        if ('kind' in parsed) return (await titled(read, options, source)) ?? parsed
+        if (parsed.lacks !== null) {
           const title = await titled(read, options, source)
-          const isLacking = title === null && `${parsed.problem}`.startsWith(LACKS)
-          const candidates = isLacking ? candidatesIn(read.cells, options) : null
-          if (candidates === null) return title ?? parsed
-          lacking = { fault: parsed, candidates }
+          const why = title === null ? parsed.lacks : { fault: title, candidates: null }
+          lacking = { ...why, cards: new CardWatch(parsed) }
           continue
         }
         const sameAbove =
@@ -145,7 +147,7 @@ export async function surveyRecords(
       evidence.see(read, rows)
     }
   }
-  if (lacking !== null) return withCandidates(lacking.fault, `${lacking.candidates}`)
+  if (lacking !== null) return lackingFault(lacking)
   if (evidence === null) return refuse(options.headerRow === undefined ? EMPTY : noSuchLine(options.headerRow))
   if (rows === 0) return refuse(NO_ROWS)
   const short = shortLines?.decide() ?? null
@@ -157,8 +159,10 @@ export async function surveyRecords(
   return { ...shown, rows, warnings: odd.map((warning) => spell(warning, options.spelling)) }
 }
 
-function withCandidates(fault: StructuralFault, candidates: string): StructuralFault {
-  return candidates === '' ? fault : { ...fault, remedy: words`${fault.remedy}. In this file there are ${candidates}` }
+function lackingFault({ fault, candidates, cards }: Lacks): StructuralFault {
+  const found = `${candidates ?? ''}`
+  const remedy = found === '' ? fault.remedy : words`${fault.remedy}. In this file there are ${found}`
+  return { ...fault, remedy, code: cards.hasSeen() ? 'card-data' : fault.code }
 }
 
 function titlesNote({ headerRow }: ReadingOptions): readonly string[] {

@@ -26,7 +26,7 @@ function fingerprintOf(digest: string): string {
 
 /** In one column. `readingOf`: what a file was read with, as the door calls it. */
 export function sheetLines(sheet: ApprovalSheet, readingOf: (fingerprint: string) => string): string[] {
-  const { merchant, url, username, runKey, canaryRows, maxDeclinedPercent, lookalikesAllowed } = sheet
+  const { merchant, url, username, runKey, canaryRows, maxDeclinedPercent } = sheet
   return [
     `Submitted ${isoOf(sheet.submittedAtMs)} by ${sheet.submittedBy}`,
     fromLine(sheet),
@@ -40,7 +40,7 @@ export function sheetLines(sheet: ApprovalSheet, readingOf: (fingerprint: string
       ({ amountMinor, currency, rowNo, reference }) =>
         `Largest: ${amountText(amountMinor, currency)} ${currency} (row ${rowNo}, ${reference})`,
     ),
-    ...(lookalikesAllowed === 0 ? [] : [`${plural(lookalikesAllowed, 'look-alike')} allowed by the submitter`]),
+    ...lookalikeLines(sheet),
     ...(canaryRows === null ? [] : [`Stops after the first ${plural(canaryRows, 'row')} until a person has looked`]),
     ...(maxDeclinedPercent === null ? [] : [`Pauses when more than ${maxDeclinedPercent} % are declined`]),
     ...earlierLines(sheet.earlier),
@@ -55,6 +55,21 @@ function fromLine({ source, fileName, fileSha256 }: ApprovalSheet): string {
   const content = fileSha256 === null ? '' : `, SHA-256 ${fileSha256}`
   if (source === 'file') return `From ${fileName}${content}`
   return `From messages of other services${fileName === null ? '' : `, batch "${fileName}"`}${content}`
+}
+
+/** Without amounts, which are typed. */
+function lookalikeLines({ lookalikesAllowed: allowed, lookalikes, batchId }: ApprovalSheet): string[] {
+  if (allowed === 0) return []
+  const [each, its] = allowed === 1 ? ['it looks', 'it'] : ['each looks', 'each of them']
+  const left = allowed - lookalikes.length
+  return [
+    `${plural(allowed, 'look-alike')} allowed by the submitter: ${each} like another row and would be executed beside it. What was entered twice is executed twice: look at ${its}.`,
+    ...lookalikes.map(({ rowNo, reference, like }) => {
+      const where = like.batchId === batchId ? 'this batch' : `batch ${like.batchId}`
+      return `  row ${rowNo} (${reference}) looks like row ${like.rowNo} (${like.reference}) of ${where}, which is ${statusOf(like.state)}`
+    }),
+    ...(lookalikes.length === 0 || left <= 0 ? [] : [`  and ${left} more`]),
+  ]
 }
 
 function readingLines(text: string): string[] {

@@ -14,5 +14,11 @@ export function asking(order: Text): Words {
 
 /** A command, wherever in a sentence it stands. */
 export function askedFor(way: Way): Words {
-  return words`${way} (${WHO})`
+  return words`${withoutLead(way)} (${WHO})`
+}
+
+/** The sentence has the words before it already. */
+function withoutLead<W extends Way>(way: W): W {
+  const { lead: _, ...bare } = way as W & { readonly lead?: string }
+  return bare as W
 }

@@ -99,7 +99,7 @@ function notSentLines(batch: BatchView, ending: Ending): string[] {
     case 'stuck': {
       const stuck = `${plural(ready, 'row is', 'rows are')} not sent: ${stuckText(ending)}`
       if (ending.state === 'awaiting_approval')
-        return [stuck, `See what it would send, and approve it: tranche approve ${batch.batchId}`]
+        return [stuck, `See what it would send: tranche approve ${batch.batchId}`]
       return isPaused(batch) ? [stuck, resumeText(batch)] : [stuck]
     }
     case 'later':

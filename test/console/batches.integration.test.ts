@@ -235,3 +235,22 @@ test('a name of a file is shown, and is no part of the page', async () => {
     expect(page.body).not.toMatch(/[\u202e\u200b]/) // what a page would hide or obey is seen instead
   }
 })
+
+test('no file whose sums tell the total is offered to whoever is to type it', async () => {
+  const results = `/batches/${batch}/results.csv`
+  const [ann, rita] = [await signedIn('ann', ['approver', 'results']), await signedIn('rita', ['viewer', 'results'])]
+  const page = (visiting: Visiting) => get(`/batches/${batch}`, visiting)
+  expect((await page(ann)).body).not.toContain(results)
+  expect((await page(ann)).body).toContain('They can be downloaded once it is decided')
+  expect((await page(rita)).body).toContain(results)
+})
+
+test('a batch that waits for an approval does not go on by being resumed', async () => {
+  const { ledger } = served
+  const olga = await signedIn('olga', ['operator'])
+  await ledger.pause(batch, 'falsche Liste?', personAt('clerk'), Date.now())
+  const { body } = await get(`/batches/${batch}`, olga)
+  expect(body).toContain('Nothing of it is sent before it is approved. Resuming approves nothing.')
+  expect(body).toContain('Why: falsche Liste?</p>')
+  expect(body).not.toContain('It goes on where it stopped')
+})

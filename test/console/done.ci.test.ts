@@ -4,6 +4,7 @@ import type { LightMyRequestResponse } from 'fastify'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { doneText } from '../../src/console/done-words.ts'
 import type { BatchId } from '../../src/domain/ids.ts'
+import type { WorkerView } from '../../src/domain/worker.ts'
 import { CLERK, claimNamed, findingOn, headerOf, refund, settle, submit } from '../fixtures/ledgers.ts'
 import { FOUR_EYES, formsIn, openPages, PASSWORD, type PagesServed, type Visiting } from '../fixtures/pages.ts'
 
@@ -73,6 +74,20 @@ describe('of a batch', () => {
     )
     expect(await saidAfter(await bob.send(at(), '/approve', given), bob)).toBe(
       'Approved. Nothing is being sent yet; the reason is below. Waiting: 1 refund, EUR 10.00.',
+    )
+  })
+
+  test('that rows may be sent at once, though the gateway had trouble lately', async () => {
+    const { ledger, accounts } = served
+    const trouble = { sinceMs: Date.now(), why: 'no answer', asksToWait: false, failures: 0, openMost: 1 }
+    await ledger.recordHealth(accounts.shop, { ...trouble, backoffUntilMs: null })
+    const door = { ...served.door, isSecure: false, isSandbox: false, rehearsalPeople: [] }
+    const worker: WorkerView = {
+      ...{ id: 'w', host: null, pid: null, command: null, sinceMs: null, batchId: null, merchants: null },
+      ...{ lastBeatMs: null, state: 'working', isLost: false },
+    }
+    expect(await doneText(door, { done: { act: 'approve', batch }, isAgain: false }, [worker])).toBe(
+      'Approved. Whether rows are being sent is shown below. Still to be sent: 3 refunds, EUR 30.00.',
     )
   })
 

@@ -376,6 +376,20 @@ describe('a check', () => {
     expect(page.body).not.toContain('/again"')
   })
 
+  test('that lacks columns and holds card data says where cards are stored, and no line that holds none', async () => {
+    const refused = {
+      rows: undefined,
+      code: 'card-data',
+      line: 1,
+      column: null,
+      problem: 'no column amount',
+      remedy: 'add it',
+    }
+    const { page } = await checked(refused)
+    expect(page.body).toContain('This file holds card data. It was not kept. Nothing was recorded.')
+    expect(page.body).toContain('Cards are stored by tranche vault create FILE (ask whoever runs this server).')
+  })
+
   test('that failed says so, and can be made in another way', async () => {
     const { at, page } = await checked({
       error: { code: 'usage', message: `No sheet ${HOSTILE}. Nothing was recorded.` },
@@ -665,6 +679,7 @@ describe('handing in', () => {
         refusals: [{ kind, rows: 1, found: 1, expected: 2, known: 1, new: 1 }],
       })
       expect(page.body).not.toContain(`action="${at}/submit"`)
+      expect(page.body).not.toContain('rows can be sent')
       const fields = { form: String(token), total: '20.00', left_out: '1', lookalikes: '1' }
       expect((await post(`${at}/submit`, fields, mio)).statusCode).toBe(422)
       expect(submits()).toEqual([])

@@ -60,7 +60,9 @@ test('a file whose name only begins like a reference does not hide the instructi
 test('what is not found is not said to be unknown, since names are not searched', async () => {
   const { statusCode, body } = await find(HOSTILE)
   expect(statusCode).toBe(200)
-  expect(body).toContain('Names of people, amounts and other cells of rows are not searched')
+  expect(body).toContain(
+    'Record ids (result_record_id), order ids of sales in doubt, names of people, amounts and other cells of rows are not',
+  )
   expect(body).not.toContain('Not in this ledger')
   expect(body).toContain('It knows what was handed in since <time datetime="2026-05-04T09:00:00.000Z">')
   expect(body).not.toMatch(/<script>alert|\u202e/)

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { STEP_UP_MS } from '../../src/domain/person.ts'
 import { toJsonLogEntry } from '../../src/present/history.ts'
 import { CLERK, headerOf, listOf, personAt, refund, submit, work } from '../fixtures/ledgers.ts'
-import { FOUR_EYES, formsIn, openPages, type PagesServed, type Visiting } from '../fixtures/pages.ts'
+import { FOUR_EYES, formsIn, openPages, PASSWORD, type PagesServed, type Visiting } from '../fixtures/pages.ts'
 import { soon } from '../fixtures/soon.ts'
 
 let served: PagesServed
@@ -68,7 +68,15 @@ test('a link that was shown opens, also after its form was sent again', async ()
 
 test('roles that wait for a second person are ticked, and who can confirm is said', async () => {
   await served.ledger.adoptPolicy(FOUR_EYES, 'test', CLERK, Date.now())
-  await max.send('/people', '/people', { name: 'sue', 'role-submitter': 'on' })
+  const added = await max.send('/people', '/people', { name: 'sue', 'role-submitter': 'on' })
+  expect(added.body).toContain('submitter of sue waits until a second person confirms it.')
+  const joined = await max.post(/\/join\/[\w-]+/.exec(added.body)?.[0] ?? 'none', { password: PASSWORD })
+  expect(joined.statusCode).toBeLessThan(400)
+  const signedIn = await max.post('/sign-in', { name: 'sue', password: PASSWORD })
+  const cookie = String(signedIn.headers['set-cookie']).split(';')[0]
+  const own = await served.pages.inject({ url: '/', headers: { host: '127.0.0.1', cookie } })
+  expect(own.body).toContain('Your role submitter waits until a second person confirms')
+  expect(own.body).toContain('sue (submitter once confirmed)')
   const { body } = await max.get('/people/sue')
   expect(body).toContain('name="role-submitter" checked')
   expect(body).toContain('tranche people confirm sue')

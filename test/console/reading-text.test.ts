@@ -10,7 +10,7 @@ test('names the fields and what was chosen there', () => {
     { column: 'Notiz', field: '' },
   ]
   expect(readingText(fingerprintOf({ operation: 'REFUND', headerRow: 3, map }))).toBe(
-    '“What the rows ask for: Refunds”, “Line of the column names: 3”, “Columns: Betrag → amount”, “Columns: Notiz → ignore”',
+    '“What the rows ask for: Refunds”, “Line of the column names: 3”, “Columns: Betrag = amount”, “Columns: Notiz = ignore”',
   )
 })
 

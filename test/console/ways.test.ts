@@ -176,6 +176,11 @@ describe('a way', () => {
       'Create it: <code>tranche init</code> (ask whoever runs this server).',
     ],
     [
+      'without a page has the words before it once',
+      words`A list${{ act: 'use-vault', to: 'create', lead: '; cards are stored by ' }}.`,
+      'A list; cards are stored by <code>tranche vault create FILE</code> (ask whoever runs this server).',
+    ],
+    [
       'that begins a sentence does so here',
       words`${atTerminal`Call ${'<b>'}`}.`,
       'Ask whoever runs this server to call &lt;b&gt;.',

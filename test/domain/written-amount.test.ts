@@ -12,6 +12,7 @@ function readAs(typed: string, currency: string): string {
 test.each([
   ...['10.879,77', '10 879,77', '10,879.77', '10879.77', '10879,77', "10'879.77", '10\u202f879,77', ' 10879.77 '],
   ...['EUR 10.879,77', '10 879,77 EUR', 'eur10,879.77', '10.879,77eur'],
+  ...['10 879,77 €', '€ 10.879,77', '€10,879.77', '10.879,77\u00a0€'],
 ])('%s is 10879.77 in EUR', (typed) => {
   expect(readAs(typed, 'EUR')).toBe('EUR 10879.77')
 })
@@ -20,6 +21,11 @@ test.each([
   ...([['9', 'EUR', 'EUR 9.00'] as const, ['9,5', 'EUR', 'EUR 9.50'], ['1.234', 'EUR', 'EUR 1234.00']] as const),
   ...([['1.234', 'JPY', 'JPY 1234'] as const, ['0,234', 'KWD', 'KWD 0.234'], ['01,234', 'KWD', 'KWD 1.234']] as const),
   ...([['1.234,000', 'KWD', 'KWD 1234.000'] as const, ['9.00 USD', 'EUR', 'USD 9.00']] as const),
+  ...([
+    ['$9.00', 'USD', 'USD 9.00'] as const,
+    ['9,00 kr', 'SEK', 'SEK 9.00'],
+    ['CHF 9.00', 'CHF', 'CHF 9.00'],
+  ] as const),
 ])('%s in %s is %s', (typed, currency, read) => {
   expect(readAs(typed, currency)).toBe(read)
 })
@@ -40,6 +46,9 @@ test.each([
   'EUR 9.00 EUR',
   'XYZ 9.00',
   '9 rows',
+  '€ 9.00 €',
+  '$ 9.00',
+  '€',
   '٩',
 ])('“%s” cannot be read in EUR', (typed) => {
   expect(readAs(typed, 'EUR')).toBe('unread')

@@ -21,7 +21,15 @@ const SHEET: ApprovalSheet = {
   ...{ fileSha256: 'aa'.repeat(32), runKey: null, fingerprint: '' as ApprovalSheet['fingerprint'], rows: 2 },
   totals: [{ operation: 'REFUND', currency: EUR, state: 'READY', count: 2, amountMinor: 900n }],
   ...{ canaryRows: null, maxDeclinedPercent: null, lookalikesAllowed: 0, submittedBy: 'ann@desk', submittedAtMs: 0 },
-  ...{ rowsDigest: 'bb'.repeat(32), digest: 'cc'.repeat(32), largest: [], keys: [], accounts: [], earlier: [] },
+  ...{
+    rowsDigest: 'bb'.repeat(32),
+    digest: 'cc'.repeat(32),
+    largest: [],
+    lookalikes: [],
+    keys: [],
+    accounts: [],
+    earlier: [],
+  },
 }
 const told = (over: Partial<ApprovalSheet>) => sheetLines({ ...SHEET, ...over }, interpretationText).join('\n')
 
@@ -104,5 +112,13 @@ describe('the sheet', () => {
   test('tells of look-alikes that were allowed', () => {
     expect(told({ lookalikesAllowed: 2 })).toContain('2 look-alikes allowed')
     expect(told({})).not.toContain('look-alike')
+    const like = { batchId: '261119-aaaaa', rowNo: 3, reference: 'A-3', state: 'APPROVED' } as const
+    const one = told({ lookalikesAllowed: 2, lookalikes: [{ rowNo: 1, reference: 'B-1', like }] })
+    expect(one).toContain('What was entered twice is executed twice: look at each of them.')
+    expect(one).toContain('row 1 (B-1) looks like row 3 (A-3) of batch 261119-aaaaa, which is APPROVED\n  and 1 more')
+    const own = { ...like, batchId: SHEET.batchId, state: 'READY' } as const
+    expect(told({ lookalikesAllowed: 1, lookalikes: [{ rowNo: 4, reference: 'B-4', like: own }] })).toContain(
+      'row 4 (B-4) looks like row 3 (A-3) of this batch, which is PENDING',
+    )
   })
 })

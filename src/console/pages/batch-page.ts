@@ -6,6 +6,7 @@ import type { LogEntry } from '../../domain/acts.ts'
 import type { BatchView } from '../../domain/batch.ts'
 import { countIn, type Standing, waitsForApproval } from '../../domain/batch-status.ts'
 import { statusOf } from '../../domain/states.ts'
+import { spell } from '../../domain/words.ts'
 import { type Html, html } from '../../present/html.ts'
 import { outcomeBar } from '../../present/outcome-bar.ts'
 import { reasonLines } from '../../present/reasons.ts'
@@ -18,7 +19,7 @@ import { batchPath } from '../paths.ts'
 import { readingText } from '../reading-text.ts'
 import { attentionFor } from '../status-line.ts'
 import { visitorOf } from '../visit.ts'
-import { linked } from '../ways.ts'
+import { linked, pageWays } from '../ways.ts'
 import { type Deciding, decidingOn } from './approving.ts'
 import { type BatchFigures, batchNow, outcomesIn, totalName } from './batch-live.ts'
 import { downloadsOf } from './downloads.ts'
@@ -28,6 +29,9 @@ import { steeringForms } from './steering.ts'
 const EARLIER_SHOWN = 5
 const UNDECIDED: Deciding = { shown: NOTHING, typesTotals: false }
 
+/** Their sums would tell the total that is to be typed. */
+const NO_DOWNLOADS = html`<h2>Results</h2><p>They can be downloaded once it is decided: they would tell the total before it is typed.</p>`
+
 export function addBatchPages(pages: Pages, door: ConsoleDoor): void {
   const { ledger, app } = door
   pages.get<OfBatch>('/batches/:batch', { config: { page: 'batch' } }, async (request, reply) => {
@@ -36,7 +40,7 @@ export function addBatchPages(pages: Pages, door: ConsoleDoor): void {
     if (seen === null) throw noSuchBatch()
     const { batch, standing, proposed, figures } = seen
     const deciding = await decisionOn(batch)
-    const main = html`${doubtsOf(batch, proposed)}${standingOf(standing, figures)}${deciding.shown}${barOf(batch)}${totalsOf(batch, !deciding.typesTotals)}${await reasonsOf(batch)}${warningsOf(batch)}${steeringForms(request, door, batch, now)}${downloadsOf(batch, visitorOf(request))}${await historyOf(batch)}${factsOf(batch)}`
+    const main = html`${doubtsOf(batch, proposed)}${standingOf(standing, figures)}${deciding.shown}${barOf(batch)}${totalsOf(batch, !deciding.typesTotals)}${await reasonsOf(batch)}${warningsOf(batch)}${steeringForms(request, door, batch, now)}${deciding.typesTotals && visitorOf(request).may('results') ? NO_DOWNLOADS : downloadsOf(batch, visitorOf(request))}${await historyOf(batch)}${factsOf(batch)}`
     const live = { watch: batch.batchId, shape: seen.shape }
     return showScreen(door, request, reply, { title: nameOf(batch), main, now, live })
 
@@ -95,7 +99,7 @@ function doubtsOf(batch: BatchView, proposed: number): Html {
 
 function standingOf({ state, why }: Standing, { outcomes }: BatchFigures): Html {
   const reason = whyWords(why)
-  return html`<p>${stateText(state)} · <span data-live="outcomes">${outcomes}</span></p>${reason === null ? NOTHING : html`<p>Why: ${linked(reason)}.</p>`}`
+  return html`<p>${stateText(state)} · <span data-live="outcomes">${outcomes}</span></p>${reason === null ? NOTHING : html`<p>Why: ${linked(reason)}${/[.?!]$/.test(spell(reason, pageWays)) ? '' : '.'}</p>`}`
 }
 
 function barOf(batch: BatchView): Html {

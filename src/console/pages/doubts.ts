@@ -105,7 +105,7 @@ const PROPOSED = [
   { name: 'Amount', kind: 'number' },
   { name: 'Proposed by' },
   { name: 'When' },
-  { name: 'Falls' },
+  { name: 'Lapses' },
   { name: 'Why', kind: 'text' },
 ] as const
 

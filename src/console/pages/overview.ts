@@ -31,7 +31,7 @@ export function addOverview(pages: Pages, door: ConsoleDoor): void {
         ...screen,
         main: visitorOf(request).may('administer')
           ? afterSettingUp(await ledger.people())
-          : html`<p>Your roles do not let you see batches. An administrator gives roles.</p>`,
+          : html`<p>${waitingText(visitorOf(request).person) ?? 'Your roles do not let you see batches. An administrator gives roles.'}</p>`,
       })
     const now = await attentionFor(door)
     const latest = await ledger.batchesAfter(null, SHOWN_MOST, null)
@@ -41,6 +41,14 @@ export function addOverview(pages: Pages, door: ConsoleDoor): void {
     const live = { watch: '', shape: shapeOf(now, latest, standing) }
     return showScreen(door, request, reply, { ...screen, main, now, live })
   })
+}
+
+/** null: none of the visitor's roles waits. */
+function waitingText({ waiting }: Person): string | null {
+  const [one, ...others] = waiting.map(({ name }) => name)
+  if (one === undefined) return null
+  const roles = others.length === 0 ? `role ${one} waits` : `roles ${[one, ...others].join(', ')} wait`
+  return `Your ${roles} until a second person confirms whose account this is: another administrator does so, or the owner of this machine.`
 }
 
 /** What comes next for an administrator, who sees no batches. */

@@ -55,10 +55,12 @@ export function addPeople(pages: Pages, door: ConsoleDoor): void {
       return {}
     })
     if (!isNow) throw shownBefore(name)
+    const added = (await ledger.personNamed(name))?.person
+    const waits = added === undefined || added.waiting.length === 0 ? null : secondPersonText(added)
     return showScreen(door, request, reply, {
       title: `${name} was added`,
       main: linkShown(request, name, secret),
-      done: `${name} was added and can sign in once the link has been used. This moves no money.${await policyText(door, hadPolicy)}`,
+      done: `${name} was added and can sign in once the link has been used. This moves no money.${await policyText(door, hadPolicy)}${waits === null ? '' : ` ${waits}`}`,
     })
   })
   pages.post<OfPerson>('/people/:person/link', { config: { page: 'linkPerson' } }, async (request, reply) => {

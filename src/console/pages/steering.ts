@@ -5,7 +5,7 @@ import type { AttentionNow } from '../../app/attention.ts'
 import { assertSteerable, type Steering } from '../../app/steering.ts'
 import { toMendIn } from '../../domain/attention.ts'
 import type { BatchView } from '../../domain/batch.ts'
-import { countIn, isPaused } from '../../domain/batch-status.ts'
+import { countIn, isPaused, waitsForApproval } from '../../domain/batch-status.ts'
 import { livingWorkers } from '../../domain/worker.ts'
 import { askedText } from '../../present/asked.ts'
 import { type Html, html } from '../../present/html.ts'
@@ -67,9 +67,10 @@ export function steeringForms(
   if (!visitorOf(request).may('operate'))
     return html`${title}<p>Your roles do not let you pause, resume or cancel it: that takes an operator.</p>`
   const path = batchPath(batch.batchId)
+  const waits = waitsForApproval(batch) ? 'Nothing of it is sent before it is approved.' : null
   const goesOn = `It goes on where it stopped${livingWorkers(workers).length === 0 ? ', as soon as a worker runs' : ''}.`
-  const left = isOver ? 'Nothing of it waits to be sent.' : 'It is not paused, and goes on as it does.'
-  const meaning = paused && !isOver ? goesOn : `${left} It says that you have looked.`
+  const left = isOver ? 'Nothing of it waits to be sent.' : (waits ?? 'It is not paused, and goes on as it does.')
+  const meaning = paused && !isOver ? (waits ?? goesOn) : `${left} It says that you have looked.`
   const why = (act: Steering, hint: string, label?: string) =>
     reasonField(hint, typedIn(request, `${path}/${act}`), label)
   // Beside the form that pauses it, whose reason is another.

@@ -251,7 +251,7 @@ const PROPOSED_LINES = [
   { name: 'Reference', kind: 'word' },
   { name: 'Proposed by' },
   { name: 'When' },
-  { name: 'Falls' },
+  { name: 'Lapses' },
   { name: 'Why', kind: 'text' },
 ] as const
 

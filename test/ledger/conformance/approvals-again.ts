@@ -220,12 +220,15 @@ export function describeApprovalsAgain(): void {
       expect((await ledger.workable(NOW, 10)).map(({ batchId }) => batchId)).toEqual([free])
     })
 
-    test('tells how many look-alikes were allowed', async () => {
+    test('tells which look-alikes were allowed, and of what', async () => {
       await ledger.adoptPolicy(FOUR_EYES, 'test', CLERK, NOW)
       const first = await hand(refund('A', { orderId: '7' }))
       await hand(refund('B', { orderId: '7' }), { allowLookalikeOf: 'A' })
       await hand(refund('C', { orderId: '8' }), { allowLookalikeOf: 'A' })
-      expect(await sheetOf(first)).toMatchObject({ rows: 3, lookalikesAllowed: 1 })
+      expect(await sheetOf(first)).toMatchObject({
+        ...{ rows: 3, lookalikesAllowed: 1 },
+        lookalikes: [{ rowNo: 2, reference: 'B', like: { batchId: first, rowNo: 1, reference: 'A', state: 'READY' } }],
+      })
     })
   })
 

@@ -13,10 +13,12 @@ export function describeFinding(): void {
         refund('R-1', { orderId: '0077' }),
         sale('S-1', '900123', { xtlOrderId: 'SHOP1' }),
         sale('S-2', '900124', { operation: 'AUTH' }),
+        sale('S-3', '900125'),
       ])
       await work(ledger, batchId, 'R-1', 'APPROVED', { facts: factsWith('7001') })
       await work(ledger, batchId, 'S-1', 'APPROVED', { facts: factsWith('7002', { orderId: '8001' }) })
       await work(ledger, batchId, 'S-2', 'APPROVED', { facts: factsWith('7003', { orderId: '8002' }) })
+      await work(ledger, batchId, 'S-3', 'DECLINED', { facts: factsWith('7004', { orderId: '8003' }) })
       expect(await found('R-1')).toEqual([['R-1', 'reference']])
       expect(await found('77')).toEqual([['R-1', 'order']])
       expect(await found('007001')).toEqual([['R-1', 'transaction']])
@@ -24,6 +26,7 @@ export function describeFinding(): void {
       expect(await found('900123')).toEqual([['S-1', 'vault']])
       expect(await found('8001')).toEqual([['S-1', 'order']])
       expect(await found('8002')).toEqual([['S-2', 'order']])
+      expect(await found('08003')).toEqual([['S-3', 'order']])
       expect(await found('0')).toEqual([])
       expect(await found('nothing')).toEqual([])
     })

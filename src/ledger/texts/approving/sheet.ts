@@ -1,14 +1,17 @@
 // What an approval is of: everything that is shown, and a digest over all of it.
 
 import { createHash, hash } from 'node:crypto'
-import type { ApprovalSheet, KeyOfBatch } from '../../../domain/approval.ts'
+import type { AllowedLookalike, ApprovalSheet, KeyOfBatch } from '../../../domain/approval.ts'
 import type { BatchTotal } from '../../../domain/batch.ts'
-import type { BatchId } from '../../../domain/ids.ts'
+import type { AccountId, BatchId } from '../../../domain/ids.ts'
+import { MERCHANT_DEFAULTS } from '../../../domain/merchant.ts'
 import type { Currency } from '../../../domain/money.ts'
 import type { AccountOf } from '../../../domain/person.ts'
+import type { State } from '../../../domain/states.ts'
 import { allPeople } from '../doors/people.ts'
 import type { Engine } from '../engine.ts'
 import { addToDigest, beginDigest, type Recorded } from '../record/recorded.ts'
+import { EARLIER_LOOKALIKE, lookalikeSince } from '../review/lookalikes.ts'
 import { all, allExact, one, type Script } from '../script.ts'
 import { earlierSums } from './needed.ts'
 
@@ -59,7 +62,7 @@ export function* approversOf(batchId: BatchId): Script<Approver[]> {
 }
 
 /** What the digest is over. */
-export type Shown = Omit<ApprovalSheet, 'largest' | 'keys' | 'accounts' | 'earlier'>
+export type Shown = Omit<ApprovalSheet, 'largest' | 'lookalikes' | 'keys' | 'accounts' | 'earlier'>
 
 /** null: there is no such batch, or it needs no approval. */
 export function* shownOf(ledgerId: string, batchId: BatchId): Script<Shown | null> {
@@ -116,6 +119,33 @@ const LARGEST = `
       WHERE i.batch_id = :batchId AND i.state = 'READY' GROUP BY 1) AS f ON f.first = r.row_no
     WHERE r.batch_id = :batchId ORDER BY 1`
 
+const LOOKALIKES_MOST = 10
+const LOOKALIKES = `
+    SELECT d.row_no AS "rowNo", d.reference, i.row_no AS "likeRow", i.batch_id AS "batchId", i.reference AS "likeReference", i.state
+    FROM instruction d JOIN instruction i ON i.id = (${EARLIER_LOOKALIKE})
+    WHERE d.batch_id = :batchId AND d.state = 'READY' ORDER BY d.row_no LIMIT ${LOOKALIKES_MOST}`
+
+/** As at the moment in which it was handed in, when a person allowed them. */
+function* lookalikesOf(batchId: BatchId, { account_id, created_at: nowMs }: SheetColumns): Script<AllowedLookalike[]> {
+  const since = lookalikeSince({
+    accountId: account_id as AccountId,
+    nowMs,
+    lookalikeDays: MERCHANT_DEFAULTS.lookalikeDays,
+  })
+  const found = yield* all<LookalikeColumns>(LOOKALIKES, { ...since, batchId })
+  return found.map(({ rowNo, reference, likeRow, likeReference, ...like }) => ({
+    ...{ rowNo, reference },
+    like: { ...like, rowNo: likeRow, reference: likeReference },
+  }))
+}
+
+type LookalikeColumns = Readonly<
+  Record<'rowNo' | 'likeRow', number> & Record<'reference' | 'likeReference', string>
+> & {
+  readonly batchId: BatchId
+  readonly state: State
+}
+
 const KEYS = `
     SELECT k.id, k.name, k.created_by AS "createdBy", k.makers FROM api_key k
     WHERE k.id IN (SELECT o.key_id FROM batch_key o WHERE o.batch_id = :batchId)
@@ -154,7 +184,8 @@ export function* sheetOf(ledgerId: string, batchId: BatchId): Script<ApprovalShe
   const earlier = yield* earlierSums(batchId, batch.submitter, batch.account_id, batch.created_at)
   const approvers = (yield* approversOf(batchId)).map(({ identity }) => identity)
   const accounts = yield* accountsOf([batch.submitter, ...approvers])
-  return { ...shown, largest, keys: yield* keysOf(batchId), accounts, earlier }
+  const lookalikes = batch.lookalikes_allowed === 0 ? [] : yield* lookalikesOf(batchId, batch)
+  return { ...shown, largest, lookalikes, keys: yield* keysOf(batchId), accounts, earlier }
 }
 
 const ROWS_AT_ONCE = 5_000

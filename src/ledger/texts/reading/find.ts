@@ -17,6 +17,7 @@ const CONDITIONS: readonly (readonly [IdKind, string])[] = [
     `${SAME('answered_order_id')} AND i.answered_order_id IS NOT NULL AND i.operation IN ('CAPTURE', 'CAUTH') AND i.state = 'APPROVED'`,
   ],
   ['order', `${SAME('answered_order_id')} AND i.answered_order_id IS NOT NULL AND i.operation = 'AUTH'`],
+  ['order', `${SAME('answered_order_id')} AND i.answered_order_id IS NOT NULL AND i.state = 'DECLINED'`],
   ['transaction', `${SAME('transaction_id')} AND i.transaction_id IS NOT NULL`],
   ['merchant-order', `${SAME('xtl_order_id')} AND i.xtl_order_id IS NOT NULL`],
   [

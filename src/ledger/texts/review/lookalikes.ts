@@ -80,6 +80,9 @@ const OF_OTHER_MONTH = `${EARLIER_ATTEMPT} IS NOT NULL AND ${OTHER_RUN_KEY} AND 
 /** The latest row that row `d` of a draft looks like; NULL: none. */
 export const RECORDED_LOOKALIKE = likeRow(`((${STILL_COUNTS} AND NOT (${OF_OTHER_MONTH})) OR ${cameAfter(FORMER_ROW)})`)
 
+/** The latest earlier row that row `d` of a batch looks like; NULL: none. */
+export const EARLIER_LOOKALIKE = likeRow(`i.id < d.id AND ${STILL_COUNTS}`)
+
 /**
  * Whether row `i` had ended and moved nothing when an older state was put back. In what was lost it may have run again, at the latest
  * in that moment, and a sale counts for 30 days from then. Under another run key that was the charge of another month.
