@@ -73,8 +73,8 @@ export type TargetFact =
    * amount of a capture, to the vault id of its authorization and after that. vaultId: null: by its number.
    */
   | { readonly of: 'like'; readonly at: At; readonly operation: Operation; readonly vaultId: string | null }
-  /** In the run before: whose vault id this was, and which one the reference had. */
-  | { readonly of: 'last-run'; readonly at: At; readonly ownVaultId: string }
+  /** In the run before, or of a row that runs again with another card in its own: whose vault id this was, and which one the reference had. */
+  | { readonly of: 'run'; readonly at: At; readonly ownVaultId: string }
   /** Of a row that runs again: a later sale of the same amount to the same e-mail. */
   | { readonly of: 'paid'; readonly at: At }
   /** Recorded rows of the same order, or vault id, and operation. */
@@ -164,7 +164,7 @@ const RULES: { readonly [Of in TargetFact['of']]: Rule<Fact<Of>> } = {
   declined: wasDeclined,
   authorizations: isAuthorized,
   like: isLike,
-  'last-run': underOtherReference,
+  run: underOtherReference,
   paid: wasPaid,
   reference: ofCorrected,
   'far-run': ofFarRun,
@@ -309,9 +309,9 @@ function isLike(row: TargetRow, { at, operation, vaultId }: Fact<'like'>): Targe
   return asked('same-card', at, `asks for the same as that row, which names the same card ${name}`)
 }
 
-/** Every customer stays under their reference from one run of a roster to the next: ids that have moved have slipped. */
-function underOtherReference(row: TargetRow, { at, ownVaultId }: Fact<'last-run'>): TargetQuestion {
-  const problem = `charges ${vaultText(row)}, which was that of ${at.reference} in the run before; its own was ${plainId(ownVaultId)}`
+/** Every customer stays under their reference in all runs of a roster, and all attempts of one: ids that have moved have slipped. */
+function underOtherReference(row: TargetRow, { at, ownVaultId }: Fact<'run'>): TargetQuestion {
+  const problem = `charges ${vaultText(row)}, which was that of ${at.reference}; its own was ${plainId(ownVaultId)}`
   return asked('other-reference', at, problem)
 }
 
