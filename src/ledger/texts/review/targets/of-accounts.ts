@@ -71,7 +71,7 @@ const WAITS_ELSEWHERE: Kind<FoundElsewhere> = {
 
 export const OF_ACCOUNTS = [SAME_FILE, REPEATED_ELSEWHERE, WAITS_ELSEWHERE, OF_OTHER_ACCOUNTS] as readonly Kind[]
 
-/** The same of rows `newcomer` of other accounts: each finds its row of the draft by an index. An order is answered before a file names it. */
+/** The same of rows `newcomer`: each finds its row of the draft by an index. An order is answered before a file names it. */
 export const NEW_ELSEWHERE = (
   [
     [SAME_FILE, IS_OF_SAME_FILE],
