@@ -709,6 +709,14 @@ export const GUARDS: readonly Guard[] = [
     tests: ['test/ledger/sqlite/ledger/intake.integration.test.ts'],
   },
   {
+    name: 'what another account has since the review is asked about',
+    file: 'src/ledger/texts/review/since-review.ts',
+    guard: `  if (yield* exists(ELSEWHERE, since)) return false
+`,
+    without: '',
+    tests: ['test/ledger/sqlite/ledger/intake.integration.test.ts'],
+  },
+  {
     name: 'of two lines of one recorded row neither runs',
     file: 'src/ledger/texts/review/review.ts',
     guard: `  yield* refuseRepeats(header)

@@ -250,6 +250,12 @@ export class Habits {
     return whole.length === 0 ? null : { ...this.#random.pick(whole), account: 1 }
   }
 
+  /** Whether the own account has something under its reference that counts. */
+  isRecorded({ reference }: Instruction): boolean {
+    const same = `SELECT 1 FROM instruction WHERE account_id = ${OWN_ACCOUNT} AND reference = ? AND ${COUNTS}`
+    return this.#record.all(same, reference).length > 0
+  }
+
   chance(probability: number): boolean {
     return this.#random.chance(probability)
   }

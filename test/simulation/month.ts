@@ -85,7 +85,10 @@ export class Month {
   readonly #habits: Habits | null
   /** By deed: how often it is meant to be done. */
   readonly #meant = new Map<string, number>()
-  /** By deed: the references under which a person said, by a number, that it is meant once more. */
+  /**
+   * By deed: the references under which a person said, by a number, that it is meant once more; or under which it came for another account when
+   * it no longer waited for its own, as once nobody had approved it in time: vault ids of two accounts have nothing to do with each other.
+   */
   readonly allowed = new Map<string, Set<string>>()
   /** By deed: the references under which it was handed in. */
   readonly #references = new Map<string, Set<string>>()
@@ -285,8 +288,11 @@ export class Month {
 
   handsIn({ account, runKey }: Pick<PlannedFile, 'account' | 'runKey'>, instructions: readonly Instruction[]): void {
     this.#habits?.handsIn(account, runKey, instructions)
-    for (const instruction of instructions)
-      setOf(this.#references, this.deedOf(instruction)).add(`${account}/${instruction.reference}`)
+    for (const instruction of instructions) {
+      const [deed, key] = [this.deedOf(instruction), `${account}/${instruction.reference}`]
+      setOf(this.#references, deed).add(key)
+      if (account > 0 && this.#habits?.isRecorded(instruction) === false) setOf(this.allowed, deed).add(key)
+    }
   }
 
   /** Says that these are meant. What was never handed in under another reference is meant anyway, if it is no mistake. */

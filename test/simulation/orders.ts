@@ -17,14 +17,10 @@ export function orders(
 ): string[] {
   const { month, truth, plan } = books
   if (month === undefined || month === null) return []
-  const approved = truth.executions.filter(({ status }) => status === 'APPROVED')
   const unknown = new Set(rows.filter((row) => row.state === 'DECLINED' && isUnknowable(row)).map(({ id }) => id))
+  const approved = truth.executions.filter(({ status, rowId }) => status === 'APPROVED' && !unknown.has(rowId))
   return [
-    ...doneOnce(
-      books,
-      month,
-      approved.filter(({ rowId }) => !unknown.has(rowId)),
-    ),
+    ...doneOnce(books, month, approved),
     ...Map.groupBy(approved, ({ accountId }) => accountId)
       .entries()
       .flatMap(([accountId, ofAccount]) => {

@@ -213,10 +213,7 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
     "(d.operation = 'CANCEL' AND d.amount_minor IS NOT NULL AND",
     "(0 AND d.operation = 'CANCEL' AND",
   ]),
-  'a roster that has slipped is not asked about': swapping([
-    "o.id <> i.id AND ltrim(o.vault_id, '0') <> ltrim(d.vault_id, '0')",
-    '0',
-  ]),
+  'a roster that has slipped is not asked about': swapping(["ltrim(o.vault_id, '0') <> ltrim(d.vault_id, '0')", '0']),
   'a month is known by one spelling only': swapping([
     'FROM run_key WHERE account_id',
     'FROM run_key WHERE 0 AND account_id',

@@ -70,7 +70,7 @@ export type TargetFact =
   | { readonly of: 'authorizations'; readonly authorizations: readonly KnownAuthorization[] }
   /** A sale or authorization of the same amount and card, of the other kind or under its other name; or one to the vault id of an authorization. */
   | { readonly of: 'like'; readonly at: At; readonly operation: Operation; readonly vaultId: string | null }
-  /** In the run before: whose vault id this was, and which one the reference had. */
+  /** In the run before, or of a row that runs again with another card in its own: whose vault id this was, and which one the reference had. */
   | { readonly of: 'other-reference'; readonly at: At; readonly ownVaultId: string }
   /** The same customer and amount by another card: of a row that runs again, a later sale; or a row above, and one of the two cards is new. */
   | { readonly of: 'paid'; readonly at: At }
@@ -152,9 +152,9 @@ const RULES: { readonly [Of in TargetFact['of']]: Rule<Fact<Of>> } = {
     `names order ${orderKey}, which is known here as the xtl_order_id of order ${orderId}`,
   authorizations: isAuthorized,
   like: isLike,
-  // Every customer stays under their reference from one run of a roster to the next: ids that have moved have slipped.
+  // Every customer stays under their reference in all runs of a roster, and all attempts of one: ids that have moved have slipped.
   'other-reference': (row, { at, ownVaultId }) =>
-    `charges ${vaultText(row)}, which was that of ${at.reference} in the run before; its own was ${plainId(ownVaultId)}`,
+    `charges ${vaultText(row)}, which was that of ${at.reference}; its own was ${plainId(ownVaultId)}`,
   amounts: haveSlipped,
   // Whose card is declined may pay with another one, and whose card was replaced has another one.
   paid: (_, { at }) =>

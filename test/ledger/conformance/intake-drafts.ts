@@ -400,7 +400,7 @@ export function describeDrafts(): void {
       const { draft } = await reviewed()
       await taken('other', { orderId: last.orderId, amountMinor: 5_000n }) // more than the file refunds of that order
       const second = await openAccount(ledger, 'second')
-      await place.open().recordMessage(messageOf(second, last))
+      await place.open().recordMessage(messageOf(second, { ...last, reference: 'another' }))
       const batchId = await draft.record(CLERK)
       expect((await ledger.batch(batchId))?.counts).toEqual({ READY: 600 })
     })

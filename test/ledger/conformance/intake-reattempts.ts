@@ -279,6 +279,48 @@ export function describeReattempts(): void {
       expect(await dueRow(ledger, second, named('cy~2'), LATER)).toMatchObject({ instruction: { vaultId: '599' } })
     })
 
+    test.each([
+      { ...ROSTER, key: '2026-11/' },
+      { runKey: null, key: '' },
+    ])('of the run $runKey is asked about where its new card is that of another reference', async ({ runKey, key }) => {
+      const priced = (name: string, vaultId: string, amountMinor: bigint) =>
+        sale(`${key}${name}`, vaultId, { money: { amountMinor, currency: EUR } })
+      const bob = (vaultId: string) => priced('bob', vaultId, 1_001n)
+      const first = await submit(ledger, accountId, [priced('ada', '501', 1_000n), bob('502')], { runKey })
+      await work(ledger, first, `${key}ada`, 'APPROVED')
+      await work(ledger, first, `${key}bob`, 'DECLINED', NO_FUNDS)
+      const askedOf = async (row: Instruction, nowMs = LATER) =>
+        (await check([row], again({ runKey, nowMs }))).lookalikes.map(({ question }) => question)
+      expect(await askedOf(bob('501'))).toEqual([
+        { code: 'other-reference', text: `charges vault id 501, which was that of ${key}ada; its own was 502` },
+      ])
+      expect(await askedOf(bob('599'))).toEqual([])
+      // Asked about once is enough, and nobody else has the card of before.
+      const second = await submit(ledger, accountId, [bob('501')], again({ runKey }))
+      await settleLater(second, `${key}bob~2`, 'DECLINED', NO_FUNDS.reason)
+      for (const vaultId of ['501', '502']) expect(await askedOf(bob(vaultId), NO_MORE)).toEqual([])
+    })
+
+    test('is asked about where its new card is that of another reference in the run before', async () => {
+      await firstRun()
+      const next = (vaultId: string) => sale('2026-06/bob', vaultId, { money: { amountMinor: 1_001n, currency: EUR } })
+      const [june, before] = [{ runKey: '2026-06', nowMs: NO_MORE }, NO_MORE - DAY_MS]
+      const batchId = await submit(ledger, accountId, [next('502')], { ...june, nowMs: before })
+      await settleLater(batchId, '2026-06/bob', 'DECLINED', NO_FUNDS.reason, before)
+      const { lookalikes } = await check([next('501')], again(june))
+      expect(lookalikes.map(({ question }) => question?.text)).toEqual([
+        'charges vault id 501, which was that of 2026-11/ada; its own was 502',
+      ])
+    })
+
+    test('that paid with another card is no other reference in the next run', async () => {
+      await firstRun()
+      const second = await submit(ledger, accountId, [charge('bob', '599')], again())
+      await settleLater(second, named('bob~2'), 'APPROVED')
+      const { lookalikes } = await check([sale('2026-06/bob', '599')], { runKey: '2026-06', nowMs: NO_MORE })
+      expect(lookalikes).toEqual([])
+    })
+
     test('is asked for when its card was updated in the vault since', async () => {
       await firstRun()
       await replaceCard('503', NOW + DAY_MS)

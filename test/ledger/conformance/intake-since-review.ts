@@ -11,7 +11,9 @@ import {
   factsWith,
   findingOn,
   headerOf,
+  messageOf,
   NOW,
+  openAccount,
   refund,
   review,
   rowOf,
@@ -66,6 +68,16 @@ async function foundNotExecuted(batchId: BatchId, reference: string): Promise<vo
   await work(ledger, batchId, reference, 'IN_DOUBT')
   await meanwhile().resolve(reference, { finding: 'not-executed' })
 }
+
+/** What another account has, and what the file asks for. */
+const ELSEWHERE = [
+  ['with its reference, target and amount', sale('A', '41'), sale('A', '41')],
+  [
+    'of its order and amount, where it has no reference',
+    refund('A', { orderId: '71' }),
+    refund(made(FIRST, 1), { orderId: '71' }),
+  ],
+] as const
 
 export function describeSinceReview(): void {
   describe('record: a reviewed file is refused', () => {
@@ -195,6 +207,22 @@ export function describeSinceReview(): void {
       },
     )
 
+    test.each(ELSEWHERE)('once a row %s came for another account', async (_, theirs, ours) => {
+      const other = await openAccount(ledger, 'hotel')
+      const draft = await reviewed([ours], {}, { accepted: 1, lookalikes: 0 })
+      await place.open().recordMessage(messageOf(other, theirs))
+      await expectRefused(draft)
+      expect((await check([ours])).review.lookalikes).toBe(1)
+    })
+
+    test('once a row of the file of another account with the same bytes was answered as approved after it had ended', async () => {
+      const first = await submit(ledger, await openAccount(ledger, 'hotel'), [sale('A', '41')])
+      const attempt = await work(ledger, first, 'A', 'FAILED')
+      const draft = await reviewed([sale('B', '42')], {}, { accepted: 1, lookalikes: 0 })
+      await settle(ledger, attempt, 'APPROVED', { facts: factsWith('501') })
+      await expectRefused(draft)
+    })
+
     describe('of refunds of a sale of 15.00', () => {
       const sold = async () => {
         const sales = await submit(ledger, accountId, [
@@ -241,6 +269,14 @@ export function describeSinceReview(): void {
   })
 
   describe('record: a reviewed file is recorded', () => {
+    test.each(ELSEWHERE)('where a row %s came for an account for tests', async (_, theirs, ours) => {
+      const other = await openAccount(ledger, 'hotel')
+      await ledger.labelAccount(other, 'test', CLERK, NOW)
+      const draft = await reviewed([ours], {}, { accepted: 1, lookalikes: 0 })
+      await place.open().recordMessage(messageOf(other, theirs))
+      expect(await statesIn(ledger, await draft.record(CLERK))).toEqual(['READY'])
+    })
+
     test('where rows like its rows, which a person was asked about, were sent meanwhile', async () => {
       const names = ['A', 'B', 'C']
       const first = await submit(

@@ -433,9 +433,7 @@ export function describeTargets(): void {
       await november()
       const { lookalikes } = await check(roster('12', ['7003', '7001', '7002']), december)
       expect(lookalikes.map(({ question }) => question?.code)).toEqual(Array(3).fill('other-reference'))
-      expect(lookalikes[0]?.question?.text).toBe(
-        'charges vault id 7003, which was that of 11/sub-3 in the run before; its own was 7001',
-      )
+      expect(lookalikes[0]?.question?.text).toBe('charges vault id 7003, which was that of 11/sub-3; its own was 7001')
       const [first] = roster('12', ['7003'])
       expect((await judged(first as Instruction, december)).refused).toContain('which was that of 11/sub-3')
     })
@@ -454,7 +452,7 @@ export function describeTargets(): void {
       const of = (key: string) => ({ ...later, runKey: key })
       const slipped = await judged(next('2026-06', 2, '7003', 1_001n), of('2026-06'))
       expect(slipped.questions).toEqual(['other-reference'])
-      expect(slipped.refused).toContain('which was that of 2026-05/sub-3 in the run before; its own was 7002')
+      expect(slipped.refused).toContain('which was that of 2026-05/sub-3; its own was 7002')
       const again = await judged(next('2026-05-final', 3, '7003'), of('2026-05-final'))
       expect(again.questions).toEqual(['same-month'])
       expect(again.refused).toContain('is recorded in the run 2026-05, of the same month')

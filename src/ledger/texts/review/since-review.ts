@@ -9,6 +9,7 @@ import { CANCELS_ROW, isInFile, NEVER_SENT, targetOf } from './corrections.ts'
 import { COUNTING, IS_ONE_MADE, OTHER_RUN_KEY } from './lookalikes.ts'
 import { stillFits } from './order-book.ts'
 import { NO_LONGER_DECLINED } from './reattempts.ts'
+import { NEW_ELSEWHERE } from './targets/of-accounts.ts'
 import { likesOf } from './targets/of-cards.ts'
 import { targetsStillFit } from './targets.ts'
 import { isFirstXtlTaken, sameXtl } from './xtl-order-ids.ts'
@@ -28,7 +29,8 @@ export interface Seen {
 
 /** Whether all that the review said still holds. */
 export function* holdsStill(header: DraftHeader, { seen, batchId }: Seen): Script<boolean> {
-  const since = { ...seen, batchId, account: header.accountId }
+  const [sha256, sandbox] = [header.fileSha256, header.sandbox ? 1 : 0]
+  const since = { ...seen, batchId, account: header.accountId, sha256, sandbox }
   // A late answer may have said that a row was executed which is about to run again.
   if (yield* exists(ANSWERED)) return false
   if (yield* exists(NO_LONGER_DECLINED)) return false
@@ -37,6 +39,7 @@ export function* holdsStill(header: DraftHeader, { seen, batchId }: Seen): Scrip
   if (yield* exists(NEWCOMER, since)) return false
   if (yield* isFirstXtlTaken(header)) return false
   if (yield* exists(CHANGED, since)) return false
+  if (yield* exists(ELSEWHERE, since)) return false
   const namesOrders = yield* exists('SELECT 1 FROM draft_order LIMIT 1')
   if (
     namesOrders &&
@@ -108,6 +111,12 @@ const AUTHORIZED = `${NEWCOMERS}
     SELECT 1 FROM draft_row d CROSS JOIN newcomer i
     WHERE EXISTS (SELECT 1 FROM newcomer) AND i.target = ${targetOf('d')} AND i.operation = 'AUTH' AND d.operation = 'CAPTURE' AND d.vault_id IS NOT NULL
       AND i.currency = d.currency AND i.amount_minor > d.amount_minor AND d.state = 'READY' LIMIT 1`
+
+/** For what another account has. All newcomers are taken at first: to leave out one account PostgreSQL would read the whole record. */
+const ELSEWHERE = `
+    WITH newcomer AS MATERIALIZED (
+      SELECT i.* FROM (${CAME_TO_COUNT}) AS c CROSS JOIN instruction i WHERE i.id = c.id)
+    ${NEW_ELSEWHERE} LIMIT 1`
 
 const IS_OF_ORDERS = `(i.order_key IN (SELECT order_key FROM draft_order)
         OR ltrim(i.answered_order_id, '0') IN (SELECT order_key FROM draft_order))`

@@ -30,7 +30,15 @@ import { OF_ACCOUNTS, OF_OTHER_ACCOUNTS, REPEATED_ELSEWHERE } from './targets/of
 import { LIKE_ABOVE, OF_AUTHORIZATION, OF_CHARGE, OF_DELETED, OF_LARGEST, OF_LIKE } from './targets/of-cards.ts'
 import { OF_CUSTOMER, OF_HOLDER, OF_PAID, OF_REPLACED } from './targets/of-customers.ts'
 import { OF_ORDERS, OF_REFERENCE, OF_RUN } from './targets/of-orders.ts'
-import { OF_AMOUNTS, OF_FAILED_RUN, OF_FAR_RUN, OF_LAST_RUN, OF_SAME_MONTH, RENUMBERED } from './targets/of-runs.ts'
+import {
+  OF_AMOUNTS,
+  OF_FAILED_RUN,
+  OF_FAR_RUN,
+  OF_LAST_RUN,
+  OF_OWN_RUN,
+  OF_SAME_MONTH,
+  RENUMBERED,
+} from './targets/of-runs.ts'
 
 const ALONE = `why = 'other-payer' AND (SELECT count(*) FROM draft_target n
       WHERE n.why = 'other-payer' AND abs(n.row_no - draft_target.row_no) < ${SLIPPED_LEAST}) < ${SLIPPED_LEAST}`
@@ -135,7 +143,7 @@ export function* meetTargets(header: DraftHeader, odd: readonly OddNeighbour[]):
   if (yield* isAnyRecorded(header.accountId)) {
     yield* eachOf([OF_LAST_RUN] as readonly Kind[], header, note)
     yield* change(`DELETE FROM draft_target WHERE ${RENUMBERED}`) // what is found next would not be noted beside these
-    yield* eachOf([...OWN_KINDS, ...OF_FILES] as readonly Kind[], header, note)
+    yield* eachOf([...OWN_KINDS, OF_OWN_RUN, ...OF_FILES] as readonly Kind[], header, note)
     yield* change(
       `DELETE FROM draft_target WHERE row_no IN (SELECT row_no FROM draft_target WHERE ${ALONE}) AND row_no NOT IN (${EXCHANGED})`,
     )
@@ -234,7 +242,7 @@ const ONE = `(
       SELECT 1 AS row_no, 1 AS line, :reference AS reference, :operation AS operation, CAST(:amountMinor AS BIGINT) AS amount_minor,
         :currency AS currency, :orderId AS order_id, :orderKey AS order_key, :vaultId AS vault_id, :card AS card, :xtl AS xtl_order_id,
         :details AS details, :lookalike AS lookalike, :runKey AS run_key, 0 AS made, :beside AS beside, :holder AS holder,
-        CAST(NULL AS BIGINT) AS supersedes, CAST(NULL AS BIGINT) AS declined_row)`
+        CAST(NULL AS BIGINT) AS supersedes, CAST(NULL AS BIGINT) AS declined_row, CAST(NULL AS TEXT) AS reattempt_of)`
 
 export interface ArrivingTarget extends Since {
   readonly accountId: AccountId

@@ -2,15 +2,17 @@
 
 import type { TargetFact } from '../../../rules/judge-target.ts'
 import { IS_VISIBLE } from '../../conditions.ts'
-import { COUNTING } from '../lookalikes.ts'
+import { COUNTING, EARLIER_ATTEMPT } from '../lookalikes.ts'
 import { AT, atOf, type FoundAt, type FoundRow, IS_NEW, type Kind, OF_VAULT_ID, ROW } from './facts.ts'
 
 /** Those of messages too, whose batches have none. */
 const RUNS = 'run_key k WHERE k.account_id = :account'
 const ANY_RUN = `SELECT 1 FROM ${RUNS} LIMIT 1`
 
-/** The reference of row `d` in the run of row `i`. */
-const AS_BEFORE = '(i.run_key || substr(d.reference, length(d.run_key) + 1))'
+/** The reference of row `d`, in its first attempt, in the run of row `i`. */
+const AS_BEFORE = '(i.run_key || substr(coalesce(d.reattempt_of, d.reference), length(d.run_key) + 1))'
+/** The reference of row `i`, in its first attempt. */
+const FIRST_OF = 'coalesce(i.reattempt_of, i.reference)'
 
 const LAST_OF_OTHER_RUN = `i.id = (
         SELECT c.id FROM instruction c WHERE ${OF_VAULT_ID('c')} AND c.run_key <> d.run_key AND c.holds_reference = 1 AND c.made = 0
@@ -45,14 +47,18 @@ export const OF_SAME_MONTH: Kind<FoundRun> = {
   toFact: ([found]) => ({ of: 'same-month', at: atOf(found), ownKey: found.ownKey, otherKey: found.otherKey }),
 }
 
+/** Whether row `d` is new, or runs again with another card. */
+const HAS_NEW_CARD = `d.operation IN ('CAPTURE', 'AUTH') AND d.vault_id IS NOT NULL AND NOT EXISTS (
+        SELECT 1 FROM instruction l WHERE l.id = ${EARLIER_ATTEMPT} AND ltrim(l.vault_id, '0') = ltrim(d.vault_id, '0'))`
+
 /** The last row of another run that has the vault id, and what that run has under the reference of the row. */
 export const OF_LAST_RUN: Kind<FoundRow & FoundAt & { readonly ownVaultId: string }> = {
   operations: ['CAPTURE', 'AUTH'],
-  rows: `d.operation IN ('CAPTURE', 'AUTH') AND d.run_key IS NOT NULL AND d.made = 0 AND d.vault_id IS NOT NULL AND ${IS_NEW}`,
+  rows: `d.run_key IS NOT NULL AND d.made = 0 AND ${HAS_NEW_CARD}`,
   gate: ANY_RUN,
   text: `
     SELECT ${ROW}, ${AT}, o.vault_id AS "ownVaultId"
-    FROM @rows d JOIN instruction i ON ${LAST_OF_OTHER_RUN} AND i.reference <> ${AS_BEFORE}
+    FROM @rows d JOIN instruction i ON ${LAST_OF_OTHER_RUN} AND ${FIRST_OF} <> ${AS_BEFORE}
       JOIN instruction o ON o.account_id = :account AND o.reference = ${AS_BEFORE} AND o.holds_reference = 1
     WHERE ${IS_VISIBLE} AND ltrim(o.vault_id, '0') <> ltrim(d.vault_id, '0')`,
   toFact: ([found]) => ({ of: 'other-reference', at: atOf(found), ownVaultId: found.ownVaultId }),
@@ -86,6 +92,19 @@ export const OF_AMOUNTS: Kind<FoundRow & FoundAt & Counts> = {
     FROM (${MOVED_FROM('above')} UNION ALL ${MOVED_FROM('below')}) AS s JOIN draft_row d ON d.row_no = s.row_no JOIN instruction i ON i.id = s.of_row
     ORDER BY s.moved DESC`,
   toFact: ([found]) => ({ of: 'amounts', at: atOf(found), counts: found }),
+}
+
+/** Of a row that runs again with another card: the last row of its run that has that one. Without a run key, its first batch is its run. */
+export const OF_OWN_RUN: typeof OF_LAST_RUN = {
+  operations: ['CAPTURE', 'AUTH'],
+  rows: `d.declined_row IS NOT NULL AND ${HAS_NEW_CARD}`,
+  text: `
+    SELECT ${ROW}, ${AT}, o.vault_id AS "ownVaultId"
+    FROM @rows d JOIN instruction o ON o.id = d.declined_row
+      JOIN instruction f ON f.account_id = :account AND f.reference = d.reattempt_of AND f.holds_reference = 1
+      JOIN instruction i ON ${OF_VAULT_ID('i')} AND (i.run_key = d.run_key OR i.batch_id = f.batch_id) AND i.holds_reference = 1
+    WHERE ${FIRST_OF} <> d.reattempt_of AND ${IS_VISIBLE} ORDER BY 1, i.id DESC`,
+  toFact: OF_LAST_RUN.toFact,
 }
 
 /** Of those with rows, the one whose first reference was recorded last. It is the same for all rows. */
