@@ -23,8 +23,9 @@ export function hasDataDir(app: App): boolean {
   return statSync(app.config.dataDir, { throwIfNoEntry: false }) !== undefined
 }
 
+/** Whether one is in the file of this directory, whatever the settings name. */
 export function ledgerExists(app: App): boolean {
-  return statSync(app.paths.ledger, { throwIfNoEntry: false }) !== undefined
+  return statSync(app.paths.ledgerFile, { throwIfNoEntry: false }) !== undefined
 }
 
 /** Who can write the directory can put another ledger there, or hold its locks, whatever the modes of the files. */
