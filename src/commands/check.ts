@@ -41,6 +41,7 @@ import {
   requestFor,
   withFormat,
 } from './file-arguments.ts'
+import { tellAlarm } from './on-ledger.ts'
 import { openRejects, type Rejects } from './rejects.ts'
 import { refuseStdin } from './results-target.ts'
 import type { Terminal } from './terminal.ts'
@@ -88,6 +89,7 @@ export async function check(
   }
   const ledger = await openLedgerOrNone(app)
   try {
+    await tellAlarm(app, ledger, terminal)
     terminal.say(...noteLines(opened))
     terminal.note(...columnLines(opened))
     if (given.saveFormat !== undefined) await keepFormat(app, given, given.saveFormat, terminal)
