@@ -102,6 +102,13 @@ test('init asks before an account of this machine gets a second ledger, and doct
   expect((await office.trancheWith(early, 'submit', input)).code).toBe(0)
 })
 
+test('a live merchant behind a proxy on this machine gets no second ledger either', async () => {
+  office = await openOffice({ made: false, env: { TRANCHE_ENVIRONMENT: 'live' } })
+  expect((await office.tranche('init')).code).toBe(0)
+  const second = await office.trancheWith({ TRANCHE_DATA_DIR: office.path('other') }, 'init')
+  expect([second.code, second.stderr]).toEqual([2, expect.stringContaining('default has a ledger already')])
+})
+
 test('no mark is left in a folder that somebody put there, nor for a gateway of this machine', async () => {
   office = await openOffice({ made: false })
   expect((await office.tranche('init')).code).toBe(0)
