@@ -1,6 +1,6 @@
 // Where no ledger is, none is made by the way: its volume may not be mounted, and a new one would send everything again.
 
-import { existsSync, readdirSync, statSync } from 'node:fs'
+import { chownSync, existsSync, readdirSync, statSync } from 'node:fs'
 import { mkdir, rename, rm, symlink } from 'node:fs/promises'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, expect, test } from 'vitest'
@@ -57,6 +57,26 @@ test('check and a rehearsal need none, and check says that nothing was compared'
   expect(rehearsed.code, rehearsed.stderr).toBe(0)
   expect(readdirSync(office.dataDir)).toEqual([])
   expect(existsSync(office.witnessDir)).toBe(false)
+})
+
+test('in the directory of another user nothing is read or left, by root neither', async () => {
+  office = await openOffice()
+  const input = await fileOf(1)
+  const isRoot = process.geteuid?.() === 0
+  if (isRoot) chownSync(office.dataDir, 65_534, 65_534)
+  const theirs = isRoot ? office.dataDir : '/usr'
+  const before = readdirSync(theirs)
+  for (const args of [['run', input], ['worker', '--until-idle'], ['status'], ['doctor']]) {
+    const { code, stdout, stderr } = await office.trancheWith({ TRANCHE_DATA_DIR: theirs }, ...args)
+    expect([code, stdout + stderr], args[0]).toEqual([
+      2,
+      expect.stringMatching(/another user .*sudo -u '#\d+' tranche/),
+    ])
+    expect(stdout + stderr).not.toMatch(/Unexpected failure/)
+  }
+  expect(readdirSync(theirs)).toEqual(before)
+  const noFolder = await office.trancheWith({ TRANCHE_DATA_DIR: input }, 'doctor')
+  expect([noFolder.code, noFolder.stdout]).toEqual([2, expect.stringContaining('FIX  ledger: There is no ledger')])
 })
 
 test('init makes it, its owner’s alone; the second time it changes nothing', async () => {
