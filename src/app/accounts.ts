@@ -2,8 +2,9 @@
 
 import { createHash } from 'node:crypto'
 import type { App } from '../app.ts'
+import { Fault } from '../domain/fault.ts'
 import type { AccountId } from '../domain/ids.ts'
-import type { Merchant } from '../domain/merchant.ts'
+import { type Merchant, whyOtherEnvironment } from '../domain/merchant.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { assertNoOtherLedger } from './other-ledgers.ts'
@@ -11,6 +12,19 @@ import { assertNoOtherLedger } from './other-ledgers.ts'
 /** The account of a merchant in this ledger; made on first use. */
 export function accountOf(ledger: Ledger, merchant: Merchant, clock: Clock): Promise<AccountId> {
   return ledger.account(merchant.name, merchant.url, merchant.username, clock.nowMs(), merchant.ownAccount)
+}
+
+/** Without making it. null: the ledger does not know it yet. Faults where nothing may be sent for it as it is configured. */
+export async function knownAccountOf(ledger: Ledger, merchant: Merchant, clock: Clock): Promise<AccountId | null> {
+  const accounts = await ledger.accounts()
+  const known = accounts.find(
+    ({ name, url, username }) =>
+      name === merchant.name || (username === merchant.username && (url === merchant.url || !merchant.ownAccount)),
+  )
+  const why = known === undefined ? null : whyOtherEnvironment(merchant, known.environment)
+  if (why !== null) throw new Fault('config', why)
+  // A known name or user name goes through the one check there is, which then writes nothing.
+  return known === undefined ? null : accountOf(ledger, merchant, clock)
 }
 
 /**

@@ -21,7 +21,7 @@ export async function otherLedgers(
   ledgerId: string | null,
   { keeps, of = [...app.config.merchants.values()] }: { keeps: boolean; of?: readonly Merchant[] },
 ): Promise<readonly OtherLedger[]> {
-  const merchants = of.filter(isElsewhere).map((merchant) => ({ name: merchant.name, account: markedAs(merchant) }))
+  const merchants = of.filter(isMarked).map((merchant) => ({ name: merchant.name, account: markedAs(merchant) }))
   const found: OtherLedger[] = []
   const known = new Set<string>()
   for (const { name, account } of merchants) {
@@ -52,7 +52,7 @@ export function whyOneLedger(others: readonly OtherLedger[]): string {
 
 /** Before a ledger sends for an account for the first time: where it was made, the account may not have been configured yet. */
 export async function assertNoOtherLedger(app: App, ledger: Ledger, merchant: Merchant): Promise<void> {
-  if (!isElsewhere(merchant) || (await ledger.accounts()).some(({ name }) => name === merchant.name)) return
+  if (!isMarked(merchant) || (await ledger.accounts()).some(({ name }) => name === merchant.name)) return
   const others = await otherLedgers(app, ledger.ledgerId, { keeps: false, of: [merchant] })
   if (others.length === 0 || (await isMeant(app, ledger.ledgerId, merchant))) return
   throw new Fault(
@@ -74,8 +74,9 @@ function markedAs({ url, username }: Merchant): string {
   return createHash('sha256').update(`${address}\n${username}`).digest('hex')
 }
 
-/** A gateway on the machine itself is one for trials. */
-function isElsewhere({ url }: Merchant): boolean {
+/** A gateway on the machine itself is one for trials, or a proxy before a real one: then its merchant is live. */
+function isMarked({ url, environment }: Merchant): boolean {
+  if (environment === 'live') return true
   const host = URL.parse(url)?.hostname ?? ''
   return host !== '' && host !== 'localhost' && host !== '[::1]' && !host.startsWith('127.')
 }

@@ -99,6 +99,7 @@ async function writeReading(
   request: ResultsRequest & { readonly isSameFamily?: IsSameFamily },
 ) {
   const { writeResults } = await import('../results/write.ts')
+  const mayBeOlder = (await ledger.alarm()) !== null
   await keepEarlierResults(app, ledger, request)
   const workerRuns = (await workerNow(app, ledger)) !== null
   const reading = tellingLeftOpen(await open(), workerRuns)
@@ -111,6 +112,7 @@ async function writeReading(
       sinceMs,
       only,
       reasonRules,
+      mayBeOlder,
       readWorkbook: readWorkbookHead,
     })
     return { written, edition: reading.edition }

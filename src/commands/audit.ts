@@ -1,6 +1,5 @@
 // tranche audit: whether the record agrees with itself and with a head that was written down elsewhere; and who did what, line by line.
 
-import { openLedger } from '../app/ledger.ts'
 import { disagreementAct } from '../app/verifying.ts'
 import type { App } from '../app.ts'
 import { isHead } from '../domain/acts.ts'
@@ -11,6 +10,7 @@ import { EXIT } from '../present/exit-codes.ts'
 import { plural } from '../present/text.ts'
 import { log } from './log.ts'
 import { note } from './note.ts'
+import { openLedgerAloud } from './on-ledger.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface VerifyArguments {
@@ -20,7 +20,7 @@ export interface VerifyArguments {
 
 export async function verifyAudit(app: App, { anchor }: VerifyArguments, terminal: Terminal): Promise<number> {
   const earlier = parseHead('--anchor', anchor)
-  const ledger = await openLedger(app, 'looks')
+  const ledger = await openLedgerAloud(app, terminal, 'looks')
   try {
     const { head, disagreements, says } = await examineRecord(app, ledger, earlier, terminal)
     const exit = disagreements.length === 0 ? EXIT.approved : EXIT.failure

@@ -1,16 +1,16 @@
 // tranche backup FILE: the only supported copy of a ledger. Needs no Redis, and no worker has to stop for it.
 
-import { openLedger } from '../app/ledger.ts'
 import type { App } from '../app.ts'
 import { isoOf } from '../domain/batch-status.ts'
 import { maskCardData } from '../domain/card-secrets.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import { plural } from '../present/text.ts'
 import { note } from './note.ts'
+import { openLedgerAloud } from './on-ledger.ts'
 import type { Terminal } from './terminal.ts'
 
 export async function backup(app: App, path: string, terminal: Terminal): Promise<number> {
-  const ledger = await openLedger(app, 'looks')
+  const ledger = await openLedgerAloud(app, terminal, 'looks')
   try {
     const head = await ledger.head() // asked before: the copy holds everything up to there
     const made = await ledger.backup(path, app.clock.nowMs())

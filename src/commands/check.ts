@@ -1,7 +1,7 @@
 // tranche check FILE: reads and validates all of it; records and sends nothing.
 
 import { basename, dirname, join } from 'node:path'
-import { accountOf } from '../app/accounts.ts'
+import { knownAccountOf } from '../app/accounts.ts'
 import { type OpenedFile, openInstructionFile } from '../app/instruction-file.ts'
 import { hasLedger, openLedgerOrNone } from '../app/ledger.ts'
 import { isTaken } from '../app/results.ts'
@@ -12,7 +12,7 @@ import { maskCardData } from '../domain/card-secrets.ts'
 import type { DraftRow } from '../domain/draft.ts'
 import { Fault } from '../domain/fault.ts'
 import type { AccountId } from '../domain/ids.ts'
-import { NO_MERCHANT, whyOtherEnvironment } from '../domain/merchant.ts'
+import { NO_MERCHANT } from '../domain/merchant.ts'
 import type { InstructionFile } from '../domain/submission.ts'
 import { askingWords, commandText, readingWords } from '../present/command-line.ts'
 import { EXIT } from '../present/exit-codes.ts'
@@ -41,6 +41,7 @@ import {
   requestFor,
   withFormat,
 } from './file-arguments.ts'
+import { tellAlarm } from './on-ledger.ts'
 import { openRejects, type Rejects } from './rejects.ts'
 import { refuseStdin } from './results-target.ts'
 import type { Terminal } from './terminal.ts'
@@ -88,6 +89,7 @@ export async function check(
   }
   const ledger = await openLedgerOrNone(app)
   try {
+    await tellAlarm(app, ledger, terminal)
     terminal.say(...noteLines(opened))
     terminal.note(...columnLines(opened))
     if (given.saveFormat !== undefined) await keepFormat(app, given, given.saveFormat, terminal)
@@ -211,15 +213,7 @@ async function knownAccount(
   { merchant }: FileRequest,
 ): Promise<AccountId> {
   if (merchant === NO_MERCHANT) return 0 as AccountId
-  const accounts = await ledger.accounts()
-  const known = accounts.find(
-    ({ name, url, username }) =>
-      name === merchant.name || (username === merchant.username && (url === merchant.url || !merchant.ownAccount)),
-  )
-  const why = known === undefined ? null : whyOtherEnvironment(merchant, known.environment)
-  if (why !== null) throw new Fault('config', why)
-  // A known name or user name goes through the one check there is, which then writes nothing.
-  return known === undefined ? (0 as AccountId) : accountOf(ledger, merchant, app.clock)
+  return (await knownAccountOf(ledger, merchant, app.clock)) ?? (0 as AccountId)
 }
 
 /** A structural fault: no row of the file was looked at. */

@@ -2,6 +2,7 @@
 // person. Sends no request. With --live it asks for the worker alone, as a health check does.
 
 import { existsSync } from 'node:fs'
+import { knownAccountOf } from '../app/accounts.ts'
 import { attentionNow, attentionToIntake } from '../app/attention.ts'
 import { assertClock } from '../app/clock.ts'
 import { explainDamage, openLedger } from '../app/ledger.ts'
@@ -20,7 +21,7 @@ import type { WorkerView } from '../domain/worker.ts'
 import { attentionText, exitCodeOfAttention } from '../present/attention.ts'
 import { commandLine, errorText } from '../present/command-line.ts'
 import { EXIT, exitCodeOfError } from '../present/exit-codes.ts'
-import { exposedText } from '../present/exposed.ts'
+import { exposedText, unknownText } from '../present/exposed.ts'
 import { plural } from '../present/text.ts'
 import { toJsonWorker, workerText } from '../present/workers.ts'
 import { examineRecord, parseHead } from './audit.ts'
@@ -151,12 +152,10 @@ function checkMerchants(app: App): Finding {
       }
 }
 
-/** A misspelt limit would be no limit, and say nothing. */
 function checkSettings({ config: { unknown } }: App): Finding {
   const what = 'settings'
   if (unknown.length === 0) return { what, ok: true, says: 'every TRANCHE_… variable is known', exit: EXIT.approved }
-  const says = `${unknown.join(', ')} ${unknown.length === 1 ? 'is no setting' : 'are no settings'}: nothing reads ${unknown.length === 1 ? 'it' : 'them'}. docs/CONFIGURATION.md lists every setting`
-  return { what, ok: true, warns: true, says, exit: EXIT.approved }
+  return { what, ok: true, warns: true, says: unknownText(unknown), exit: EXIT.approved }
 }
 
 /** Test keys in a live installation, and live keys in a trial, are told apart by nothing else. */
@@ -199,6 +198,11 @@ async function checkLedger(app: App, whole: boolean): Promise<LedgerFindings> {
         if (one.code === 'silent' || one.code === 'redis') continue // they have findings of their own
         const exit = exitCodeOfAttention([one])
         waiting.push({ ...attentionText(one, app.paths.ledger), ok: false, attention: true, exit })
+      }
+      for (const merchant of app.config.merchants.values()) {
+        const what = `account of ${merchant.name}`
+        const account = await finding(app, what, async () => String(await knownAccountOf(ledger, merchant, app.clock)))
+        if (!account.ok) waiting.push(account)
       }
       const turned = accounts.filter((account) => account.ratePerSecond !== null)
       return [
@@ -290,7 +294,13 @@ async function ownLedgerId(app: App): Promise<string | null> {
 
 /** Nothing but such a file tells of them. */
 function unknownAnswers(app: App): Finding[] {
-  return unknownAnswersOf(app).map((path) => ({
+  let paths: readonly string[] = []
+  try {
+    paths = unknownAnswersOf(app)
+  } catch {
+    // the directory cannot be read, and the ledger's own finding says why
+  }
+  return paths.map((path) => ({
     ...{ what: 'answers', ok: false, attention: true, exit: EXIT.inDoubt },
     says: `${path} holds what came of requests that the ledger does not know, because its server was put back to before they were recorded. Look each transaction up at the gateway before you hand its instruction in again; then remove the file`,
   }))

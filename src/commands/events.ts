@@ -1,9 +1,9 @@
 // tranche events: what other programs are told, one JSON object a line, and with --follow as it happens.
 
 import { eventsAfter, parseEventTypes } from '../app/events.ts'
-import { openLedger } from '../app/ledger.ts'
 import type { App } from '../app.ts'
 import { EXIT } from '../present/exit-codes.ts'
+import { openLedgerAloud } from './on-ledger.ts'
 import { finishing, openInterruption } from './signals.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -19,7 +19,7 @@ const AT_ONCE = 500
 /** Data alone on stdout, with --json as without. */
 export async function events(app: App, given: EventsArguments, terminal: Terminal): Promise<number> {
   const types = given.types === undefined ? null : parseEventTypes('--types', given.types)
-  const ledger = await openLedger(app)
+  const ledger = await openLedgerAloud(app, terminal)
   const interruption = openInterruption(terminal, () => finishing('what was read is written'))
   const { signal } = interruption
   try {

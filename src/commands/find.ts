@@ -1,16 +1,16 @@
 // tranche find ID: the instructions that have it, as reference, order id, transaction id, merchant order id or vault id.
 
-import { openLedger } from '../app/ledger.ts'
 import type { App } from '../app.ts'
 import { Fault } from '../domain/fault.ts'
 import { FOUND_MOST } from '../domain/found.ts'
 import { toIdentifier } from '../domain/identifier.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import { foundLines, toJsonFound } from '../present/found.ts'
+import { openLedgerAloud } from './on-ledger.ts'
 import type { Terminal } from './terminal.ts'
 
 export async function find(app: App, id: string, terminal: Terminal): Promise<number> {
-  const ledger = await openLedger(app, 'looks')
+  const ledger = await openLedgerAloud(app, terminal, 'looks')
   try {
     const found = await ledger.find(toIdentifier(id))
     terminal.object({ instructions: found.map(toJsonFound) })

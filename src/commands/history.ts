@@ -1,7 +1,6 @@
 // tranche history REFERENCE: every move of an instruction, with who, when and what the gateway said.
 
 import { wordsOnSending } from '../app/doubts.ts'
-import { openLedger } from '../app/ledger.ts'
 import type { App } from '../app.ts'
 import { Fault } from '../domain/fault.ts'
 import { toIdentifier } from '../domain/identifier.ts'
@@ -10,10 +9,11 @@ import type { Ledger } from '../ports/ledger/ledger.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import { moveLines, rowText, toJsonLogEntry, toJsonMove } from '../present/history.ts'
 import { sayingLines } from '../present/proposals.ts'
+import { openLedgerAloud } from './on-ledger.ts'
 import type { Terminal } from './terminal.ts'
 
 export async function history(app: App, reference: string, terminal: Terminal): Promise<number> {
-  const ledger = await openLedger(app, 'looks')
+  const ledger = await openLedgerAloud(app, terminal, 'looks')
   try {
     const moves = await ledger.history(toIdentifier(reference))
     if (moves.length === 0) {

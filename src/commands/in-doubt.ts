@@ -2,7 +2,6 @@
 
 import { writeFile } from 'node:fs/promises'
 import { restUntilMsOf, wordsOnDoubts } from '../app/doubts.ts'
-import { openLedger } from '../app/ledger.ts'
 import { workerNow } from '../app/locks.ts'
 import { toWorklistCsv } from '../app/worklist.ts'
 import type { App } from '../app.ts'
@@ -15,6 +14,7 @@ import { lapsedProposal, toJsonLapsed } from '../present/proposals.ts'
 import { leftOpenLines } from '../present/standing.ts'
 import { plural } from '../present/text.ts'
 import { noteExport } from './note.ts'
+import { openLedgerAloud } from './on-ledger.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface InDoubtArguments {
@@ -22,7 +22,7 @@ export interface InDoubtArguments {
 }
 
 export async function listInDoubt(app: App, given: InDoubtArguments, terminal: Terminal): Promise<number> {
-  const ledger = await openLedger(app, 'looks')
+  const ledger = await openLedgerAloud(app, terminal, 'looks')
   try {
     const found = await ledger.doubts()
     const doubts = found.map(toDoubtRecord)

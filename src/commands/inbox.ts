@@ -38,8 +38,9 @@ import { parseDurationMs } from './durations.ts'
 import { type FileArguments, type FileRequest, parseFileArguments, withFormat } from './file-arguments.ts'
 import { otherwiseFault } from './known-batch.ts'
 import { noteCardsInInbox, noteExport, noteResults } from './note.ts'
+import { openLedgerAloud } from './on-ledger.ts'
 import { finishing, openInterruption } from './signals.ts'
-import { openLedgerAloud, sayWait } from './submit.ts'
+import { sayWait } from './submit.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface InboxArguments extends FileArguments {

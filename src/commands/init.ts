@@ -6,6 +6,7 @@ import { otherLedgers, whyOneLedger } from '../app/other-ledgers.ts'
 import { existsOnServer } from '../app/server-ledger.ts'
 import type { App } from '../app.ts'
 import { Fault } from '../domain/fault.ts'
+import { words } from '../domain/words.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import { confirm, mayAsk } from './confirm.ts'
 import { note } from './note.ts'
@@ -37,6 +38,7 @@ async function isMade(app: App): Promise<boolean> {
 }
 
 async function askForAnother(app: App, yes: boolean, terminal: Terminal): Promise<void> {
+  if (app.config.ledgerServer !== null && ledgerExists(app)) throw besideFileFault(app)
   const others = yes ? [] : await otherLedgers(app, null, { keeps: false })
   if (others.length === 0) return
   const why = whyOneLedger(others)
@@ -46,6 +48,14 @@ async function askForAnother(app: App, yes: boolean, terminal: Terminal): Promis
       `${why} No ledger was made. Use that ledger (TRANCHE_DATA_DIR, TRANCHE_LEDGER_URL), or say that a second one is meant: tranche init --yes`,
     )
   await confirm(terminal, { question: `${why} Make a second one?`, otherwise: 'No ledger was made.', yes })
+}
+
+/** A server was set before the ledger was moved there: what the file has sent would be sent again. */
+function besideFileFault({ paths }: App): Fault {
+  return new Fault(
+    'config',
+    words`There is a ledger already: ${paths.ledgerFile}. What it has sent, one on the server does not know and would send again. No ledger was made. Move it there: ${{ act: 'migrate' }}; if a second one is really meant, let TRANCHE_DATA_DIR name another directory.`,
+  )
 }
 
 async function noteMade(app: App, terminal: Terminal): Promise<void> {

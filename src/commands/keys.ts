@@ -9,6 +9,7 @@ import { didYouMean } from '../domain/similar.ts'
 import { isNetwork } from '../files/networks.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import { keyLines, toJsonKey } from '../present/keys.ts'
+import { openLedgerAloud } from './on-ledger.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface AddKeyArguments {
@@ -79,7 +80,7 @@ function parseExpires(text = `${KEY_LIVES_DAYS}d`): number {
 }
 
 export async function listApiKeys(app: App, terminal: Terminal): Promise<number> {
-  const ledger = await openLedger(app, 'looks')
+  const ledger = await openLedgerAloud(app, terminal, 'looks')
   try {
     const keys = await ledger.keys()
     const nowMs = app.clock.nowMs()

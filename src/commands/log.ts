@@ -1,11 +1,11 @@
 // tranche log: what people and the machine did, in order of time, for a person or line by line for a collector of logs.
 
-import { openLedger } from '../app/ledger.ts'
 import type { App } from '../app.ts'
 import { isoOf } from '../domain/batch-status.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import { logLine, toJsonLogEntry } from '../present/history.ts'
 import { plural } from '../present/text.ts'
+import { openLedgerAloud } from './on-ledger.ts'
 import { parseSince } from './since.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -15,7 +15,7 @@ export interface LogArguments {
 
 export async function log(app: App, { since }: LogArguments, terminal: Terminal): Promise<number> {
   const sinceMs = since === undefined ? null : parseSince('--since', since, 'Nothing was changed.')
-  const ledger = await openLedger(app, 'looks')
+  const ledger = await openLedgerAloud(app, terminal, 'looks')
   try {
     let entries = 0
     for await (const page of ledger.log(sinceMs)) {

@@ -1,11 +1,11 @@
 // tranche messages failed: the messages of other services that were refused, and why.
 
-import { openLedger } from '../app/ledger.ts'
 import type { App } from '../app.ts'
 import { Fault } from '../domain/fault.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import { refusalLine, toJsonRefusal } from '../present/refusals.ts'
 import { plural } from '../present/text.ts'
+import { openLedgerAloud } from './on-ledger.ts'
 import { parseSince } from './since.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -23,7 +23,7 @@ export async function messagesFailed(app: App, given: MessagesArguments, termina
     merchant: given.merchant ?? null,
     most: parseLast(given.last),
   }
-  const ledger = await openLedger(app, 'looks')
+  const ledger = await openLedgerAloud(app, terminal, 'looks')
   try {
     const { refusals, count } = await ledger.refusals(asked)
     terminal.object({ messages: refusals.map(toJsonRefusal), count })

@@ -1,6 +1,5 @@
 // tranche people: who uses the console. A link is shown once; the person who follows it chooses the password.
 
-import { openLedger } from '../app/ledger.ts'
 import { invitationUrl, newInvitation, newPersonId } from '../app/people.ts'
 import type { App } from '../app.ts'
 import type { ApprovalPolicy } from '../domain/approval.ts'
@@ -12,7 +11,7 @@ import type { Confirmed } from '../ports/ledger/people.ts'
 import { FOUR_EYES_BEGUN } from '../present/approval-policy.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import { personLines, secondPersonText, toJsonPerson } from '../present/people.ts'
-import { onLedger } from './on-ledger.ts'
+import { onLedger, openLedgerAloud } from './on-ledger.ts'
 import type { Terminal } from './terminal.ts'
 
 const LOOPBACK = 'http://127.0.0.1:7800'
@@ -128,7 +127,7 @@ export function revokePerson(
 }
 
 export async function listPeople(app: App, terminal: Terminal): Promise<number> {
-  const ledger = await openLedger(app, 'looks')
+  const ledger = await openLedgerAloud(app, terminal, 'looks')
   try {
     const people = await ledger.people()
     terminal.object({ people: people.map(toJsonPerson) })

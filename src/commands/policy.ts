@@ -8,10 +8,11 @@ import type { Ledger } from '../ports/ledger/ledger.ts'
 import { policyLines, toJsonPolicy } from '../present/approval-policy.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import { plural } from '../present/text.ts'
+import { openLedgerAloud } from './on-ledger.ts'
 import type { Terminal } from './terminal.ts'
 
 export async function showPolicy(app: App, terminal: Terminal): Promise<number> {
-  const ledger = await openLedger(app, 'looks')
+  const ledger = await openLedgerAloud(app, terminal, 'looks')
   try {
     const policy = await ledger.approvalPolicy()
     terminal.object({ policy: policy === null ? null : toJsonPolicy(policy) })

@@ -10,7 +10,7 @@ import { EXIT } from '../present/exit-codes.ts'
 import { rateText, toJsonDial } from '../present/rates.ts'
 import { toTable } from '../present/text.ts'
 import { workerLines } from '../present/workers.ts'
-import { openLedgerAloud } from './submit.ts'
+import { openLedgerAloud } from './on-ledger.ts'
 import type { Terminal } from './terminal.ts'
 
 const NONE_KNOWN = 'No merchant is configured here, and the ledger knows none.'
@@ -24,7 +24,7 @@ export async function rate(
   reason: string | undefined,
   terminal: Terminal,
 ): Promise<number> {
-  const reader = await openLedger(app)
+  const reader = await openLedgerAloud(app, terminal)
   const dials = await dialsIn(app, reader).finally(() => reader.close())
   if (first === undefined) return show(dials, terminal, { rates: dials.map(toJsonDial) })
   const named = dials.find(({ merchant }) => merchant === first)
@@ -62,7 +62,7 @@ async function turn(
   { to, reason }: { readonly to: Turn; readonly reason: string | undefined },
   terminal: Terminal,
 ): Promise<number> {
-  const ledger = await openLedgerAloud(app, terminal)
+  const ledger = await openLedger(app)
   try {
     const perSecond = to === 'configured' ? null : to
     await ledger.setRate(await findAccount(app, ledger, merchant), perSecond, app.actor, app.clock.nowMs(), reason)

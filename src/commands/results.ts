@@ -14,11 +14,11 @@ import { leftOpenLines } from '../present/standing.ts'
 import { plural } from '../present/text.ts'
 import { tieOutLines, toJsonTieOut } from '../present/tie-out.ts'
 import { noteResults } from './note.ts'
+import { openLedgerAloud } from './on-ledger.ts'
 import { reportRequest } from './report.ts'
 import { openResultsTarget, type ResultsTarget } from './results-target.ts'
 import { parseSince } from './since.ts'
 import { findBatch, toJsonAlarm } from './status.ts'
-import { openLedgerAloud } from './submit.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface ResultsArguments {
@@ -75,7 +75,7 @@ async function writeTo(target: ResultsTarget, app: App, id: string, given: Resul
       )
     else if (pending > 0)
       terminal.say(
-        `${plural(pending, 'row has', 'rows have')} no outcome yet and ${pending === 1 ? 'is' : 'are'} listed as PENDING.`,
+        `${plural(pending, 'row has', 'rows have')} no outcome yet and ${pending === 1 ? 'is' : 'are'} listed as PENDING.${(await ledger.alarm()) === null ? '' : ' This ledger may be an older state: they may have been sent since.'}`,
       )
     terminal.say(...leftOpenLines(leftOpenIn(countIn(batch, 'SENDING'), (await workerNow(app, ledger)) !== null)))
     if (!isExtract) terminal.say(...moneyWarningLines(batch))

@@ -33,7 +33,8 @@ export function withoutResults(error: unknown, batchId: BatchId): unknown {
 
 /** How it stands. */
 export async function standText(app: App, ledger: Ledger, batchId: BatchId): Promise<string> {
-  return brokenOffText(await viewOf(ledger, batchId), (await workerNow(app, ledger)) !== null)
+  const next = (await ledger.alarm()) === null ? undefined : null
+  return brokenOffText(await viewOf(ledger, batchId), (await workerNow(app, ledger)) !== null, next)
 }
 
 /** A changed file would be another batch. */

@@ -25,7 +25,7 @@ import type { Ledger } from '../ports/ledger/ledger.ts'
 import { errorText } from '../present/command-line.ts'
 import { recordedBeforeLines } from '../present/correction.ts'
 import { EXIT, exitCodeOf } from '../present/exit-codes.ts'
-import { exposedText } from '../present/exposed.ts'
+import { startWarnings } from '../present/exposed.ts'
 import { lookalikeLine } from '../present/lookalikes.ts'
 import { endingLines, outcomeLines, toJsonOutcome } from '../present/outcome.ts'
 import { columnLines, noteLines } from '../present/review.ts'
@@ -86,7 +86,7 @@ async function runTo(app: App, path: string, asked: RunGiven, terminal: Terminal
     waitForApprovalMs: waitApproval === undefined ? 0 : parseDurationMs(waitApproval, '--wait-approval'),
   }
   if (given.sandbox !== true) {
-    for (const file of app.config.exposed) terminal.say(`WARNING: ${exposedText(file)}`)
+    for (const text of startWarnings(app.config)) terminal.say(`WARNING: ${text}`)
     return runOn(app, path, given, patience, parseFileArguments(app, given, 'taken'), terminal, false)
   }
   const rehearsal = await openRehearsal(app, rehearsedMerchant(app, given))

@@ -21,7 +21,7 @@ import type { Verify } from '../ports/ledger/audit.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { quoted } from '../present/command-line.ts'
 import { EXIT } from '../present/exit-codes.ts'
-import { exposedText } from '../present/exposed.ts'
+import { startWarnings } from '../present/exposed.ts'
 import type { Door } from '../server/door.ts'
 import type { Tls } from '../server/server.ts'
 import { type OwnWorker, startOwnWorker } from './own-worker.ts'
@@ -50,7 +50,7 @@ export async function serve(app: App, given: ServeArguments, terminal: Terminal)
         'usage',
         '--with-people goes with --sandbox: real people choose their own passwords. Nothing was started.',
       )
-    if (!asked.withWorker) for (const file of app.config.exposed) app.log.warn({}, exposedText(file)) // its worker says so itself
+    if (!asked.withWorker) for (const text of startWarnings(app.config)) app.log.warn({}, text) // its worker says so itself
     return serveOn(app, asked, {}, terminal)
   }
   if (app.config.redisUrl !== null)

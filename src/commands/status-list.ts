@@ -15,9 +15,9 @@ import { toJsonBatch } from '../present/batch.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import { plural, toTable } from '../present/text.ts'
 import { toJsonWorker, workerLines } from '../present/workers.ts'
+import { openLedgerAloud } from './on-ledger.ts'
 import { stoppable } from './signals.ts'
 import { toJsonAlarm } from './status.ts'
-import { openLedgerAloud } from './submit.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface StatusListArguments {

@@ -1,14 +1,17 @@
 // tranche status BATCH [--watch]: one batch with its counts, amounts and why nothing moves.
 
+import { freeBytesOf } from '../app/health.ts'
 import { workersNow } from '../app/locks.ts'
 import { type Speed, speedOf } from '../app/speed.ts'
 import { standingNow } from '../app/standing.ts'
 import { topReasonsOf } from '../app/top-reasons.ts'
 import type { App } from '../app.ts'
 import type { BatchView } from '../domain/batch.ts'
-import { countIn, endingOf, isoOf, type Standing } from '../domain/batch-status.ts'
+import { countIn, endingOf, isoOf, type Standing, type Why } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
+import { diskCheck } from '../domain/health.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
+import { attentionText } from '../present/attention.ts'
 import { toJsonBatch } from '../present/batch.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import { reasonLines } from '../present/reasons.ts'
@@ -16,8 +19,8 @@ import { resumeLine, whyText } from '../present/standing.ts'
 import { durationText, environmentText, plural } from '../present/text.ts'
 import { totalLines } from '../present/totals.ts'
 import { openProgress } from './follow.ts'
+import { openLedgerAloud } from './on-ledger.ts'
 import { stoppable } from './signals.ts'
-import { openLedgerAloud } from './submit.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface StatusArguments {
@@ -57,10 +60,11 @@ export async function toJsonAlarm(ledger: Ledger): Promise<object> {
 
 async function showOne(app: App, ledger: Ledger, id: string, terminal: Terminal, also: object = {}): Promise<number> {
   const batch = await findBatch(ledger, id)
-  const standing = standingNow(app, batch, await workersNow(app, ledger))
+  const standing = await standingIn(app, ledger, batch)
   const speed = await speedOf(app, ledger, batch, standing)
   const tops = await topReasonsOf(app, ledger, batch)
   const sheet = standing.state === 'awaiting_approval' ? await ledger.approvalSheet(batch.batchId) : null
+  const freeBytes = await freeBytesOf(app).catch(() => null)
   terminal.object({
     ...also,
     ...(await toJsonAlarm(ledger)),
@@ -72,11 +76,22 @@ async function showOne(app: App, ledger: Ledger, id: string, terminal: Terminal,
   const reason = whyText(why)
   terminal.title(`Batch ${batch.batchId}: ${state.replaceAll('_', ' ')}`, reason === null ? '' : ` (${reason})`)
   for (const line of describe(batch, standing)) terminal.data(line)
+  if (freeBytes !== null && !diskCheck(freeBytes).ok)
+    terminal.say(`ATTENTION ${attentionText({ code: 'disk', freeBytes }, app.paths.ledger).says}`)
   if (sheet !== null) terminal.data(`See what it would send: tranche approve ${batch.batchId}`)
   terminal.data(...reasonLines(batch, tops))
   if (speed.rows_per_second > 0 && standing.state === 'running') terminal.data(speedText(speed))
   return EXIT.approved
 }
+
+/** While the ledger sends nothing, no worker that is started would. */
+async function standingIn(app: App, ledger: Ledger, batch: BatchView): Promise<Standing> {
+  const { state, why } = standingNow(app, batch, await workersNow(app, ledger))
+  const isStill = (await ledger.alarm()) !== null
+  return { state, why: why.map((one) => (isStill && one.code === 'no-worker' ? UNADOPTED : one)) }
+}
+
+const UNADOPTED: Why = { code: 'as-said', reason: 'nothing is sent from this ledger until it is adopted' }
 
 function speedText({ rows_per_second: perSecond, seconds_left: left }: Speed): string {
   const time = left === null ? '' : `, ${durationText(left)} left at this speed`
@@ -120,7 +135,7 @@ async function watch(app: App, ledger: Ledger, id: string, terminal: Terminal, s
   let said: string | null = null
   while (!signal.aborted && !terminal.readerLeft()) {
     const batch = await findBatch(ledger, id)
-    const { state, why } = standingNow(app, batch, await workersNow(app, ledger))
+    const { state, why } = await standingIn(app, ledger, batch)
     const reason = whyText(why)
     const saying = reason === null ? null : `${state.replaceAll('_', ' ')}: ${reason}`
     if (saying !== null && saying !== said) terminal.say(saying)

@@ -3,21 +3,18 @@
 import { sendingAccountOf } from '../app/accounts.ts'
 import { assertPolicyAgreed } from '../app/approvals.ts'
 import { openInstructionFile } from '../app/instruction-file.ts'
-import { assertLedger, openLedger } from '../app/ledger.ts'
+import { assertLedger } from '../app/ledger.ts'
 import { workersNow } from '../app/locks.ts'
 import { prepareSubmission } from '../app/submission.ts'
 import type { App } from '../app.ts'
-import { sayAlarm } from '../domain/alarm.ts'
 import type { BatchView } from '../domain/batch.ts'
 import { isOver, notSent, standingOf, waitsForApproval } from '../domain/batch-status.ts'
 import { maskCardData } from '../domain/card-secrets.ts'
 import type { BatchId } from '../domain/ids.ts'
 import { metAgain, type Reviewed } from '../domain/submission.ts'
-import { spell } from '../domain/words.ts'
 import { serviceOf, type WorkerView, workerFor } from '../domain/worker.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { approvalsText } from '../present/approval.ts'
-import { commandLine } from '../present/command-line.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import { lookalikeLine } from '../present/lookalikes.ts'
 import { doneLongAgoLines, numberLines } from '../present/outcome.ts'
@@ -40,6 +37,7 @@ import { viewOf } from './follow.ts'
 import { goOnWith } from './known-batch.ts'
 import { confirmNew } from './last-look.ts'
 import { noteRefusedCards, noteRejects } from './note.ts'
+import { openLedgerAloud } from './on-ledger.ts'
 import { openRejects, type Rejects } from './rejects.ts'
 import { refuseStdin } from './results-target.ts'
 import type { Terminal } from './terminal.ts'
@@ -118,14 +116,6 @@ export async function submit(app: App, path: string, given: FileArguments, termi
     await opened.close()
     await ledger.close()
   }
-}
-
-/** Opens the ledger and says so when nothing is sent from it. */
-export async function openLedgerAloud(app: App, terminal: Terminal, looks?: 'looks'): Promise<Ledger> {
-  const ledger = await openLedger(app, looks)
-  const alarm = await ledger.alarm()
-  if (alarm !== null) terminal.say(spell(sayAlarm(alarm, app.paths.ledger), commandLine))
-  return ledger
 }
 
 /** That another file is on its way in, while this one waits. */

@@ -15,7 +15,7 @@ import { createPatience, type GiveUpAfter } from '../domain/patience.ts'
 import { livingWorkers, workerId } from '../domain/worker.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { EXIT, exitCodeOf } from '../present/exit-codes.ts'
-import { exposedText } from '../present/exposed.ts'
+import { startWarnings } from '../present/exposed.ts'
 import { endingLines } from '../present/outcome.ts'
 import { plural } from '../present/text.ts'
 import { countsOf } from '../present/totals.ts'
@@ -41,7 +41,7 @@ export async function worker(app: App, given: WorkerArguments, terminal: Termina
     )
   }
   const until = untilOf(given, terminal)
-  for (const file of app.config.exposed) app.log.warn({}, exposedText(file))
+  for (const text of startWarnings(app.config)) app.log.warn({}, text)
   const ledger = await openLedger(app)
   const touched = new Set<BatchId>()
   const interruption = openInterruption(terminal, () =>

@@ -129,14 +129,15 @@ function resumeText({ sandbox, batchId }: BatchView): string {
 export function brokenOffText(
   batch: BatchView,
   workerRuns: boolean,
-  next = 'Run the same command again to go on.',
+  /** null: nothing goes on. */
+  next: string | null = 'Run the same command again to go on.',
 ): string {
   const ready = countIn(batch, 'READY')
   const settled = batch.rows - ready - countIn(batch, 'SENDING')
   return [
     `Batch ${batch.batchId} is recorded: ${settled} of ${plural(batch.rows, 'row is', 'rows are')} settled, ${ready} ${ready === 1 ? 'waits' : 'wait'} to be sent.`,
     ...leftOpenLines(leftOpenIn(countIn(batch, 'SENDING'), workerRuns)),
-    next,
+    ...(next === null ? [] : [next]),
   ].join(' ')
 }
 

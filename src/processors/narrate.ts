@@ -153,8 +153,10 @@ function createStops({ log }: NarratorParts) {
   return {
     look(accounts: readonly AccountView[]): void {
       for (const { accountId, name: merchant, stopped, held } of accounts) {
-        const before = known.get(accountId) ?? { stopped: null, held: null }
-        known.set(accountId, { stopped, held })
+        const before = known.get(accountId)
+        // What was stopped before this start may go on at once, with other credentials: it is told if it is still so at the next look.
+        known.set(accountId, before === undefined ? { stopped: null, held: null } : { stopped, held })
+        if (before === undefined) continue
         if (stopped !== null && stopped !== before.stopped)
           log.error(
             { merchant, reason: stopped },

@@ -205,15 +205,17 @@ export interface SummaryOf {
   readonly auditHead: string
   /** Of the account; null: nobody has said. */
   readonly environment: Environment | null
+  /** An alarm of the ledger says so; absent: nothing does. */
+  readonly mayBeOlder?: boolean
 }
 
 /**
- * The summary's records under its header, the total of all rows last; then what it is an extract of, and the label of the account. Beside
+ * The summary's records under its header, the total of all rows last; then what it is an extract of, the label of the account, and that more may have happened. Beside
  * each line stands what the ledger says of all rows of its operation and currency; an extract ties out to nothing.
  */
 export function toSummaryRecords(
   lines: readonly SummaryLine[],
-  { batchMark, readAtMs, auditHead, environment }: SummaryOf,
+  { batchMark, readAtMs, auditHead, environment, mayBeOlder = false }: SummaryOf,
   tied: TieOut,
   extract: Extract | null = null,
 ): string[][] {
@@ -257,6 +259,7 @@ export function toSummaryRecords(
     [...front, 'TOTAL', '', '', String(rows), '', '', String(answered), '', String(tied.rows), '', ...end],
     ...(extract === null ? [] : [told('EXTRACT', extract.what, String(extract.ofRows))]),
     ...(environment === null ? [] : [told('ENVIRONMENT', environment, '')]),
+    ...(mayBeOlder ? [told('LEDGER', 'may be an older state: PENDING rows may have been sent since', '')] : []),
   ]
 }
 

@@ -39,6 +39,8 @@ export interface ResultsRequest {
   readonly reasonRules: readonly ReasonRule[]
   /** The reading is of a family. Absent: of one batch. */
   readonly isSameFamily?: IsSameFamily | undefined
+  /** The ledger may be an older state than what happened. */
+  readonly mayBeOlder?: boolean
 }
 
 /** The reading stays open; its opener closes it. A failure leaves what was there before as it was. */
@@ -71,6 +73,7 @@ export async function writeResults(reading: BatchReading, request: ResultsReques
       readAtMs: reading.atMs,
       auditHead: reading.auditHead,
       environment: reading.batch.environment,
+      mayBeOlder: request.mayBeOlder ?? false,
     }
     const records = [[...SUMMARY_COLUMNS], ...toSummaryRecords(summary, of, tied, extract)]
     for (const file of [results, aside]) await file?.finish(records)

@@ -110,3 +110,25 @@ test('a rehearsal is SANDBOX, whatever the label', async () => {
   const ran = await as('live', 'run', input, '--sandbox')
   expect([ran.code, ran.stdout.includes('LIVE')]).toEqual([0, false])
 })
+
+test('a variable that nothing reads is warned of by whatever is to send', async () => {
+  for (const args of [
+    ['run', input],
+    ['worker', '--until-idle'],
+  ]) {
+    const { code, stderr } = await office.trancheWith({ TRANCHE_RTE: '5' }, ...args)
+    expect([code, stderr.match(/TRANCHE_RTE .* is no setting/g)?.length], args[0]).toEqual([0, 1])
+  }
+})
+
+test('doctor finds the account that every start would refuse', async () => {
+  expect((await office.tranche('run', input)).code).toBe(0)
+  expect((await office.tranche('doctor')).stdout).not.toMatch(/^FIX/m)
+  const other = { TRANCHE_GATEWAY_USERNAME: 'another' }
+  expect((await office.trancheWith(other, 'run', input)).code).toBe(2)
+  const found = await office.trancheWith(other, 'doctor')
+  expect([found.code, found.stdout]).toEqual([
+    2,
+    expect.stringMatching(/^FIX {2}account of default: .* was s… at .* now/m),
+  ])
+})

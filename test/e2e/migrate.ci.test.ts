@@ -184,11 +184,24 @@ test('what a dead worker left open comes into doubt before it is moved', async (
 })
 
 test('a place that is taken is left alone', async () => {
-  expect((await office.trancheWith(there, 'init')).code).toBe(0)
+  expect((await office.trancheWith({ ...there, TRANCHE_DATA_DIR: office.path('other') }, 'init')).code).toBe(0)
   const refused = await move()
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('There is a ledger at')])
   expect(await query(url, `SELECT count(*) AS n FROM ${there.TRANCHE_LEDGER_SCHEMA}.instruction`)).toEqual([{ n: '0' }])
   expect((await office.tranche('status')).stderr).not.toContain('moved')
+})
+
+test('a server that is set before the move gets no ledger beside the one in the file, and every command names the move', async () => {
+  const input = await put('in.csv', refunds(3))
+  expect((await office.tranche('run', input)).code).toBe(0)
+  for (const args of [['init'], ['init', '--yes'], ['run', input], ['doctor']]) {
+    const ended = await office.trancheWith(there, ...args)
+    expect(ended.code, args.join(' ')).toBe(2)
+    expect(ended.stdout + ended.stderr).toMatch(/ledger\.db.* tranche migrate --to URL/)
+    expect(ended.stdout + ended.stderr).not.toContain('tranche init')
+  }
+  expect(receivedRows()).toBe(3)
+  expect((await office.trancheWith({ ...there, TRANCHE_DATA_DIR: office.path('other') }, 'init')).code).toBe(0)
 })
 
 /** Makes the copy at a moment at which the server has half of it. */

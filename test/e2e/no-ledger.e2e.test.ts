@@ -1,6 +1,6 @@
 // Where no ledger is, none is made by the way: its volume may not be mounted, and a new one would send everything again.
 
-import { existsSync, readdirSync, statSync } from 'node:fs'
+import { chownSync, existsSync, readdirSync, statSync } from 'node:fs'
 import { mkdir, rename, rm, symlink } from 'node:fs/promises'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, expect, test } from 'vitest'
@@ -59,6 +59,29 @@ test('check and a rehearsal need none, and check says that nothing was compared'
   expect(existsSync(office.witnessDir)).toBe(false)
 })
 
+test('in the directory of another user nothing is read or left, by root neither', async () => {
+  office = await openOffice()
+  const input = await fileOf(1)
+  const isRoot = process.geteuid?.() === 0
+  if (isRoot) chownSync(office.dataDir, 65_534, 65_534)
+  const theirs = isRoot ? office.dataDir : '/usr'
+  const before = readdirSync(theirs)
+  for (const args of [['run', input], ['worker', '--until-idle'], ['status'], ['doctor']]) {
+    const { code, stdout, stderr } = await office.trancheWith({ TRANCHE_DATA_DIR: theirs }, ...args)
+    expect([code, stdout + stderr], args[0]).toEqual([
+      2,
+      expect.stringMatching(/another user .*sudo -u '#\d+' tranche/),
+    ])
+    expect(stdout + stderr).not.toMatch(/Unexpected failure/)
+  }
+  expect(readdirSync(theirs)).toEqual(before)
+  const noFolder = await office.trancheWith({ TRANCHE_DATA_DIR: input }, 'doctor')
+  expect([noFolder.stdout, noFolder.stderr]).toEqual([
+    expect.stringContaining('FIX  ledger: '),
+    expect.stringContaining('Fix what'),
+  ])
+})
+
 test('init makes it, its owner’s alone; the second time it changes nothing', async () => {
   office = await openOffice({ made: false })
   const made = await office.tranche('init', '--json')
@@ -100,6 +123,13 @@ test('init asks before an account of this machine gets a second ledger, and doct
   expect([used.code, used.stderr]).toEqual([2, expect.stringMatching(/d\/ledger\.db; .*tranche init --yes/s)])
   expect((await office.trancheWith(early, 'init', '--yes')).code).toBe(0)
   expect((await office.trancheWith(early, 'submit', input)).code).toBe(0)
+})
+
+test('a live merchant behind a proxy on this machine gets no second ledger either', async () => {
+  office = await openOffice({ made: false, env: { TRANCHE_ENVIRONMENT: 'live' } })
+  expect((await office.tranche('init')).code).toBe(0)
+  const second = await office.trancheWith({ TRANCHE_DATA_DIR: office.path('other') }, 'init')
+  expect([second.code, second.stderr]).toEqual([2, expect.stringContaining('default has a ledger already')])
 })
 
 test('no mark is left in a folder that somebody put there, nor for a gateway of this machine', async () => {

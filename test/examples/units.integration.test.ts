@@ -22,16 +22,26 @@ test('a worker that cannot be mended by starting it again is not, and each failu
 })
 
 test('the hourly status is silent under cron only where nothing needs a person, and that could be found out', () => {
-  const [line] = readFileSync('examples/crontab', 'utf8').match(/^.*\btranche status .*$/gm) ?? []
-  const inCron = line?.replace(/^(\S+\s+){5}/, '')
-  const told = (code: number) => {
-    const script = `tranche() { echo "said by $*" >&2; return ${code}; }; ${inCron}`
-    return spawnSync('/bin/sh', ['-c', script], { encoding: 'utf8' }).stdout
-  }
-  expect(told(0)).toBe('')
+  expect(toldInCron('status', 0)).toBe('')
   for (const code of [1, 2, 3, 4, 5, 6, 75, 127])
-    expect(told(code)).toBe(`tranche status ended with ${code}\nsaid by status --check\n`)
+    expect(toldInCron('status', code)).toBe(`tranche status ended with ${code}\nsaid by status --check\n`)
 })
+
+test('the nightly backup is silent under cron unless it fails', () => {
+  expect(toldInCron('backup', 0)).toBe('')
+  expect(toldInCron('backup', 1)).toMatch(/^the backup ended with 1\nsaid by backup \/backup\/ledger-[\d-]+\.db\n$/)
+})
+
+/** What cron mails of that line, where the command says something and ends with this code. */
+function toldInCron(command: string, code: number): string {
+  const line = readFileSync('examples/crontab', 'utf8')
+    .split('\n')
+    .find((text) => /^[\d*]/.test(text) && text.includes(`tranche ${command} `))
+  const inCron = line?.replace(/^(\S+\s+){5}/, '').replaceAll('\\%', '%')
+  const script = `tranche() { echo "said by $*" >&2; return ${code}; }; find() { :; }; ${inCron}`
+  const { stdout, stderr } = spawnSync('/bin/sh', ['-c', script], { encoding: 'utf8' })
+  return stdout + stderr
+}
 
 test('doubts are left to the status, and whatever else is not well is reported, a 3 under cron once a day', () => {
   expect(textOf('tranche-monthly.service')).toMatch(/^SuccessExitStatus=5$/m)

@@ -122,8 +122,21 @@ test('failures that are over at once are told together, once a minute', async ()
   expect(await look()).toEqual([])
 })
 
+test('a stop from before the start is told unless the first request ends it', async () => {
+  const [mended, asBefore] = [narration(), narration()]
+  for (const { become, look } of [mended, asBefore]) {
+    become({ stopped: 'HTTP 401' })
+    expect(await look()).toEqual([])
+  }
+  mended.become({ stopped: null })
+  expect(await mended.look()).toEqual([])
+  expect(await asBefore.look()).toMatchObject([['error', expect.stringMatching(/the merchant is stopped/), {}]])
+  expect(await asBefore.look()).toEqual([])
+})
+
 test('a stop and its end are told once each', async () => {
   const { look, become } = narration()
+  await look()
   become({ stopped: 'HTTP 401' })
   expect(await look()).toEqual([
     [

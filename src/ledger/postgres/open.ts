@@ -1,6 +1,7 @@
 // A ledger on a PostgreSQL server: made once, and opened by whoever finds the server fit to keep it.
 
 import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { Fault } from '../../domain/fault.ts'
 import { words } from '../../domain/words.ts'
 import type { Ledger } from '../../ports/ledger/ledger.ts'
@@ -37,10 +38,12 @@ export type OpenOptions = Omit<LedgerParts, 'ledgerId'>
 
 /** Faults where there is no ledger, or one of another version, or where the server is not fit. */
 export async function openServerLedger(options: OpenOptions): Promise<Ledger> {
-  const { address, name, failover } = options
+  const { address, name, failover, filePath } = options
   return withFitSession(address, failover, async (session) => {
     if (!(await hasTables(session, address.schema)))
-      throw noLedgerFault(name, (await rightsToMake(session, address.schema)).lacks?.remedy)
+      throw existsSync(filePath)
+        ? notMovedFault(name, filePath)
+        : noLedgerFault(name, (await rightsToMake(session, address.schema)).lacks?.remedy)
     await session.begin('READ COMMITTED')
     await session.run(assertOwnVersion(address.schema))
     if ((await session.run(remembered())).unfinished === 'arriving') throw arrivingFault(name)
@@ -117,6 +120,14 @@ function arrivingFault(name: string): Fault {
   return new Fault(
     'stopped',
     words`The ledger that moves to ${name} has not arrived yet, or its move was broken off. Nothing was recorded and nothing was sent. Finish it where the ledger was before: ${{ act: 'migrate' }}`,
+  )
+}
+
+/** What the file has sent, a new ledger would send again. */
+function notMovedFault(name: string, filePath: string): Fault {
+  return new Fault(
+    'config',
+    words`There is no ledger at ${name}, but there is one in ${filePath}. Nothing was recorded and nothing was sent. Check TRANCHE_LEDGER_URL (or the file of TRANCHE_LEDGER_URL_FILE) and TRANCHE_LEDGER_SCHEMA; to move that ledger there: ${{ act: 'migrate' }}`,
   )
 }
 
