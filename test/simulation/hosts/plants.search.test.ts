@@ -22,7 +22,6 @@ const RARE: readonly string[] = [
   'what a worker saw is lost with it',
   'a batch of a server that was put back is cancelled',
   'nobody looks for what it saw committed',
-  'an account is taken from a worker that lives',
   'a claim asks for no term',
   'requests of others do not count',
 ]
