@@ -35,7 +35,6 @@ export async function openLanes(app: App, ledger: Ledger, only: BatchId | null):
         openGateway({ ...gatewayOptionsOf(app, renewed), departure: limiter.departure, onRepeated }),
       ),
       limiter,
-      configured: { ratePerSecond, inFlightMax },
       dailyLimits,
       timeoutMs,
       notExecutedStatus,

@@ -89,7 +89,8 @@ export async function startWork(app: App, ledger: Ledger, redis: RedisAddress, o
     },
     openDispatch: (concurrency, work) =>
       openDispatch(app, redis, {
-        ...{ ledger: working, ledgerId: ledger.ledgerId, register, concurrency, onAway: options.onRedisAway },
+        ...{ ledger: working, ledgerId: ledger.ledgerId, place: options.lock.place?.id ?? null },
+        ...{ register, concurrency, onAway: options.onRedisAway },
         work: (slice) => {
           narrator.sliceTaken(slice.batchId)
           return watched.slice(slice, () => work(slice))
@@ -134,7 +135,9 @@ async function openDelivery(app: App, { webhookAttempted: onAttempt }: WatchedWo
 }
 
 interface DispatchParts extends Pick<SlicesOptions, 'ledgerId' | 'concurrency' | 'work'> {
-  readonly ledger: Pick<Ledger, 'dividesAccounts'>
+  readonly ledger: Pick<Ledger, 'isShared'>
+  /** Where this process works; null: the only place of its ledger. */
+  readonly place: string | null
   readonly register: SharedRegister | null
   readonly onAway: WorkEvents['onRedisAway']
 }
@@ -144,13 +147,12 @@ async function openDispatch({ config, clock, log }: App, address: RedisAddress, 
     import('../queues/slices.ts'),
     import('../processors/feed-itself.ts'),
   ])
-  const { ledger, ledgerId, register, concurrency, work, onAway } = parts
+  const { ledger, ledgerId, place, register, concurrency, work, onAway } = parts
   const queue = await openSlices({
-    ...{ address, prefix: config.redisPrefix, ledgerId, concurrency, work, clock, log },
-    alone: !ledger.dividesAccounts,
+    ...{ address, prefix: config.redisPrefix, ledgerId, place, concurrency, work, clock, log },
   })
   // A ledger in a file may be copied to another host, and a shared Redis is what tells the two apart: without it nothing more is sent.
-  const mayDoWithout = register === null || ledger.dividesAccounts
+  const mayDoWithout = register === null || ledger.isShared
   return mayDoWithout ? feedItself({ queue, concurrency, work, clock, log, onAway }) : queue
 }
 

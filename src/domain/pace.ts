@@ -35,14 +35,8 @@ export interface Pace {
 }
 
 /** A fraction above one is cut off: no second may hold more than two and a half, so none may hold three. */
-export function usableRate(perSecond: number): number {
+function usableRate(perSecond: number): number {
   return perSecond > 1 ? Math.floor(perSecond) : perSecond
-}
-
-/** The lower of two rates; null: no limit. */
-export function lowerRate(one: number | null, other: number | null): number | null {
-  if (one === null || other === null) return one ?? other
-  return Math.min(one, other)
 }
 
 /** How long a start counts against the rate. Below one a second, one start must be a whole interval away from the next. */
@@ -50,27 +44,11 @@ export function spanMs(perSecond: number): number {
   return Math.max(1000, 1000 / perSecond)
 }
 
-/** A dead predecessor may have used the second before this one up, so the first departure is a whole second away. */
-export function paceOf(perSecond: number, nowMs: number): Pace {
-  return paceFrom(perSecond, nowMs + 1000)
-}
-
-/**
- * The pace under another share of a rate that several processes divide; null: there was no limit. There is no second of quiet:
- * what this share grew by was quiet elsewhere, and the starts of the past second count against what it shrank to.
- */
-export function resizedPace(pace: Pace | null, perSecond: number, nowMs: number): Pace {
-  if (pace === null) return paceFrom(perSecond, nowMs)
-  const resized = paceFrom(perSecond, pace.dueAtMs)
-  // A faster share does not wait out the interval of a slower one.
-  return { ...resized, dueAtMs: Math.min(pace.dueAtMs, nowMs + resized.intervalMs), lastAtMs: pace.lastAtMs }
-}
-
-/** At a rate of 0 no interval counts, because every second is full. */
-function paceFrom(perSecond: number, dueAtMs: number): Pace {
+/** A predecessor may have used up the time before: so the first departure is a whole second away, or the time for which its start counts. */
+export function paceOf(perSecond: number, nowMs: number, quietMs = 1000): Pace {
   const kept = usableRate(perSecond)
-  const intervalMs = kept === 0 ? 0 : (1000 / kept) * MARGIN
-  return { perSecond: kept, intervalMs, dueAtMs, lastAtMs: Number.NEGATIVE_INFINITY }
+  const dueAtMs = nowMs + quietMs
+  return { perSecond: kept, intervalMs: (1000 / kept) * MARGIN, dueAtMs, lastAtMs: Number.NEGATIVE_INFINITY }
 }
 
 /**
@@ -82,7 +60,6 @@ export function nextDeparture(pace: Pace, takenMs: readonly number[]): number {
 }
 
 function fullUntil(pace: Pace, takenMs: readonly number[]): number {
-  if (pace.perSecond === 0) return Number.POSITIVE_INFINITY
   const oldest = takenMs.at(-allowedIn(pace))
   return oldest === undefined ? Number.NEGATIVE_INFINITY : oldest + spanMs(pace.perSecond) + CLEAR_MS
 }
@@ -111,7 +88,6 @@ function dueAt(pace: Pace, nowMs: number): number {
  * the rate. `startsMs` are the latest starts, oldest first: all of the last second, and the last one of all.
  */
 export function mayLeave(pace: Pace, startsMs: readonly number[], nowMs: number): boolean {
-  if (pace.perSecond === 0) return false
   const oldest = startsMs.at(-allowedIn(pace))
   return oldest === undefined || nowMs - oldest >= spanMs(pace.perSecond)
 }

@@ -1,7 +1,6 @@
 // Handing out work to whatever executes it.
 
 import type { BatchId } from '../domain/ids.ts'
-import type { Part } from '../domain/part.ts'
 
 export interface Slice {
   readonly batchId: BatchId
@@ -9,8 +8,6 @@ export interface Slice {
   readonly rows: number
   /** Of its batch: one slice at a time is in it. */
   readonly place: number
-  /** Of the due rows: those that it takes first. */
-  readonly part: Part
 }
 
 /** Hands out work; remembers nothing that matters. Losing everything in it costs a tick. */

@@ -5,9 +5,7 @@ import { type CardDetails, type CardMask, formatCardMask, maskOf } from '../doma
 import { type DailyLimits, limitedBy } from '../domain/daily-limit.ts'
 import type { AccountId, BatchId, RowId } from '../domain/ids.ts'
 import type { Outcome } from '../domain/outcome.ts'
-import { WHOLE } from '../domain/part.ts'
 import type { ReasonRule } from '../domain/reason-categories.ts'
-import type { Share } from '../domain/share.ts'
 import { type Judging, signalOf, type Verdict, verdictOn } from '../domain/verdict.ts'
 import type { AttemptSeen } from '../ports/attempts.ts'
 import type { CardReader } from '../ports/cards.ts'
@@ -38,8 +36,6 @@ export interface AccountLane {
     renew(): void
   }
   readonly limiter: AccountLimiter
-  /** As the merchant is configured: for all workers together. */
-  readonly configured: Share
   /** null: no day is limited. */
   readonly dailyLimits: DailyLimits | null
   readonly timeoutMs: number
@@ -52,7 +48,7 @@ export interface AccountLane {
 export type OnSettled = (row: DueRow, verdict: Verdict, settled: Settled, seen: AttemptSeen) => void
 
 export interface SliceParts {
-  readonly ledger: Pick<WorkLedger, 'dueRows' | 'claim' | 'maySend' | 'settle' | 'stopAccount' | 'recordClock'>
+  readonly ledger: Pick<WorkLedger, 'dueRows' | 'claim' | 'tenure' | 'settle' | 'stopAccount' | 'recordClock'>
   readonly clock: Clock
   /** undefined: no configured merchant has this account; its rows stay READY. */
   readonly laneOf: (accountId: AccountId) => AccountLane | undefined
@@ -87,7 +83,7 @@ const ANSWER_MARGIN_MS = 5_000
 /** Resolves to the number of rows that were claimed. Never waits for what is not due; never sends after `stop`. */
 export async function executeSlice(slice: Slice, parts: SliceParts, stop: AbortSignal): Promise<number> {
   const { clock, inFlight } = parts
-  const due = await dueFor(slice, parts)
+  const due = await parts.ledger.dueRows(slice.batchId, clock.nowMs(), slice.rows, inFlight)
   const rows = due.filter((row) => !inFlight.has(row.rowId)) // another slice may have taken some while this one waited
   for (const row of rows) inFlight.add(row.rowId)
   const over = new AbortController()
@@ -104,15 +100,6 @@ export async function executeSlice(slice: Slice, parts: SliceParts, stop: AbortS
   } finally {
     ended.abort('the slice has ended')
   }
-}
-
-/** A part that has nothing left leaves no other due row unsent. What another worker has in hand costs a claim that is not free. */
-async function dueFor(
-  { batchId, rows, part }: Slice,
-  { ledger, clock, inFlight }: SliceParts,
-): Promise<readonly DueRow[]> {
-  const due = await ledger.dueRows(batchId, clock.nowMs(), rows, inFlight, part)
-  return due.length > 0 || part.of === 1 ? due : ledger.dueRows(batchId, clock.nowMs(), rows, inFlight, WHOLE)
 }
 
 /** Resolves to whether the row was claimed. */
@@ -166,6 +153,7 @@ async function claimAndSend(
   const askedAtMs = clock.monotonicMs()
   const nowMs = clock.nowMs()
   const limited = limitedBy(lane.dailyLimits, row, nowMs)
+  const maySend = ledger.tenure(row.accountId)
   const claim = await ledger.claim({
     rowId: row.rowId,
     attempt: row.attempt,
@@ -180,7 +168,7 @@ async function claimAndSend(
   if (claim.kind !== 'claimed') return false
 
   const claimedAtMs = clock.monotonicMs()
-  const { fence, startedAtMs } = timedFence(fenceOf(sendDeadline, reservation, ledger.maySend), clock)
+  const { fence, startedAtMs } = timedFence(fenceOf(sendDeadline, reservation, maySend), clock)
   const credentials = lane.credentials.current()
   const outcome = await lane.gateway.send(row.instruction, fence, stop, card)
   const overAtMs = clock.monotonicMs()

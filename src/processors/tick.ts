@@ -8,9 +8,10 @@ import type { Clock } from '../ports/clock.ts'
 import type { Dispatch } from '../ports/dispatch.ts'
 import type { ApprovalLedger } from '../ports/ledger/approvals.ts'
 import type { AccountControls, ControlLedger } from '../ports/ledger/control.ts'
-import type { WorkLedger } from '../ports/ledger/work.ts'
+import type { WorkableBatch, WorkLedger } from '../ports/ledger/work.ts'
 import type { Log } from '../ports/log.ts'
 import type { AccountLane } from './execute-slice.ts'
+import type { Accounts } from './keep-accounts.ts'
 import type { KeepHeartbeat } from './keep-heartbeat.ts'
 
 const EVERY_MS = 250
@@ -18,21 +19,14 @@ const EVERY_MS = 250
 export const ROWS_PER_SLICE = 100
 /** Of one batch in the queue at a time: few, so that batches take turns. */
 const FEWEST_PLACES = 4
-/** Where several workers take them: so many that none is left without one by chance, and its share of the rate with it. */
-const FEWEST_SHARED_PLACES = 16
-/** So few rows are worth a place of their own there, or the last ones would be left to one worker. */
-const ROWS_PER_SHARED_PLACE = 10
 /** So many rows in hand for each request that may be open: a slice gives its place back when its last row is over. */
 const IN_HAND_PER_REQUEST = 3
-/** Places and parts go round, as long for each as a slice starts rows: what a place holds up, by a slow request or a dead worker, is reached by another. */
+/** Places go round, as long for each as a slice starts rows: what a place holds up, by a slow request, is reached by another. */
 const TURN_MS = 2_000
 
-/** Places of one batch, of all workers together: enough to keep their windows full. They agree on it, or their parts would overlap. */
-export function placesFor({ configured: { inFlightMax } }: Pick<AccountLane, 'configured'>, isShared: boolean): number {
-  return Math.max(
-    isShared ? FEWEST_SHARED_PLACES : FEWEST_PLACES,
-    Math.ceil((IN_HAND_PER_REQUEST * inFlightMax) / ROWS_PER_SLICE),
-  )
+/** Places of one batch: enough to keep the window full. */
+export function placesFor({ limiter: { inFlightMax } }: Pick<AccountLane, 'limiter'>): number {
+  return Math.max(FEWEST_PLACES, Math.ceil((IN_HAND_PER_REQUEST * inFlightMax) / ROWS_PER_SLICE))
 }
 
 export interface TickParts {
@@ -46,12 +40,13 @@ export interface TickParts {
     | 'endOverlongRests'
     | 'recordHealth'
     | 'tryCredentials'
-    | 'dividesAccounts'
+    | 'isShared'
   > &
     Pick<ControlLedger, 'controls'> &
     Pick<ApprovalLedger, 'expireApprovals'>
   readonly dispatch: Pick<Dispatch, 'offer' | 'onFreed'>
   readonly lanes: ReadonlyMap<AccountId, AccountLane>
+  readonly accounts: Accounts
   readonly clock: Clock
   readonly log: Log
   /** Rows that some slice of this process has in hand. */
@@ -107,7 +102,7 @@ export function openTick(parts: TickParts): Tick {
 
   // A slice that found nothing leaves its place to the next beat: filling it at once would spin.
   dispatch.onFreed((batchId, rows) => {
-    if (rows > 0 && !stopping.signal.aborted) offerDue(parts, batchId).catch(() => {})
+    if (rows > 0 && !stopping.signal.aborted) offerOf(parts, batchId).catch(() => {})
   })
   const beating = beat()
   return {
@@ -121,7 +116,7 @@ export function openTick(parts: TickParts): Tick {
 
 /** The server of a ledger may be unavailable as well; a ledger in a file has none. */
 function isRedisAway(error: unknown, { ledger }: TickParts): boolean {
-  return !ledger.dividesAccounts && error instanceof Fault && error.code === 'unavailable'
+  return !ledger.isShared && error instanceof Fault && error.code === 'unavailable'
 }
 
 function activityOf({ lanes, inFlight }: TickParts, failing: Activity | null): Activity {
@@ -131,7 +126,7 @@ function activityOf({ lanes, inFlight }: TickParts, failing: Activity | null): A
 }
 
 async function step(parts: TickParts, seen: Map<AccountId, AccountControls>): Promise<void> {
-  const { ledger, lanes, clock, only, log } = parts
+  const { ledger, lanes, accounts, clock, only, log } = parts
   await ledger.expireApprovals(clock.nowMs())
   await ledger.finishCancelling(clock.nowMs())
   await ledger.cancelExpired(clock.nowMs())
@@ -147,7 +142,9 @@ async function step(parts: TickParts, seen: Map<AccountId, AccountControls>): Pr
     if (controls.ratePerSecond !== (before?.ratePerSecond ?? null)) setRateOverride(lane, controls, log)
     seen.set(accountId, controls)
   }
-  await offerDue(parts, only)
+  const batches = await dueIn(parts, only)
+  await accounts.keep(new Set(batches.map(({ accountId }) => accountId)))
+  await offer(parts, batches)
 }
 
 /** Where those of a stopped account changed, it goes on with one open request, and is stopped again if that one is refused. */
@@ -216,24 +213,26 @@ function setRateOverride(lane: AccountLane, { name, ratePerSecond }: AccountCont
   log.info({ merchant: name, ratePerSecond: rate }, `the rate is now ${now}, ${why}`)
 }
 
-async function offerDue(parts: TickParts, only: BatchId | null): Promise<void> {
-  const { ledger, dispatch, lanes, clock } = parts
-  const isShared = ledger.dividesAccounts
-  const rowsPerPlace = isShared ? ROWS_PER_SHARED_PLACE : ROWS_PER_SLICE
-  const countTo = rowsPerPlace * Math.max(...Array.from(lanes.values(), (lane) => placesFor(lane, isShared)), 0)
-  const batches = await ledger.workable(clock.nowMs(), countTo, only ?? undefined)
+/** Of all accounts, whoever sends for them. */
+function dueIn({ ledger, lanes, clock }: TickParts, only: BatchId | null): Promise<readonly WorkableBatch[]> {
+  const countTo = ROWS_PER_SLICE * Math.max(...Array.from(lanes.values(), placesFor), 0)
+  return ledger.workable(clock.nowMs(), countTo, only ?? undefined)
+}
+
+async function offerOf(parts: TickParts, only: BatchId): Promise<void> {
+  await offer(parts, await dueIn(parts, only))
+}
+
+async function offer(parts: TickParts, batches: readonly WorkableBatch[]): Promise<void> {
+  const { dispatch, lanes, accounts, clock } = parts
   for (const { batchId, accountId, due } of batches) {
     const lane = lanes.get(accountId)
-    if (lane?.limiter.isOpen() !== true) continue
-    const most = placesFor(lane, isShared)
+    if (lane?.limiter.isOpen() !== true || !accounts.isMine(accountId)) continue
+    const most = placesFor(lane)
     const turn = Math.floor(clock.nowMs() / TURN_MS)
-    const count = Math.min(most, Math.ceil(due / rowsPerPlace))
-    // Where one worker works at a time there is one part: each slice takes what is due first.
-    const of = isShared ? count : 1
+    const count = Math.min(most, Math.ceil(due / ROWS_PER_SLICE))
     await dispatch.offer(
-      Array.from({ length: count }, (_, i) => ({
-        ...{ batchId, rows: ROWS_PER_SLICE, place: (i + turn) % most, part: { n: i % of, of } },
-      })),
+      Array.from({ length: count }, (_, i) => ({ batchId, rows: ROWS_PER_SLICE, place: (i + turn) % most })),
     )
   }
 }

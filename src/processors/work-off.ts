@@ -13,9 +13,9 @@ import type { Log } from '../ports/log.ts'
 import { SEND_WITHIN_MS } from '../throttle/send-deadline.ts'
 import { atMost } from './at-most.ts'
 import { type AccountLane, executeSlice, type SliceParts } from './execute-slice.ts'
+import { openAccounts } from './keep-accounts.ts'
 import { openEpoch } from './keep-epoch.ts'
 import { createHeartbeat } from './keep-heartbeat.ts'
-import { openShares } from './keep-shares.ts'
 import { openTick, placesFor, type TickParts, tryCredentials } from './tick.ts'
 
 export interface WorkOffParts<R extends AccountLane> {
@@ -55,8 +55,8 @@ const STOP_MARGIN_MS = 5_000
 const REDIS_GOODBYE_MS = 2_000
 
 /** Each account's batches have as many as its open requests need. */
-function slicesAtOnce(lanes: ReadonlyMap<AccountId, AccountLane>, isShared: boolean): number {
-  const places = Array.from(lanes.values(), (lane) => placesFor(lane, isShared))
+function slicesAtOnce(lanes: ReadonlyMap<AccountId, AccountLane>): number {
+  const places = Array.from(lanes.values(), placesFor)
   return BATCHES_AT_ONCE * Math.max(1, ...places)
 }
 
@@ -76,7 +76,7 @@ export async function workOff<R extends AccountLane>(parts: WorkOffParts<R>): Pr
   // Before anyone looks whether something can move.
   for (const [accountId, lane] of lanes)
     await tryCredentials(accountId, lane, await ledger.controls(accountId), { ledger, clock, log })
-  const shares = openShares({ ledger, lanes, clock, log })
+  const accounts = openAccounts({ ledger, lanes, clock, only, hasFile: cards !== null })
   const laneOf = (accountId: AccountId) => lanes.get(accountId)
   const inFlight = new Set<RowId>()
   const slice: SliceParts = { ledger, clock, laneOf, inFlight, onSettled, cards }
@@ -85,7 +85,7 @@ export async function workOff<R extends AccountLane>(parts: WorkOffParts<R>): Pr
   const slicesRunning = new Set<Promise<number>>()
   // First: a start that fails for want of it says that nothing was sent, and other workers offer slices as soon as they can be taken.
   const intake = await parts.openIntake(lanes)
-  const opening = parts.openDispatch(slicesAtOnce(lanes, ledger.dividesAccounts), (taken) => {
+  const opening = parts.openDispatch(slicesAtOnce(lanes), (taken) => {
     const running = executeSlice(taken, slice, sending.signal)
     slicesRunning.add(running)
     return running.finally(() => slicesRunning.delete(running))
@@ -95,7 +95,19 @@ export async function workOff<R extends AccountLane>(parts: WorkOffParts<R>): Pr
     throw error
   })
   const heartbeat = createHeartbeat({ ledger, worker: parts.worker, clock, log })
-  const tick = openTick({ heartbeat, ledger, dispatch, lanes, clock, log, inFlight, only, onTrouble, onTicked })
+  const tick = openTick({
+    heartbeat,
+    ledger,
+    dispatch,
+    lanes,
+    accounts,
+    clock,
+    log,
+    inFlight,
+    only,
+    onTrouble,
+    onTicked,
+  })
   const epoch = openEpoch({ ledger, register, clock, log })
   return {
     takesMessages: intake !== null,
@@ -108,7 +120,6 @@ export async function workOff<R extends AccountLane>(parts: WorkOffParts<R>): Pr
       await atMost(clock, REDIS_GOODBYE_MS, tick.stop())
       await Promise.all([intake?.close(REDIS_GOODBYE_MS), dispatch.close(REDIS_GOODBYE_MS)])
       await Promise.all([...lanes.values()].map((lane) => lane.gateway.close()))
-      await shares.stop()
       await epoch.stop()
     },
   }

@@ -1,11 +1,14 @@
 // Every name this program has in Redis.
 
+import { createHash } from 'node:crypto'
+
 /** Other services put messages here; the name is part of the contract with them. */
 export const INTAKE_QUEUE = 'tranche-intake'
 
-/** Slices belong to one ledger: two installations on one Redis never take each other's work. */
-export function slicesQueue(ledgerId: string): string {
-  return `tranche-slices-${ledgerId}`
+/** Slices belong to one ledger, and to one of its places: two installations on one Redis never take each other's work, nor do two workers. */
+export function slicesQueue(ledgerId: string, place: string | null): string {
+  if (place === null) return `tranche-slices-${ledgerId}`
+  return `tranche-slices-${ledgerId}-${createHash('sha256').update(place).digest('hex').slice(0, 16)}`
 }
 
 /** The newest epoch of a ledger. */

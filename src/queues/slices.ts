@@ -18,23 +18,23 @@ export interface SlicesOptions {
   readonly ledgerId: string
   /** Slices that run at the same time. */
   readonly concurrency: number
-  /** No other process takes slices of this ledger: what is in the queue at the start is a dead worker's. */
-  readonly alone: boolean
+  /** Where this process works, of the places of its ledger; null: there is one. */
+  readonly place: string | null
   /** Resolves to the rows worked on. Must not reject: what it throws is logged and forgotten. */
   readonly work: (slice: Slice) => Promise<number>
   readonly clock: Clock
   readonly log: Log
 }
 
-/** Only who is alone empties the queue first: else the slices of living workers are in it, and one that runs twice finds its rows claimed. */
+/** Nobody else works at this place: what is in its queue at the start is a dead worker's. */
 export async function openSlices(options: SlicesOptions): Promise<Dispatch> {
-  const { address, prefix, ledgerId, alone, clock } = options
+  const { address, prefix, ledgerId, place, clock } = options
   const { connection, close } = producerConnection(address)
-  const queue: SliceQueue = new Queue(slicesQueue(ledgerId), { prefix, connection })
+  const queue: SliceQueue = new Queue(slicesQueue(ledgerId, place), { prefix, connection })
   queue.on('error', () => {}) // the tick says it once; ioredis would say it at every try
   await answered(
     address,
-    queue.waitUntilReady().then(() => (alone ? queue.obliterate({ force: true }) : undefined)),
+    queue.waitUntilReady().then(() => queue.obliterate({ force: true })),
   )
   let listener: (batchId: BatchId, rows: number) => void = () => {}
   const worker = openSliceWorker({ ...options, queue, onFreed: (batchId, rows) => listener(batchId, rows) })

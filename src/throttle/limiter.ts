@@ -1,7 +1,6 @@
 // Adaptive concurrency limiter and circuit breaker of one account: how many requests may be open, and when the next may leave.
 
-import { lowerRate } from '../domain/pace.ts'
-import type { Share } from '../domain/share.ts'
+import { spanMs } from '../domain/pace.ts'
 import type { Signal } from '../domain/verdict.ts'
 import {
   afterSignal,
@@ -25,19 +24,19 @@ export interface LimiterOptions {
 }
 
 export interface AccountLimiter {
-  /** As configured: the most requests that may be open at a time, in all processes. */
+  /** As configured: the most requests that may be open at a time. */
   readonly inFlightMax: number
   /** How many permits are given and not released. */
   inFlight(): number
-  /** How many permits may be given now: by the window, and by the share of this process. */
+  /** How many permits may be given now: by the window, and by what others have open. */
   openMost(): number
-  /** The rate that holds now, of this process; null: none. */
+  /** The rate at which this process may send now; null: as fast as the window allows. */
   ratePerSecond(): number | null
   /** False while it backs off: nothing of the account starts. */
   isOpen(): boolean
   /** Whole milliseconds until our own back-off ends; 0 when there is none. A wait that the gateway asked for is the account's, not a row's. */
   backoffLeftMs(): number
-  /** A permit for one open request; null when `signal` aborts, or a back-off begins or the share falls to nothing, before one is free. */
+  /** A permit for one open request; null when `signal` aborts, or a back-off begins or others have all that may be open, before one is free. */
   acquire(signal: AbortSignal): Promise<Permit | null>
   /** Waits until it is time to prepare for the next departure that the rate allows; null when `signal` aborts first. */
   reserve(signal: AbortSignal): Promise<Reservation | null>
@@ -45,12 +44,12 @@ export interface AccountLimiter {
   departure(): Promise<void>
   /** Sets the rate that a person asked for; null: as configured. Returns the rate of the account from now on, null for none. */
   setRateOverride(ratePerSecond: number | null): number | null
-  /**
-   * Sets the share of this process; without one it has all of the account. A share is held at once: what is open beyond it ends
-   * before anything new begins, and the starts of the past second count against it. Nothing starts under a rate or a number of 0.
-   * Of the share and the rate that a person asked for the lower one holds, so that a dial turned down need not wait for the shares.
-   */
-  resize(share: Share): void
+  /** Another process is the sender: nothing begins here, and nothing of before counts. */
+  halt(): void
+  /** This process is the sender from now on: as at a start, with one open request, and only after the time for which a start of the one before counts. */
+  begin(): void
+  /** So many requests of others may be open: they count. */
+  setOpenElsewhere(requests: number): void
   /** What an attempt showed about the gateway; `why` in words, where it failed. */
   record(result: Signal, retryAfterMs: number | null, why?: string | null): void
   /** The gateway's health, for people; null: nothing to report. */
@@ -69,25 +68,25 @@ function toTenths(atMs: number): number {
 
 export function createLimiter({ inFlightMax, ratePerSecond, clock }: LimiterOptions): AccountLimiter {
   let window: Window = OPENING_WINDOW
-  /** null: all of the account. */
-  let share: Share | null = null
+  let isHalted = false
+  let openElsewhere = 0
   const permits = createPermits(() => (isBackingOff(window, clock.monotonicMs()) || hasNothing() ? null : openMost()))
   const pacer = createPacer(ratePerSecond, clock)
-  /** Of the account: as configured, or as a person asked. */
-  let allowedRate = ratePerSecond
+  /** As configured, or as a person asked. */
   let rateNow = ratePerSecond
   let refusals = createRefusals()
   /** The first failure since the window was last fully open, and the latest one's words. */
   let failing: Pick<GatewayHealth, 'sinceMs' | 'why' | 'asksToWait'> | null = null
 
-  const inFlightMaxNow = () => share?.inFlightMax ?? inFlightMax
-  const openMost = () => Math.min(window.size, inFlightMaxNow())
-  const hasNothing = () => share !== null && (share.ratePerSecond === 0 || share.inFlightMax === 0)
+  const room = () => inFlightMax - openElsewhere
+  const openMost = () => (isHalted ? 0 : Math.max(0, Math.min(window.size, room())))
+  const hasNothing = () => isHalted || room() <= 0
 
-  function changeRate(change: (ratePerSecond: number | null) => void): void {
-    const rate = share === null ? allowedRate : lowerRate(allowedRate, share.ratePerSecond)
-    if (rate !== rateNow) change(rate)
-    rateNow = rate
+  function reset(): void {
+    window = OPENING_WINDOW
+    refusals = createRefusals()
+    failing = null
+    permits.admit()
   }
 
   return {
@@ -95,29 +94,37 @@ export function createLimiter({ inFlightMax, ratePerSecond, clock }: LimiterOpti
     inFlightMax,
     inFlight: permits.inFlight,
     openMost,
-    ratePerSecond: () => rateNow,
+    ratePerSecond: () => (isHalted ? 0 : rateNow),
     isOpen: () => !isBackingOff(window, clock.monotonicMs()),
     backoffLeftMs: () => Math.max(0, Math.ceil(window.backoffUntilMs - clock.monotonicMs())),
     acquire: permits.acquire,
     reserve: pacer.reserve,
     departure: pacer.departure,
     setRateOverride(dial) {
-      allowedRate = dial ?? ratePerSecond
-      // Within a share no second of quiet is needed: no process may use more than its share, whatever the dial says.
-      changeRate(share === null ? pacer.setRate : pacer.resize)
-      return allowedRate
+      const rate = dial ?? ratePerSecond
+      if (rate !== rateNow) pacer.setRate(rate)
+      rateNow = rate
+      return rate
     },
-    resize(to) {
-      share = to
-      changeRate(pacer.resize)
+    halt() {
+      isHalted = true
+      reset()
+    },
+    begin() {
+      isHalted = false
+      pacer.setRate(rateNow, rateNow === null ? 0 : spanMs(rateNow))
+      reset()
+    },
+    setOpenElsewhere(requests) {
+      openElsewhere = requests
       permits.admit()
     },
     record(result, retryAfterMs, why = null) {
-      window = afterSignal(window, result, { nowMs: clock.monotonicMs(), inFlightMax: inFlightMaxNow(), retryAfterMs })
+      window = afterSignal(window, result, { nowMs: clock.monotonicMs(), inFlightMax, retryAfterMs })
       if (result === 'failure' || result === 'throttled') {
         const sinceMs = failing?.sinceMs ?? clock.nowMs()
         failing = { sinceMs, why: why ?? 'no reason was given', asksToWait: result === 'throttled' }
-      } else if (result === 'true-answer' && window.size >= inFlightMaxNow()) failing = null
+      } else if (result === 'true-answer' && window.size >= inFlightMax) failing = null
       permits.admit()
     },
     health() {
@@ -133,11 +140,6 @@ export function createLimiter({ inFlightMax, ratePerSecond, clock }: LimiterOpti
     get refusals() {
       return refusals
     },
-    reset() {
-      window = OPENING_WINDOW
-      refusals = createRefusals()
-      failing = null
-      permits.admit()
-    },
+    reset,
   }
 }

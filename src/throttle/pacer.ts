@@ -1,6 +1,6 @@
 // Rate limiter with two queues: rows are admitted (claim, connect) shortly before their departure, then released one at a time.
 
-import { afterDeparture, beginsAt, mayLeave, nextDeparture, type Pace, paceOf, resizedPace } from '../domain/pace.ts'
+import { afterDeparture, beginsAt, mayLeave, nextDeparture, type Pace, paceOf } from '../domain/pace.ts'
 import type { Clock } from '../ports/clock.ts'
 import { createWaitQueue } from './wait-queue.ts'
 
@@ -17,16 +17,12 @@ export interface Pacer {
   reserve(signal: AbortSignal): Promise<Reservation | null>
   /** Resolves when the next request that is ready may leave. */
   departure(): Promise<void>
-  /** Begins with a second of quiet. null: no limit. */
-  setRate(ratePerSecond: number | null): void
-  /** Another share of a rate that several processes divide, from now on and without quiet. 0: nothing leaves. */
-  resize(ratePerSecond: number | null): void
+  /** Begins with quiet, of a second where nothing else is said. null: no limit. */
+  setRate(ratePerSecond: number | null, quietMs?: number): void
 }
 
 /** Longer than any window of one second. The last start is always kept, for rates below one. */
 const REMEMBERED_MS = 1_100
-/** Of the 15 s in which a claimed row may be sent. Whoever would wait longer for a departure is held back at once, and is due again. */
-const LONGEST_WAIT_MS = 5_000
 
 export function createPacer(ratePerSecond: number | null, clock: Clock): Pacer {
   let pace: Pace | null = null
@@ -63,20 +59,12 @@ export function createPacer(ratePerSecond: number | null, clock: Clock): Pacer {
     return null
   }
 
-  function setRate(perSecond: number | null): void {
-    pace = perSecond === null ? null : paceOf(perSecond, clock.monotonicMs())
+  function setRate(perSecond: number | null, quietMs?: number): void {
+    pace = perSecond === null ? null : paceOf(perSecond, clock.monotonicMs(), quietMs)
     ready = new Set()
     entrance.recheck()
     // Requests that are ready try at once and are checked against the new rate; under a slow one they would wait too long.
     exit.releaseAll()
-  }
-
-  function resize(perSecond: number | null): void {
-    const nowMs = clock.monotonicMs()
-    pace = perSecond === null ? null : resizedPace(pace, perSecond, nowMs)
-    entrance.recheck()
-    if (beginsBehind(ready.size - 1) - nowMs > LONGEST_WAIT_MS) exit.releaseAll()
-    else exit.recheck()
   }
 
   setRate(ratePerSecond)
@@ -90,7 +78,6 @@ export function createPacer(ratePerSecond: number | null, clock: Clock): Pacer {
       if (pace !== null) await exit.wait()
     },
     setRate,
-    resize,
   }
 }
 

@@ -1,14 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import {
-  afterDeparture,
-  beginsAt,
-  lowerRate,
-  mayLeave,
-  nextDeparture,
-  paceOf,
-  resizedPace,
-} from '../../src/domain/pace.ts'
+import { afterDeparture, beginsAt, mayLeave, nextDeparture, paceOf } from '../../src/domain/pace.ts'
 
 interface Going {
   /** How long nobody was ready. */
@@ -157,40 +149,6 @@ describe('moments', () => {
     const pace = paceOf(10, 0)
     expect([1_500, 1_501].map((nowMs) => beginsAt(pace, [], 5, nowMs))).toEqual([1_481, 1_982])
   })
-})
-
-describe('another share', () => {
-  test('keeps what is due, but for what a slower one put off', () => {
-    const pace = { ...paceOf(2, 0), dueAtMs: 1_200, lastAtMs: 694 }
-    const dueOf = (perSecond: number) => Math.round(resizedPace(pace, perSecond, 800).dueAtMs)
-    expect([1, 2, 4, 100].map(dueOf)).toEqual([1_200, 1_200, 1_053, 810])
-    expect(resizedPace(pace, 4, 800).lastAtMs).toBe(694)
-  })
-
-  test('of what had no limit is due at once: the starts of the past second are what counts', () => {
-    const pace = resizedPace(null, 2, 800)
-    expect(nextDeparture(pace, [])).toBe(800)
-    expect(nextDeparture(pace, [500, 600, 700])).toBe(1_605)
-  })
-
-  test('of 0 has no departure, and what was due is due when there is one again', () => {
-    const none = resizedPace(paceOf(10, 0), 0, 5_000)
-    expect([nextDeparture(none, []), beginsAt(none, [], 0, 5_000), mayLeave(none, [], 5_000)]).toEqual([
-      Number.POSITIVE_INFINITY,
-      Number.POSITIVE_INFINITY,
-      false,
-    ])
-    const again = resizedPace(none, 10, 6_000)
-    expect([nextDeparture(again, []), mayLeave(again, [], 6_000)]).toEqual([1_000, true])
-    expect(nextDeparture(afterDeparture(again, 6_000, 6_000), [6_000])).toBeCloseTo(6_101.2, 5)
-  })
-})
-
-test('the lower of two rates is that which limits more', () => {
-  expect([lowerRate(2, 5), lowerRate(5, 2), lowerRate(null, 5), lowerRate(5, null), lowerRate(null, null)]).toEqual([
-    ...[2, 2, 5, 5, null],
-  ])
-  expect(lowerRate(null, 0)).toBe(0)
 })
 
 describe('the last word', () => {

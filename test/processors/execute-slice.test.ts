@@ -3,7 +3,6 @@ import type { CardDetails } from '../../src/domain/card.ts'
 import type { AccountId, BatchId, RowId } from '../../src/domain/ids.ts'
 import type { Instruction } from '../../src/domain/instruction.ts'
 import type { Answer, Outcome } from '../../src/domain/outcome.ts'
-import { WHOLE } from '../../src/domain/part.ts'
 import { openLedger } from '../../src/ledger/sqlite/ledger.ts'
 import type { Fence, Gateway, Reached } from '../../src/ports/gateway.ts'
 import type { Ledger } from '../../src/ports/ledger/ledger.ts'
@@ -128,8 +127,6 @@ function withGate(newGate: AccountLimiter): void {
     deleteAnswer: 'status',
     reasonRules: [{ match: 'pick up', category: 'funds' }],
     dailyLimits: null,
-
-    configured: { ratePerSecond: null, inFlightMax: 8 },
   }
   parts = {
     ...{ ledger, clock, laneOf: (id) => (id === accountId ? lane : undefined), inFlight: new Set<RowId>() },
@@ -143,7 +140,7 @@ const openWindow = () => {
 }
 
 const run = (batchId: BatchId, over: Partial<SliceParts> = {}) =>
-  clock.until(executeSlice({ batchId, place: 0, rows: 100, part: WHOLE }, { ...parts, ...over }, stop.signal))
+  clock.until(executeSlice({ batchId, place: 0, rows: 100 }, { ...parts, ...over }, stop.signal))
 
 const batchOf = (...references: string[]) =>
   submit(
@@ -350,7 +347,7 @@ describe('rows with card details', () => {
     const batchId = await cardBatch(...Array.from({ length: 20 }, (_, i) => `R-${i}`))
     gateway.reply = () => new Promise(() => {}) // none answers: the window is 1
     const { cards, asked } = cardsFrom(batchId, detailsOf)
-    void executeSlice({ batchId, place: 0, rows: 100, part: WHOLE }, { ...parts, cards }, stop.signal)
+    void executeSlice({ batchId, place: 0, rows: 100 }, { ...parts, cards }, stop.signal)
     await clock.until(clock.sleep(1_000))
     expect(asked).toEqual([1])
   })
@@ -436,7 +433,7 @@ describe('before the first byte', () => {
 
   test('a row is not sent whose claim another may have given up by then', async () => {
     const batchId = await batchOf('A')
-    expect(await run(batchId, { ledger: { ...ledger, maySend: () => false } })).toBe(1)
+    expect(await run(batchId, { ledger: { ...ledger, tenure: () => () => false } })).toBe(1)
     expect(gateway.sent).toEqual([])
     expect(await lastMove('A')).toMatchObject({ from: 'SENDING', to: 'READY', cause: 'unsent' })
   })
@@ -488,20 +485,6 @@ describe('before the first byte', () => {
   })
 })
 
-describe('a part', () => {
-  test('of the due rows is taken before all others, and others when nothing of it is left', async () => {
-    openWindow()
-    const batchId = await batchOf('A', 'B', 'C', 'D')
-    const part = { n: 1, of: 2 }
-    const ofPart = await ledger.dueRows(batchId, NOW, 100, new Set(), part)
-    expect(await executeSlice({ batchId, place: 0, rows: 100, part }, parts, stop.signal)).toBe(2)
-    const references = ofPart.map((row) => row.instruction.reference)
-    expect(gateway.sent.map(({ reference }) => reference)).toEqual(references)
-    expect(await executeSlice({ batchId, place: 0, rows: 100, part }, parts, stop.signal)).toBe(2)
-    expect(await countsOf(batchId)).toEqual({ APPROVED: 4 })
-  })
-})
-
 describe('rows in hand', () => {
   test('of one slice are not taken by another', async () => {
     openWindow()
@@ -511,9 +494,9 @@ describe('rows in hand', () => {
       await release.promise
       return approved(instruction)
     }
-    const first = executeSlice({ batchId, place: 0, rows: 2, part: WHOLE }, parts, stop.signal)
+    const first = executeSlice({ batchId, place: 0, rows: 2 }, parts, stop.signal)
     await idle()
-    const second = executeSlice({ batchId, place: 0, rows: 100, part: WHOLE }, parts, stop.signal)
+    const second = executeSlice({ batchId, place: 0, rows: 100 }, parts, stop.signal)
     await idle()
     expect(gateway.sent.map(({ reference }) => reference)).toEqual(['A', 'B', 'C'])
     release.resolve()
@@ -531,9 +514,7 @@ describe('rows in hand', () => {
         return next()
       }),
     }
-    const slices = [1, 2, 3, 4].map(() =>
-      executeSlice({ batchId, place: 0, rows: 100, part: WHOLE }, counted, stop.signal),
-    )
+    const slices = [1, 2, 3, 4].map(() => executeSlice({ batchId, place: 0, rows: 100 }, counted, stop.signal))
     const worked = await clock.until(Promise.all(slices))
     expect(worked.reduce((sum, rows) => sum + rows)).toBe(20)
     expect(claims).toBe(20)
@@ -585,7 +566,7 @@ describe('while a settlement is written', () => {
     const batchId = await batchOf('A', 'B') // the window is 1
     const written = Promise.withResolvers<void>()
     const { watching } = watched(written.promise)
-    const slice = executeSlice({ batchId, place: 0, rows: 100, part: WHOLE }, { ...parts, ...watching }, stop.signal)
+    const slice = executeSlice({ batchId, place: 0, rows: 100 }, { ...parts, ...watching }, stop.signal)
     await clock.until(clock.sleep(1_000))
     expect(gateway.sent.map(({ reference }) => reference)).toEqual(['A', 'B'])
     expect([settledAs, parts.inFlight.size]).toEqual([[], 2])
@@ -644,11 +625,7 @@ describe('a settlement that cannot be written', () => {
       return approved(instruction)
     }
     let broke = false
-    const slice = executeSlice(
-      { batchId, place: 0, rows: 100, part: WHOLE },
-      { ...parts, ...settleAllBut('A') },
-      stop.signal,
-    )
+    const slice = executeSlice({ batchId, place: 0, rows: 100 }, { ...parts, ...settleAllBut('A') }, stop.signal)
     slice.catch(() => {
       broke = true
     })
@@ -704,7 +681,7 @@ describe('the way', () => {
       await release.promise
       return approved(instruction)
     }
-    const slice = executeSlice({ batchId, place: 0, rows: 100, part: WHOLE }, parts, stop.signal)
+    const slice = executeSlice({ batchId, place: 0, rows: 100 }, parts, stop.signal)
     await idle()
     expect(gateway.sent).toHaveLength(8)
     release.resolve()
@@ -863,7 +840,7 @@ describe('stopping', () => {
       await release.promise
       return approved(instruction)
     }
-    const slice = executeSlice({ batchId, place: 0, rows: 100, part: WHOLE }, parts, stop.signal)
+    const slice = executeSlice({ batchId, place: 0, rows: 100 }, parts, stop.signal)
     await idle()
     stop.abort()
     await idle()

@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { BatchId } from '../../src/domain/ids.ts'
-import { WHOLE } from '../../src/domain/part.ts'
 import type { Dispatch, Slice } from '../../src/ports/dispatch.ts'
 import type { Log } from '../../src/ports/log.ts'
 import { feedItself } from '../../src/processors/feed-itself.ts'
@@ -53,7 +52,7 @@ beforeEach(() => {
 })
 
 const slicesOf = (batchId: BatchId, count: number): Slice[] =>
-  Array.from({ length: count }, (_, place) => ({ batchId, place, rows: 100, part: WHOLE }))
+  Array.from({ length: count }, (_, place) => ({ batchId, place, rows: 100 }))
 
 /** As the tick does: every quarter of a second, for so long. */
 async function offerFor(ms: number, batches: readonly BatchId[] = [A], places = 1): Promise<void> {

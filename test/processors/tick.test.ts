@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { Fault } from '../../src/domain/fault.ts'
-import type { AccountId, BatchId, RowId } from '../../src/domain/ids.ts'
-import { isIn, WHOLE } from '../../src/domain/part.ts'
+import type { AccountId, BatchId } from '../../src/domain/ids.ts'
 import type { Activity } from '../../src/domain/worker.ts'
 import { openLedger } from '../../src/ledger/sqlite/ledger.ts'
 import type { Dispatch, Slice } from '../../src/ports/dispatch.ts'
@@ -54,7 +53,6 @@ let ledger: Ledger
 let accountId: AccountId
 let offers: Offers
 let limiter: AccountLimiter
-let inFlightMax: number
 let said: string[]
 let configured: string
 let tick: Tick | undefined
@@ -70,8 +68,7 @@ beforeEach(async () => {
   })
   accountId = await openAccount(ledger)
   offers = new Offers()
-  inFlightMax = 8
-  limiter = createLimiter({ inFlightMax, ratePerSecond: null, clock })
+  limiter = createLimiter({ inFlightMax: 8, ratePerSecond: null, clock })
   said = []
   configured = 'one'
   return async () => {
@@ -92,8 +89,6 @@ async function start(over: Partial<TickParts> = {}): Promise<void> {
     deleteAnswer: 'status',
     reasonRules: [],
     dailyLimits: null,
-
-    configured: { ratePerSecond: null, inFlightMax },
   }
   const lanes = new Map([[accountId, lane]])
   tick = openTick({
@@ -103,6 +98,7 @@ async function start(over: Partial<TickParts> = {}): Promise<void> {
     clock,
     log,
     inFlight: new Set(),
+    accounts: { keep: async () => {}, isMine: () => true },
     only: null,
     heartbeat: async () => {},
     ...over,
@@ -154,7 +150,7 @@ describe('what is due', () => {
 
   test('is offered in so many places that three rows are in hand for each request that may be open', async () => {
     const batchId = await batchOf('A', 700)
-    inFlightMax = 200 // of all workers together, whatever this one may use of it
+    limiter = createLimiter({ inFlightMax: 200, ratePerSecond: null, clock })
     await start()
     expect(offers.taken()).toEqual([[batchId, 6]])
   })
@@ -237,26 +233,6 @@ describe('places', () => {
     }
     for (const places of seen) expect(new Set(places).size).toBe(2)
     expect(new Set(seen.map(([first]) => first))).toEqual(new Set([0, 1, 2, 3]))
-  })
-
-  test('have one part each where several workers share the ledger, and all parts are all rows', async () => {
-    await batchOf('A', 250)
-    await start({ ledger: { ...ledger, dividesAccounts: true } })
-    const parts = offers.latest.map(({ part }) => part)
-    expect(parts.map(({ of }) => of)).toEqual(Array.from({ length: 16 }, () => 16))
-    for (let id = 1; id <= 250; id++) expect(parts.filter((part) => isIn(part, id as RowId))).toHaveLength(1)
-  })
-
-  test('are small at the end of a batch that several workers share, so that none has all of it', async () => {
-    await batchOf('A', 35)
-    await start({ ledger: { ...ledger, dividesAccounts: true } })
-    expect(offers.latest.map(({ part }) => part.of)).toEqual([4, 4, 4, 4])
-  })
-
-  test('have all rows where one worker works at a time: each slice takes what is due first', async () => {
-    await batchOf('A', 250)
-    await start()
-    expect(offers.latest.map(({ part }) => part)).toEqual([WHOLE, WHOLE, WHOLE])
   })
 })
 

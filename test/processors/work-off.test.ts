@@ -30,7 +30,6 @@ async function openParts(clock: ManualClock) {
     },
   })
   const accountId = await openAccount(ledger)
-  const configured = { ratePerSecond: null, inFlightMax: 8 } as const
   const limiter = createLimiter({ inFlightMax: 1, ratePerSecond: null, clock })
   const lane = {
     gateway,
@@ -41,8 +40,6 @@ async function openParts(clock: ManualClock) {
     deleteAnswer: 'status',
     reasonRules: [],
     dailyLimits: null,
-
-    configured,
   } as const
   const parts = {
     ...{ clock, log, worker: WORKER, only: null, register: null, doubtRestMs: 0, cards: null },

@@ -111,7 +111,6 @@ function openWork(): Promise<Work> {
       reasonRules: [],
       dailyLimits: null,
     },
-    configured: { ratePerSecond: null, inFlightMax: IN_FLIGHT },
   }
   const names = { address, prefix: 'bull', ledgerId: 'a', clock: systemClock }
   const worker = { id: 'vm:1', host: 'vm', pid: 1, command: 'worker', sinceMs: Date.now(), batchId: null }
@@ -119,7 +118,7 @@ function openWork(): Promise<Work> {
     ...{ ledger, clock: systemClock, log, worker, only: null, register: null, doubtRestMs: 0, cards: null },
     openLanes: async () => new Map([[accountId, lane]]),
     async openDispatch(concurrency, run) {
-      const queue = await openSlices({ ...names, concurrency, alone: true, work: run, log })
+      const queue = await openSlices({ ...names, concurrency, place: null, work: run, log })
       const onAway = (error: unknown) => void told.push(error === null ? null : 'away')
       return feedItself({ queue, concurrency, work: run, clock: systemClock, log, onAway })
     },

@@ -7,7 +7,6 @@ import { Queue } from 'bullmq'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/app/clock.ts'
 import type { BatchId } from '../../src/domain/ids.ts'
-import { WHOLE } from '../../src/domain/part.ts'
 import type { Dispatch } from '../../src/ports/dispatch.ts'
 import type { Log } from '../../src/ports/log.ts'
 import { otherLedgersOf } from '../../src/queues/account-register.ts'
@@ -45,7 +44,7 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }))
 async function sliceIsTaken(dispatch: Dispatch, taken: readonly string[], batch: string): Promise<void> {
   const batchId = batch as BatchId
   await until(`a slice of ${batch} is taken`, async () => {
-    await dispatch.offer([{ batchId, place: 0, rows: 1, part: WHOLE }]).catch(() => {})
+    await dispatch.offer([{ batchId, place: 0, rows: 1 }]).catch(() => {})
     return taken.includes(batch)
   })
 }
@@ -55,7 +54,7 @@ async function useEverything(address: RedisAddress, meanwhile: () => Promise<voi
   const taken: string[] = []
   const work = async ({ batchId }: { batchId: string }) => taken.push(batchId)
   const register = openSharedRegister(address, PREFIX, 'a')
-  const dispatch = await openSlices({ ...names, concurrency: 2, alone: true, work })
+  const dispatch = await openSlices({ ...names, concurrency: 2, place: null, work })
   const owners = { last: async () => null, keep: async () => {} }
   const refused = { kind: 'refused', reasons: ['of no matter'], withheld: null } as const
   const intake = await openIntakeQueue({ ...names, owners, stateOf: async () => null, take: async () => refused })

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { BatchId } from '../../src/domain/ids.ts'
-import { WHOLE } from '../../src/domain/part.ts'
 import type { Dispatch, Slice } from '../../src/ports/dispatch.ts'
 import type { Log } from '../../src/ports/log.ts'
 import { openSlices, type SlicesOptions } from '../../src/queues/slices.ts'
@@ -41,21 +40,21 @@ afterEach(async () => {
 async function open(over: Partial<SlicesOptions> = {}): Promise<Dispatch> {
   const address = { path: redis.path }
   const work = () => Promise.resolve(0)
-  const options = { address, prefix: 'bull', ledgerId: 'a', concurrency: 4, alone: true, work, clock, log }
+  const options = { address, prefix: 'bull', ledgerId: 'a', concurrency: 4, place: 'here', work, clock, log }
   const dispatch = await openSlices({ ...options, ...over })
   opened.push(dispatch)
   return dispatch
 }
 
 const slicesOf = (batchId: BatchId, count: number): Slice[] =>
-  Array.from({ length: count }, (_, place) => ({ batchId, place, rows: 1, part: WHOLE }))
+  Array.from({ length: count }, (_, place) => ({ batchId, place, rows: 1 }))
 
 const never = () => new Promise<number>(() => {})
 
 test.for([
-  { alone: true, who: 'who is alone takes what is in the queue for a dead worker’s', left: [] },
-  { alone: false, who: 'who is not alone leaves the slices of others there', left: [1, 2] },
-])('$who', async ({ alone, left }) => {
+  { place: 'here', who: 'whoever comes to a place takes what is in its queue for a dead worker’s', left: [] },
+  { place: 'there', who: 'a worker takes its own slices, and leaves those of another place', left: [] },
+])('$who', async ({ place, left }) => {
   // One that takes one slice and is busy with it: the others wait in the queue.
   let isBusy = false
   const beginAndStay = () => {
@@ -66,7 +65,7 @@ test.for([
   await first.offer(slicesOf(BATCH, 3))
   await until('the first is busy', () => isBusy)
   const taken: Slice[] = []
-  const second = await open({ alone, work: async (slice) => taken.push(slice) })
+  const second = await open({ place, work: async (slice) => taken.push(slice) })
   await second.offer(slicesOf('later' as BatchId, 1))
   await until('the one behind is taken', () => taken.some(({ batchId }) => batchId === 'later'))
   expect(taken.filter(({ batchId }) => batchId === BATCH)).toHaveLength(left.length)
@@ -134,7 +133,7 @@ describe('a worker of the queue', () => {
     const other = await open({ work })
     await other.offer(slicesOf(BATCH, 2))
     await until('the other has them', () => begun === 2)
-    const idle = await open({ alone: false })
+    const idle = await open({ place: 'there' })
     clock.jump(STILL_MS)
     await idle.offer(slicesOf(BATCH, 2))
     expect(said).toEqual([])

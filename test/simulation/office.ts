@@ -233,7 +233,6 @@ export class Office {
           reasonRules: [],
           dailyLimits,
         },
-        configured: { ratePerSecond, inFlightMax },
       }
       lanes.set(accountId, plant.lane?.(lane) ?? lane)
     }

@@ -24,6 +24,8 @@ interface Message {
 
 interface Consumer {
   readonly life: Life
+  /** Of this place, as are the slices that it takes. */
+  readonly at: string
   closing: boolean
   running: number
   readonly take: (place: string, slice: Slice) => void
@@ -39,11 +41,8 @@ export class SimulatedRedis {
   #deliver: { readonly life: Life; readonly take: (message: Message) => Promise<void> } | null = null
 
   readonly #register = createMemoryRegister()
-  readonly #emptiedAtStart: boolean
 
-  /** `emptiedAtStart`: by each worker, because it is alone. */
-  constructor(world: World, habits: RedisHabits, emptiedAtStart = true) {
-    this.#emptiedAtStart = emptiedAtStart
+  constructor(world: World, habits: RedisHabits) {
     this.#world = world
     this.habits = habits
   }
@@ -82,12 +81,18 @@ export class SimulatedRedis {
     }
   }
 
-  async openDispatch(life: Life, concurrency: number, work: (slice: Slice) => Promise<number>): Promise<Dispatch> {
+  /** Each place has a queue of its own, which is emptied by whoever comes there. */
+  async openDispatch(
+    life: Life,
+    concurrency: number,
+    work: (slice: Slice) => Promise<number>,
+    at = '',
+  ): Promise<Dispatch> {
     const world = this.#world
     const { random } = world
     while (this.isDown) await life.clock.sleep(100)
     await life.pause(random.between(0.2, 2))
-    if (this.#emptiedAtStart) this.#places.clear()
+    for (const place of [...this.#places.keys()]) if (place.startsWith(`${at} `)) this.#places.delete(place)
     const waiting: [string, Slice][] = []
     let listener: (batchId: BatchId, rows: number) => void = () => {}
     let idle: () => void = () => {}
@@ -128,6 +133,7 @@ export class SimulatedRedis {
     }
     const consumer: Consumer = {
       life,
+      at,
       closing: false,
       running: 0,
       take: (place, slice) => {
@@ -152,7 +158,7 @@ export class SimulatedRedis {
       offer: async (slices) => {
         await life.pause(random.between(0.2, 2))
         if (this.isDown) throw new Error('Connection is closed.')
-        for (const slice of slices) this.#put(`${slice.batchId}-${slice.place}`, slice)
+        for (const slice of slices) this.#put(at, `${at} ${slice.batchId}-${slice.place}`, slice)
       },
       onFreed: (told) => {
         listener = told
@@ -166,7 +172,7 @@ export class SimulatedRedis {
     }
   }
 
-  #put(place: string, slice: Slice): void {
+  #put(at: string, place: string, slice: Slice): void {
     if (this.#places.has(place)) return
     const { random } = this.#world
     if (random.chance(this.habits.loses)) return
@@ -175,7 +181,7 @@ export class SimulatedRedis {
       const delayMs = random.chance(this.habits.delays) ? random.between(0, DELAY_MAX_MS) : random.between(0.2, 3)
       const deliver = () => {
         if (this.isDown) return void this.#world.after(200, deliver)
-        const consumer = this.#emptiedAtStart ? this.#consumers.at(-1) : random.pick(this.#consumers)
+        const consumer = this.#consumers.findLast((one) => one.at === at)
         // Between here and the process lies the network: it may die on the way.
         if (consumer !== undefined) this.#world.after(0, () => consumer.take(place, slice), consumer.life)
       }

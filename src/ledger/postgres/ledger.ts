@@ -55,7 +55,7 @@ import { createDueFrom } from './work/due-from.ts'
 import { createHot, type OnUnknownAnswer } from './work/hot.ts'
 import { createKeptAnswers } from './work/kept-answers.ts'
 import { createMember, heartbeatsOn } from './work/member.ts'
-import { createShares } from './work/shares.ts'
+import { createSenders } from './work/senders.ts'
 import { sweepingOn } from './work/sweep.ts'
 
 export interface LedgerParts extends Pick<ToFileParts, 'filePath' | 'openTemporaryFolder'> {
@@ -126,9 +126,11 @@ export function ledgerOn({
     ...{ connect: sessions.kept(), place: place?.id ?? null, clock, newId, failover, restMs },
     seen,
     ensureLooked: (serverStart) => copies.ensureLooked(serverStart),
-    onGivenUp: () => shares.lose(),
+    onGivenUp: () => senders.lose(),
   })
-  const shares = createShares(transactor(), member, clock.monotonicMs)
+  const senders = createSenders({
+    ...{ transactor: transactor(), read: reads.readOften, member, failover, steadyMs: clock.monotonicMs },
+  })
   const witness = createServerWitness(place)
   const hotTransactor = createTransactor({
     ...{ ...parts, connect: sessions.kept() },
@@ -140,7 +142,7 @@ export function ledgerOn({
   const hot = createHot({
     ...{ engine, transactor: hotTransactor, member, clock, fullText: FULL_TEXT, turns, onUnknownAnswer },
     kept: createKeptAnswers(place === null ? null : `${place.answersPath}.${ledgerId}`, clock, onKeepingFailed),
-    claiming: createClaiming(failover, restMs),
+    claiming: createClaiming(failover, restMs, senders.held),
     hasStandby: failover === 'synchronous' ? () => reads.readOften(hasStandby) : null,
   })
   const submitLock = (waiting?: WaitingToSubmit) => lockSubmit(directSessions.open, address.schema, clock, waiting)
@@ -173,7 +175,7 @@ export function ledgerOn({
       if (leftMs > 0) throw restingFault(leftMs)
       return working.workable(reached(nowMs), countTo, only)
     },
-    dueRows: (batchId, nowMs, limit, except, part) => working.dueRows(batchId, reached(nowMs), limit, except, part),
+    dueRows: (batchId, nowMs, limit, except) => working.dueRows(batchId, reached(nowMs), limit, except),
     cancelExpired: (nowMs) => working.cancelExpired(reached(nowMs)),
     ...sweeping,
     async sweep(nowMs) {
@@ -183,8 +185,9 @@ export function ledgerOn({
     claim: hot.claim,
     settle: hot.settle,
     maySend: member.isTrusted,
-    dividesAccounts: shares.dividesAccounts,
-    takeShare: shares.takeShare,
+    isShared: true,
+    keepAccounts: senders.keepAccounts,
+    tenure: senders.tenure,
     beat: member.beat,
     ...doubtsOn(engine, noSteps, looks),
     ...intakeOn(engine, intake),

@@ -1,5 +1,5 @@
 // The advisory locks that are taken at the server, by their first key: any numbers that others are not likely to take. The second key tells
-// the ledger, or the account.
+// the ledger.
 
 import { quoteName } from './session.ts'
 
@@ -12,8 +12,6 @@ export const LOCKS = {
   submitting: 20_817_003,
   tellingQueues: 20_817_004,
   tellingWebhooks: 20_817_005,
-  /** Of an account, for one transaction. */
-  sharing: 20_817_006,
   /** Of a ledger, for one transaction. */
   adopting: 20_817_007,
 } as const

@@ -8,7 +8,7 @@
 import { IS_CARD_EVENT, keepsCard, STORED_UNDER } from '../texts/review/reattempts.ts'
 
 /** Any change of the tables takes another number. Those below 15 belong to ledgers that this program never opens. */
-export const SCHEMA_VERSION = 18
+export const SCHEMA_VERSION = 19
 
 /** A partition is taken away as a whole, and its indexes stay in memory while rows are added to it. */
 export const ROWS_PER_PARTITION = 16_000_000
@@ -351,21 +351,16 @@ const TABLES = `
     ended_at TIMESTAMPTZ
   ) WITH (fillfactor = 50);
 
-  -- What each worker may use of an account.
-  CREATE TABLE share (
-    account_id BIGINT NOT NULL,
-    worker BIGINT NOT NULL,
-    rate DOUBLE PRECISION, -- null: no limit
-    places BIGINT NOT NULL,
-    asked_rate DOUBLE PRECISION, -- as it is configured
-    asked_places BIGINT NOT NULL,
-    rests BIGINT NOT NULL,
-    PRIMARY KEY (account_id, worker)
+  -- Who sends for an account: one worker at a time. The term is another whenever it changes hands, and is part of a key: so that waits for
+  -- the claims of the term before, which hold that key.
+  CREATE TABLE sender (
+    account_id BIGINT PRIMARY KEY,
+    term BIGINT NOT NULL,
+    owner BIGINT, -- a worker, with its place and its lease; null: it was given back
+    asked_by BIGINT, -- a worker whose rows the owner does not send
+    asked_until TIMESTAMPTZ,
+    UNIQUE (account_id, term)
   ) WITH (fillfactor = 50);
-
-  -- What was given up, and may still be in use.
-  CREATE TABLE freed (account_id BIGINT NOT NULL, rate DOUBLE PRECISION, places BIGINT NOT NULL, until TIMESTAMPTZ NOT NULL);
-  CREATE INDEX freed_account ON freed (account_id);
 
   -- Renewed while a worker runs; a state that is put back has one that is over. Those of the last days.
   CREATE TABLE epoch (

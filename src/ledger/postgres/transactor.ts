@@ -25,7 +25,7 @@ export type Turnstile =
   | 'exclusive'
   /** No exclusive one is under way meanwhile. */
   | 'shared'
-  /** Not at all: for shares of the rate, which move no row and have a lock of their own. */
+  /** Not at all: for what changes the sender of an account: it moves no row, and has a lock of its own. */
   | 'none'
 
 export interface TransactorParts {

@@ -30,6 +30,7 @@ import { purgingOn } from '../texts/purge.ts'
 import { queriesOn } from '../texts/reading/queries.ts'
 import { headOf } from '../texts/record/chain.ts'
 import { actsOn } from '../texts/work/acts.ts'
+import { ALONE } from '../texts/work/alone.ts'
 import { controlOn } from '../texts/work/control.ts'
 import { doubtsOn } from '../texts/work/doubts.ts'
 import { heartbeatsOn } from '../texts/work/heartbeats.ts'
@@ -167,7 +168,7 @@ export function openLedgerOn(parts: LedgerParts): Ledger {
     ...purgingOn(engine),
     clearLog: () => clearLog(db, timing),
     ...dyingOfDamage(working, die),
-    ...{ maySend: work.maySend, dividesAccounts: work.dividesAccounts }, // these promise nothing
+    ...ALONE, // these promise nothing
     ...copies,
     audit: (head) => auditing(openReader, head),
     head: () => engine.read(headOf),

@@ -4,9 +4,7 @@
 import type { DailyLimits, LimitedAmount } from '../../domain/daily-limit.ts'
 import type { AccountId, BatchId, RowId } from '../../domain/ids.ts'
 import type { Instruction } from '../../domain/instruction.ts'
-import type { Part } from '../../domain/part.ts'
 import type { ReasonCategory, ReasonRule } from '../../domain/reason-categories.ts'
-import type { Share } from '../../domain/share.ts'
 import type { Cause, State } from '../../domain/states.ts'
 import type { AnswerFacts } from '../../domain/verdict.ts'
 import type { GatewayHealth } from '../../domain/window.ts'
@@ -100,17 +98,27 @@ export interface Settled {
   readonly paused: string | null
 }
 
-/** What a worker says for its part of an account, and how it takes what it is given. */
-export interface ShareAsked {
-  readonly accountId: AccountId
-  /** What this worker is configured with, for all workers together. */
-  readonly configured: Share
-  /** Whether it has failed there, and had no true answer since. */
-  readonly rests: boolean
-  /** Requests that are open now. */
-  readonly inFlight: () => number
-  /** Called with what it may use from then on; at once, and whenever that changes. */
-  readonly use: (share: Share) => void
+/** What a worker says of the accounts that it could send for. */
+export interface AccountsAsked {
+  /** For these it is configured. */
+  readonly lanes: ReadonlySet<AccountId>
+  /** Something could be sent there now. */
+  readonly due: ReadonlySet<AccountId>
+  /** Their gateways have not answered for long. */
+  readonly failing: ReadonlySet<AccountId>
+  /** Requests that it has open there. */
+  readonly openIn: (accountId: AccountId) => number
+  /** It works off this batch only. */
+  readonly only: BatchId | null
+  /** It has the file of that batch, with card details. */
+  readonly hasFile: boolean
+}
+
+export interface Sending {
+  /** Another one for each time that this worker became the sender. */
+  readonly tenure: number
+  /** Requests that other workers may have open there. */
+  readonly openElsewhere: number
 }
 
 /** A batch in which something could be sent now. */
@@ -168,14 +176,8 @@ export interface WorkLedger {
    * card details: only who reads their file can send them. Rejects with a fault where nothing may be handed out for a while.
    */
   workable(nowMs: number, countTo: number, only?: BatchId): Promise<readonly WorkableBatch[]>
-  /** Due rows of one part whose order is free, by due time and then file order, leaving out `except`. */
-  dueRows(
-    batchId: BatchId,
-    nowMs: number,
-    limit: number,
-    except: ReadonlySet<RowId>,
-    part: Part,
-  ): Promise<readonly DueRow[]>
+  /** Due rows whose order is free, by due time and then file order, leaving out `except`. */
+  dueRows(batchId: BatchId, nowMs: number, limit: number, except: ReadonlySet<RowId>): Promise<readonly DueRow[]>
   /**
    * Resolves only after the commit that holds it. Concurrent claims and settlements share commits. Rejects only where its
    * own write throws, which is a bug: nothing of it is written then.
@@ -186,10 +188,18 @@ export interface WorkLedger {
    * No claim that is asked for after it is written before it.
    */
   settle(settlement: Settlement): Promise<Settled>
-  /** Whether several owners divide an account between them, and its due rows. Each has nothing of it before it has asked. */
-  readonly dividesAccounts: boolean
-  /** Asked again and again while working, where accounts are divided. Rejects where the ledger cannot be reached now: nothing changes then. */
-  takeShare(asked: ShareAsked): Promise<void>
+  /** Whether several workers share it, on a server. Each account has one of them as its sender, who alone claims rows of it. */
+  readonly isShared: boolean
+  /**
+   * Asked again and again while working, where a ledger is shared: takes accounts, and gives them back. Resolves to those of which this worker
+   * is the sender. Rejects where the ledger cannot be reached now.
+   */
+  keepAccounts(asked: AccountsAsked): Promise<ReadonlyMap<AccountId, Sending>>
+  /**
+   * Before a claim is asked for: whether it may still leave, asked right before its first byte. It may not once the account was taken by
+   * another, or given back, whoever has it then.
+   */
+  tenure(accountId: AccountId): () => boolean
   /**
    * By how far the clock is ahead of the account's gateway. Where they are far apart, rows with an `execute_at` are not claimed, and rows that
    * look alike are asked about whatever their age, until an answer agrees or a person says that the clock is right.

@@ -3,8 +3,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import type { DraftHeader } from '../../../src/domain/draft.ts'
-import type { BatchId, RowId } from '../../../src/domain/ids.ts'
-import { WHOLE } from '../../../src/domain/part.ts'
+import type { BatchId } from '../../../src/domain/ids.ts'
 import type { Ledger } from '../../../src/ports/ledger/ledger.ts'
 import { heldLines } from '../../../src/present/review.ts'
 import {
@@ -401,26 +400,10 @@ export function describeClaim(): void {
         refund('C', { executeAtMs: NOW - 5 }),
         refund('D', { executeAtMs: NOW + 1 }),
       ])
-      const all = await ledger.dueRows(batchId, NOW, 10, new Set(), WHOLE)
+      const all = await ledger.dueRows(batchId, NOW, 10, new Set())
       expect(all.map((row) => row.instruction.reference)).toEqual(['B', 'A', 'C'])
-      const rest = await ledger.dueRows(batchId, NOW, 1, new Set([all[0]!.rowId]), WHOLE)
+      const rest = await ledger.dueRows(batchId, NOW, 1, new Set([all[0]!.rowId]))
       expect(rest.map((row) => row.instruction.reference)).toEqual(['A'])
-    })
-
-    test('due rows of all parts are the due rows, each in the part of its id; those in hand count in their own part', async () => {
-      const references = Array.from({ length: 7 }, (_, i) => `R-${i}`)
-      const batchId = await submit(
-        ledger,
-        accountId,
-        references.map((reference) => refund(reference)),
-      )
-      const due = await ledger.dueRows(batchId, NOW, 10, new Set(), WHOLE)
-      const partOf = (n: number, limit = 10, except: readonly RowId[] = []) =>
-        ledger.dueRows(batchId, NOW, limit, new Set(except), { n, of: 3 })
-      for (const n of [0, 1, 2]) expect(await partOf(n)).toEqual(due.filter(({ rowId }) => rowId % 3 === n))
-      const [first, second] = await partOf(1)
-      const others = due.flatMap(({ rowId }) => (rowId % 3 === 1 ? [] : [rowId]))
-      expect(await partOf(1, 1, [...others, first!.rowId])).toEqual([second])
     })
 
     test('workable batches come longest waiting first, counted no further than asked', async () => {

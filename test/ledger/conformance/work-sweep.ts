@@ -1,7 +1,6 @@
 // What the worker puts in order by itself: rows that a dead process was sending, rests under another clock, cancels left over.
 
 import { describe, expect, test } from 'vitest'
-import { WHOLE } from '../../../src/domain/part.ts'
 import {
   CLERK,
   claim,
@@ -53,7 +52,7 @@ export function describeSweep(): void {
 
     test('goes through more rows than fit one step', async () => {
       const batchId = await batchOf(...Array.from({ length: 1_050 }, (_, i) => `R-${i}`))
-      const rows = await ledger.dueRows(batchId, NOW, 2_000, new Set(), WHOLE)
+      const rows = await ledger.dueRows(batchId, NOW, 2_000, new Set())
       await Promise.all(rows.map((row) => claim(ledger, row)))
       expect(await succeed().sweep(NOW)).toBe(1_050)
       expect((await ledger.batch(batchId))?.counts).toEqual({ IN_DOUBT: 1_050 })
@@ -161,7 +160,7 @@ export function describeTidying(): void {
         Array.from({ length: 1_203 }, (_, i) => refund(`R-${i}`)),
       )
       expect(await ledger.endOverlongRests(NOW - TWO_HOURS_MS, NOW)).toBe(1_203)
-      const due = await ledger.dueRows(batchId, NOW - TWO_HOURS_MS, 2_000, new Set(), WHOLE)
+      const due = await ledger.dueRows(batchId, NOW - TWO_HOURS_MS, 2_000, new Set())
       expect(due.map(({ rowNo }) => rowNo)).toEqual(Array.from({ length: 1_203 }, (_, i) => i + 1))
     })
   })

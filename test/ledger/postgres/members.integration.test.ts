@@ -151,7 +151,7 @@ function memberHere() {
   return { member, told, advance, beat: () => member.beat(heartbeatOf('x')) }
 }
 
-test('a worker that was given up, and was not told when it came back, has lost its share all the same', async () => {
+test('a worker that was given up, and was not told when it came back, has lost its accounts all the same', async () => {
   const { member, told, advance, beat } = memberHere()
   await member.id()
   await change('UPDATE worker SET fenced_at = clock_timestamp()')

@@ -121,7 +121,7 @@ export class HostsOffice {
         worker: { id: life.name, host: host.name, pid: 1, command: 'worker', sinceMs: clock.nowMs(), batchId: null },
         only: null,
         openLanes: () => this.#openLanes(life, ledger, clock),
-        openDispatch: (concurrency, run) => redis.openDispatch(life, concurrency, run),
+        openDispatch: (concurrency, run) => redis.openDispatch(life, concurrency, run, host.name),
         openIntake: async () => null,
         onSettled: () => {},
         onTrouble: undefined,
@@ -169,7 +169,6 @@ export class HostsOffice {
         dailyLimits: null,
         reasonRules: [],
       },
-      configured: { ratePerSecond, inFlightMax },
     }
     return new Map([[accountId, plant.lane?.(lane) ?? lane]])
   }

@@ -22,9 +22,8 @@ const RARE: readonly string[] = [
   'what a worker saw is lost with it',
   'a batch of a server that was put back is cancelled',
   'nobody looks for what it saw committed',
-  'what was freed counts no more',
-  'the shares of the dead are free at once',
-  'nobody who is alone frees for ever what it holds',
+  'a claim asks for no term',
+  'requests of others do not count',
 ]
 const SEEDS_FOR_A_PLANT = 150
 const SEEDS_FOR_ITS_TEXTS = 25

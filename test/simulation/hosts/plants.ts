@@ -41,8 +41,11 @@ function makingTransactors(onConflict: string): readonly [string, string] {
 
 const IS_NOT_CLAIMED = "i.state = 'READY' AND i.attempt = f.attempt"
 
+const withoutOthers = (sending: Awaited<ReturnType<Ledger['keepAccounts']>>) =>
+  new Map([...sending].map(([id, one]) => [id, { ...one, openElsewhere: 0 }] as const))
+
 export const HOSTS_PLANTS: Readonly<Record<string, HostsPlant>> = {
-  'a worker sends although its lease is over': { ledger: (ledger) => ({ ...ledger, maySend: () => true }) },
+  'a worker sends although its lease is over': { ledger: (ledger) => ({ ...ledger, tenure: () => () => true }) },
   'a worker claims although it was given up': swapping([
     'w.id = $7 AND w.ended_at IS NULL AND w.fenced_at IS NULL',
     '$7::bigint IS NOT NULL',
@@ -96,15 +99,14 @@ export const HOSTS_PLANTS: Readonly<Record<string, HostsPlant>> = {
     'CAST(extract(epoch FROM pg_postmaster_start_time()) AS TEXT)',
     "CAST('always' AS TEXT)",
   ]),
-  'what was freed counts no more': swapping(['AND f.until > clock_timestamp()', 'AND f.until < clock_timestamp()']),
-  'the shares of the dead are free at once': swapping([
-    'INSERT INTO freed (account_id, rate, places, until) VALUES (:accountId, :rate, :places, to_timestamp(:untilMs / 1000.0))',
-    'INSERT INTO freed (account_id, rate, places, until) SELECT :accountId, :rate, :places, to_timestamp(:untilMs / 1000.0) WHERE false',
-  ]),
-  'nobody who is alone frees for ever what it holds': swapping([
-    'clock_timestamp() + :forMs * interval',
-    "'infinity'::timestamptz + :forMs * interval",
-  ]),
+  'an account is taken from a worker that lives': swapping(
+    ['THEN s.owner END AS owner', 'THEN CAST(NULL AS BIGINT) END AS owner'],
+    ['WHERE w.id = sender.owner AND', 'WHERE w.id = sender.owner AND false AND'],
+  ),
+  'a claim asks for no term': swapping(['AND s.term = h.term AND s.owner = $7', 'AND $7::bigint > 0']),
+  'requests of others do not count': {
+    ledger: (ledger) => ({ ...ledger, keepAccounts: async (asked) => withoutOthers(await ledger.keepAccounts(asked)) }),
+  },
   'what a worker saw is lost with it': {
     register: (register) => ({ ...register, testimonies: async () => new Map() }),
   },

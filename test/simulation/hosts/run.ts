@@ -55,7 +55,7 @@ export async function runHostsSeed(
   try {
     const claims = new Claims()
     const truth = new GatewayTruth(world, claims, plan.weather, false, plan.inFlightMax)
-    const redis = new SimulatedRedis(world, plan.redis, false)
+    const redis = new SimulatedRedis(world, plan.redis)
     const hosts = plan.clocks.map((clock, i) => new Host(world, `host-${i}`, join(dir, String(i)), clock))
     const office = new HostsOffice({ world, server, truth, claims, redis, hosts, plan, plant })
     const parts: RunParts = { world, server, truth, redis, hosts, plan, office, older: { isPutBack: false } }
@@ -83,8 +83,7 @@ export async function runHostsSeed(
 async function sayRecord({ world, server }: RunParts): Promise<void> {
   for (const text of [
     'SELECT id, place, fenced_at, ended_at, lease_until FROM worker ORDER BY id',
-    'SELECT * FROM share ORDER BY worker',
-    'SELECT * FROM freed ORDER BY until',
+    'SELECT * FROM sender',
     'SELECT id, stopped_reason, held_reason, wait_until, new_doubts FROM account',
     'SELECT id, stage, hold, hold_reason FROM batch',
     'SELECT id, batch_id, state, due_at, execute_at, reference, order_key, attempt, ever_in_doubt, transaction_id FROM instruction ORDER BY id',

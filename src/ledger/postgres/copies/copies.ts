@@ -12,7 +12,6 @@ import { all, change, one, type Script } from '../../texts/script.ts'
 import { doubtOpenRows, END_CANARIES } from '../../texts/work/restore.ts'
 import { keepPartitions } from '../make-tables.ts'
 import type { Seal } from '../seal.ts'
-import { freeSharesOfGone } from '../work/shares.ts'
 import {
   beginEpoch,
   beginRestoring,
@@ -146,7 +145,6 @@ export function copiesOn(parts: CopyParts): ServerCopies {
       await assertNobodyWorks(engine)
       const takeOver = function* (begin: () => Script<Epoch>): Script<Epoch> {
         yield* change('UPDATE worker SET ended_at = clock_timestamp() WHERE ended_at IS NULL')
-        yield* freeSharesOfGone()
         yield* remember(yield* serverIdentity(failover))
         yield* recordAct({ what: 'adopt', atMs: nowMs, actor, reason: `--${how}: ${reason}` })
         return yield* begin()

@@ -8,6 +8,7 @@ import { IS_IN_TIME } from '../../texts/work/expiring.ts'
 import { IS_JUDGED_FIRST } from '../../texts/work/misfits.ts'
 import { type Failover, restedFor, sameHistory } from '../copies/identity.ts'
 import type { Asked } from '../session.ts'
+import type { Held } from './senders.ts'
 import { ALL_SETTLED } from './settlements.ts'
 import { type Alike, alike, claimNosOf } from './tally.ts'
 
@@ -24,15 +25,21 @@ export interface NumberedClaim extends Claim {
 
 // The first look finds rows by their ids alone, whatever the planner believes of the table. The second locks them, and asks again for what
 // another claim may have changed since. `IS TRUE` keeps the planner from asking a part of a condition twice. The order in which keys are taken is the same in every transaction, so that two do not deadlock.
-/** `same`: what must hold of the server. */
+/**
+ * `mine`: of the accounts that this worker holds, those of which it is the sender still. Their key is locked, and who takes one changes it: so
+ * no claim of a term is committed after that term. `same`: what must hold of the server.
+ */
 const claimText = (same: string) => `
   WITH ask AS MATERIALIZED (
     SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $8::bigint[], $10::boolean[], $11::bigint[])
       AS a (row_id, attempt, claim_no, now_ms, send_by, answer_by, reached, judged, passed)),
+  mine AS MATERIALIZED (
+    SELECT s.account_id FROM unnest($12::bigint[], $13::bigint[]) AS h (account_id, term)
+      JOIN sender s ON s.account_id = h.account_id AND s.term = h.term AND s.owner = $7 ORDER BY 1 FOR KEY SHARE OF s),
   fit AS MATERIALIZED (
     SELECT i.id, i.account_id, i.order_key, c.attempt, c.claim_no, c.answer_by - c.now_ms AS answer_within
     FROM ask c CROSS JOIN LATERAL (SELECT * FROM instruction r WHERE r.id = c.row_id OFFSET 0) AS i
-      JOIN batch b ON b.id = i.batch_id JOIN account a ON a.id = i.account_id
+      JOIN batch b ON b.id = i.batch_id JOIN account a ON a.id = i.account_id JOIN mine m ON m.account_id = i.account_id
     WHERE i.due_at <= c.reached AND ${IS_IN_TIME.replaceAll(':nowMs', 'c.passed')}
       AND ${MAY_SEND} AND ${WITHIN_CANARY} AND ${clockAgrees('c.reached')} AND ${ORDER_IS_FREE.replaceAll(':nowMs', 'c.reached')} IS TRUE
       AND (c.judged OR ${IS_JUDGED_FIRST} IS NOT TRUE)
@@ -68,13 +75,21 @@ export interface Claiming {
   ): readonly ClaimAnswer[]
 }
 
-/** `restMs`: see `restedFor`. */
-export function createClaiming(failover: Failover, restMs: number): Claiming {
+/** `restMs`: see `restedFor`. `held`: the accounts of this worker. */
+export function createClaiming(failover: Failover, restMs: number, held: () => Held): Claiming {
   const text = claimText(`${sameHistory(failover)} AND ${restedFor(restMs)}`)
-  return { ask: (worker, claims, settlements) => ({ text, values: valuesOf(worker, claims, settlements) }), answers }
+  return {
+    ask: (worker, claims, settlements) => ({ text, values: valuesOf(worker, claims, settlements, held()) }),
+    answers,
+  }
 }
 
-function valuesOf(worker: number, claims: readonly NumberedClaim[], settlements: number): readonly unknown[] {
+function valuesOf(
+  worker: number,
+  claims: readonly NumberedClaim[],
+  settlements: number,
+  { accounts, terms }: Held,
+): readonly unknown[] {
   return [
     claims.map(({ rowId }) => rowId),
     claims.map(({ attempt }) => attempt),
@@ -87,6 +102,8 @@ function valuesOf(worker: number, claims: readonly NumberedClaim[], settlements:
     settlements,
     claims.map(({ sharesOrder }) => sharesOrder),
     claims.map(({ passedMs }) => passedMs),
+    accounts,
+    terms,
   ]
 }
 

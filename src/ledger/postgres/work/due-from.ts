@@ -3,7 +3,6 @@
 // a row that stood behind another of its order may be free since.
 
 import type { BatchId } from '../../../domain/ids.ts'
-import type { Part } from '../../../domain/part.ts'
 import type { DueFrom, DuePosition } from '../../texts/work/claim.ts'
 
 const FROM_THE_FIRST_AGAIN_MS = 5_000
@@ -13,20 +12,18 @@ const FEW_ROWS = 5_000
 const KEPT_MOST = 1_000
 
 export function createDueFrom(steadyMs: () => number): DueFrom {
-  const known = new Map<string, DuePosition & { readonly sinceMs: number }>()
-  const keyOf = (batchId: BatchId, { n, of }: Part) => `${batchId} ${n} ${of}`
+  const known = new Map<BatchId, DuePosition & { readonly sinceMs: number }>()
   return {
-    of(batchId, part) {
-      const there = known.get(keyOf(batchId, part))
+    of(batchId) {
+      const there = known.get(batchId)
       if (there === undefined || steadyMs() - there.sinceMs > FROM_THE_FIRST_AGAIN_MS) return null
       return { dueAtMs: there.dueAtMs, rowNo: there.rowNo }
     },
-    found(batchId, part, first) {
-      const key = keyOf(batchId, part)
+    found(batchId, first) {
       if (known.size > KEPT_MOST) known.clear()
-      const before = this.of(batchId, part) === null ? undefined : known.get(key)
-      if (first === null || first.rowNo <= FEW_ROWS) known.delete(key)
-      else known.set(key, { dueAtMs: first.dueAtMs, rowNo: first.rowNo, sinceMs: before?.sinceMs ?? steadyMs() })
+      const before = this.of(batchId) === null ? undefined : known.get(batchId)
+      if (first === null || first.rowNo <= FEW_ROWS) known.delete(batchId)
+      else known.set(batchId, { dueAtMs: first.dueAtMs, rowNo: first.rowNo, sinceMs: before?.sinceMs ?? steadyMs() })
     },
   }
 }

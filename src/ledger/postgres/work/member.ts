@@ -10,7 +10,6 @@ import { all, change, exists, one, type Script } from '../../texts/script.ts'
 import { type Failover, markPutBack, remembered, restLeft, SERVER_START, sameHistory } from '../copies/identity.ts'
 import type { Seen, SeenCommits } from '../seen.ts'
 import type { Session } from '../session.ts'
-import { freeSharesOfGone } from './shares.ts'
 
 export interface Member {
   /** Joins where this process has not joined yet, or was ended by another. */
@@ -256,14 +255,9 @@ export function createMember({
       trust.withdraw()
       const worker = await joined?.catch(() => null)
       if (worker == null) return
-      await write(() => end(worker)).catch(() => {}) // its lease ends by itself
+      await write(() => change(LEAVE, { id: worker })).catch(() => {}) // its lease ends by itself
     },
   }
-}
-
-function* end(id: number): Script<void> {
-  yield* change(LEAVE, { id })
-  yield* freeSharesOfGone()
 }
 
 function toldBy(

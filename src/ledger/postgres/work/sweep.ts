@@ -7,12 +7,11 @@ import type { Clock } from '../../../ports/clock.ts'
 import type { WorkLedger } from '../../../ports/ledger/work.ts'
 import { forgottenReason, sweptReason } from '../../rules/unanswered.ts'
 import { type Engine, KEPT } from '../../texts/engine.ts'
-import { all, change, exists, type Script, type Values } from '../../texts/script.ts'
+import { all, change, exists, type Script } from '../../texts/script.ts'
 import { ROWS_PER_STEP, stepwise } from '../../texts/work/open-rows.ts'
 import { bringIntoDoubt, SENDING_ROW, type SendingRow } from '../../texts/work/sweep.ts'
 import { again } from '../reads.ts'
 import type { Member } from './member.ts'
-import { freeSharesOfGone } from './shares.ts'
 
 /** A claim on a row that is not being sent comes from another program. It is left alone here; the audit of side tables reports it. */
 const CLAIMED = `
@@ -46,7 +45,7 @@ export function sweepingOn({
   async function sweepLost(nowMs: number): Promise<number> {
     const isAny = () => isAnyLost()
     if (!(await engine.read(isAny))) return 0
-    await engine.write(() => ending(GIVE_UP), KEPT)
+    await engine.write(() => change(GIVE_UP), KEPT)
     return stepwise(engine, function* (book) {
       return yield* bringIntoDoubt(book, yield* all<SendingRow>(LOST), nowMs, sweptReason)
     })
@@ -59,7 +58,7 @@ export function sweepingOn({
       const me = await ownId()
       let swept = 0
       if (place !== null) {
-        await engine.write(() => ending(END_PREDECESSORS, { place, me }), KEPT)
+        await engine.write(() => change(END_PREDECESSORS, { place, me }), KEPT)
         swept = await stepwise(engine, function* (book) {
           return yield* bringIntoDoubt(book, yield* all<SendingRow>(OF_PREDECESSORS, { place, me }), nowMs, sweptReason)
         })
@@ -76,11 +75,6 @@ export function sweepingOn({
       }, KEPT)
     },
   }
-}
-
-function* ending(text: string, values: Values = {}): Script<void> {
-  yield* change(text, values)
-  yield* freeSharesOfGone()
 }
 
 function* isAnyLost(): Script<boolean> {

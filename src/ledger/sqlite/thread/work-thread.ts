@@ -4,6 +4,7 @@
 import { getCompileCacheDir } from 'node:module'
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import type { Ledger } from '../../../ports/ledger/ledger.ts'
+import { ALONE } from '../../texts/work/alone.ts'
 import type { LedgerOptions } from '../ledger.ts'
 import { arrived, type Carried, callOver } from './calls.ts'
 
@@ -37,7 +38,7 @@ export const CALLS = [
 ] as const satisfies readonly (keyof Ledger)[]
 
 /** All that a worker and the intake of messages call. */
-export type WorkingPart = Pick<Ledger, (typeof CALLS)[number] | 'maySend' | 'dividesAccounts' | 'takeShare'>
+export type WorkingPart = Pick<Ledger, (typeof CALLS)[number] | keyof typeof ALONE>
 
 export type ThreadData = Pick<LedgerOptions, 'path' | 'submitLockPath' | 'witnessDirs'> & { readonly port: MessagePort }
 
@@ -108,7 +109,7 @@ export function openWorkThread({ die, ...options }: LedgerOptions): WorkThread {
   return {
     ...calls,
     // The worker lock keeps every other owner out.
-    ...{ maySend: () => true, dividesAccounts: false, takeShare: async () => {} },
+    ...ALONE,
     close() {
       closed ??= close()
       return closed

@@ -1,7 +1,6 @@
 // Working off: which rows are due, and claiming one.
 
 import type { AccountId, BatchId, RowId } from '../../../domain/ids.ts'
-import { isIn, type Part } from '../../../domain/part.ts'
 import type { Claim, ClaimAnswer, DueRow, WorkableBatch, WorkLedger } from '../../../ports/ledger/work.ts'
 import type { Engine } from '../engine.ts'
 import { fromColumns, INSTRUCTION_COLUMNS, type InstructionColumns } from '../instruction-columns.ts'
@@ -57,7 +56,7 @@ const WORKABLE = `
 // Found by id first: most of what is due is in hand already, and reading those rows whole costs more than all the rest.
 const dueIds = (from: string, also: string) => `
     SELECT i.id, i.due_at AS "dueAtMs", i.row_no AS "rowNo" FROM ${from}
-    WHERE i.batch_id = :batchId AND i.state = 'READY' AND i.due_at <= :nowMs AND i.id % :of = :n AND ${ORDER_IS_FREE} ${also}
+    WHERE i.batch_id = :batchId AND i.state = 'READY' AND i.due_at <= :nowMs AND ${ORDER_IS_FREE} ${also}
     ORDER BY i.due_at, i.row_no LIMIT :most`
 const FROM_THERE = 'AND (i.due_at, i.row_no) >= (:dueAtMs, :rowNo)'
 const DUE = dueIds('instruction i', '')
@@ -91,9 +90,9 @@ export interface DuePosition {
 /** From where on to look for what is due: an engine may be slow to pass over what was settled since. */
 export interface DueFrom {
   /** null: from the first. */
-  of(batchId: BatchId, part: Part): DuePosition | null
+  of(batchId: BatchId): DuePosition | null
   /** Of the first row that is due; null: there was none. */
-  found(batchId: BatchId, part: Part, first: DuePosition | null): void
+  found(batchId: BatchId, first: DuePosition | null): void
 }
 
 const FROM_THE_FIRST: DueFrom = { of: () => null, found: () => {} }
@@ -112,10 +111,10 @@ export function dueRowsOn(
       const found = await engine.read(() => all<WorkableBatch>(WORKABLE, { nowMs, countTo, only: only ?? '' }))
       return found.filter((batch) => batch.due > 0)
     },
-    async dueRows(batchId, nowMs, limit, except, part) {
-      const there = from.of(batchId, part)
-      const { rows, first } = await engine.read(() => dueRows(batchId, nowMs, limit, except, part, there))
-      from.found(batchId, part, first)
+    async dueRows(batchId, nowMs, limit, except) {
+      const there = from.of(batchId)
+      const { rows, first } = await engine.read(() => dueRows(batchId, nowMs, limit, except, there))
+      from.found(batchId, first)
       return rows
     },
   }
@@ -126,12 +125,10 @@ function* dueRows(
   nowMs: number,
   limit: number,
   except: ReadonlySet<RowId>,
-  part: Part,
   there: DuePosition | null,
 ): Script<{ readonly rows: readonly DueRow[]; readonly first: DuePosition | null }> {
   const due = dueText((yield* one<Holds>(HOLDS, { batchId, nowMs }))!, there)
-  const leftOut = [...except].filter((id) => isIn(part, id)).length
-  const asked = { batchId, nowMs, n: part.n, of: part.of, most: limit + leftOut, ...there }
+  const asked = { batchId, nowMs, most: limit + except.size, ...there }
   const ids = yield* all<DuePosition & { readonly id: RowId }>(due, asked)
   const first = ids[0] ?? null
   const wanted = ids.flatMap(({ id }) => (except.has(id) ? [] : [id])).slice(0, limit)

@@ -3,6 +3,7 @@
 import type { WorkLedger } from '../../../ports/ledger/work.ts'
 import { type Engine, KEPT } from '../engine.ts'
 import { keepingAccountsOn } from './accounts.ts'
+import { ALONE } from './alone.ts'
 import { finishCancelling } from './cancelling.ts'
 import { claim, dueRowsOn } from './claim.ts'
 import { limitingOn } from './daily-limit.ts'
@@ -27,8 +28,6 @@ export function workingOn(engine: Engine, clock: () => number, due = dueRowsOn(e
     ...sweepingOn(engine),
     ...endingRestsOn(engine),
     ...limitingOn(engine),
-    maySend: () => true,
-    dividesAccounts: false,
-    takeShare: async () => {},
+    ...ALONE,
   }
 }

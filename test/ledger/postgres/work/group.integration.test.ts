@@ -1,7 +1,7 @@
 // What a group of claims and settlements does to the tables in its one transaction.
 
 import { expect, test } from 'vitest'
-import type { RowId } from '../../../../src/domain/ids.ts'
+import type { AccountId, RowId } from '../../../../src/domain/ids.ts'
 import { openSession } from '../../../../src/ledger/postgres/session.ts'
 import { createTransactor } from '../../../../src/ledger/postgres/transactor.ts'
 import { createClaiming } from '../../../../src/ledger/postgres/work/claims.ts'
@@ -75,7 +75,18 @@ async function write(entries: readonly Entry<Work>[], worker: number, mayClaim =
       throw error
     },
   })
-  const { first, finish } = groupOf(entries, worker, createClaiming('none', 0), mayClaim)
+  const rows = await query<{ id: string; term: string }>(
+    postgres.address.url,
+    `SELECT account_id AS id, term FROM ${postgres.address.schema}.sender WHERE owner = $1`,
+    [worker],
+  )
+  const held = { accounts: rows.map(({ id }) => Number(id) as AccountId), terms: rows.map(({ term }) => Number(term)) }
+  const { first, finish } = groupOf(
+    entries,
+    worker,
+    createClaiming('none', 0, () => held),
+    mayClaim,
+  )
   let found: readonly (readonly object[])[] = []
   const how = await transactor.writeGroup(first, (rows) => {
     found = rows

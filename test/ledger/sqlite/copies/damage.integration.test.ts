@@ -1,7 +1,6 @@
 import { closeSync, openSync, statSync, truncateSync, writeSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { BatchId } from '../../../../src/domain/ids.ts'
-import { WHOLE } from '../../../../src/domain/part.ts'
 import { openLedger } from '../../../../src/ledger/sqlite/ledger.ts'
 import { NOW, openAccount, refund, type SqlitePlace, sqlitePlace, submit } from '../../../fixtures/ledgers.ts'
 
@@ -74,7 +73,7 @@ test('one page that was overwritten is found, wherever it is', async () => {
 describe('a worker that meets a damaged page', () => {
   test.each([
     ['looks for work', (ledger: ReturnType<typeof openLedger>) => ledger.workable(NOW, 100)],
-    ['takes a slice', (ledger: ReturnType<typeof openLedger>) => ledger.dueRows(batchId, NOW, 1_000, new Set(), WHOLE)],
+    ['takes a slice', (ledger: ReturnType<typeof openLedger>) => ledger.dueRows(batchId, NOW, 1_000, new Set())],
   ])('as it %s ends, and says what to do', async (_, act) => {
     overwrite(emptyPages, pages() - emptyPages)
     const { ledger, deaths } = openDying()

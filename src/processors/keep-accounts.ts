@@ -1,0 +1,57 @@
+// Where several workers share a ledger, an account has one sender at a time: which are this worker's is asked again and again, and the
+// limiters of the others begin nothing.
+
+import type { AccountId, BatchId } from '../domain/ids.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { WorkLedger } from '../ports/ledger/work.ts'
+import type { AccountLane } from './execute-slice.ts'
+
+export interface AccountsParts {
+  readonly ledger: Pick<WorkLedger, 'isShared' | 'keepAccounts'>
+  readonly lanes: ReadonlyMap<AccountId, AccountLane>
+  readonly clock: Clock
+  readonly only: BatchId | null
+  readonly hasFile: boolean
+}
+
+export interface Accounts {
+  /** `due`: something could be sent there now. */
+  keep(due: ReadonlySet<AccountId>): Promise<void>
+  isMine(accountId: AccountId): boolean
+}
+
+/** A gateway that has not answered for so long may answer another host. */
+const FAILING_MS = 30_000
+
+export function openAccounts({ ledger, lanes, clock, only, hasFile }: AccountsParts): Accounts {
+  /** By account: when this worker became its sender last. */
+  const tenures = new Map<AccountId, number>()
+  if (!ledger.isShared) return { keep: async () => {}, isMine: () => true }
+  for (const { limiter } of lanes.values()) limiter.halt()
+
+  function isFailing(accountId: AccountId): boolean {
+    const health = lanes.get(accountId)?.limiter.health() ?? null
+    return health !== null && health.failures > 0 && clock.nowMs() - health.sinceMs >= FAILING_MS
+  }
+
+  return {
+    isMine: (accountId) => tenures.has(accountId),
+    async keep(due) {
+      const sending = await ledger.keepAccounts({
+        ...{ lanes: new Set(lanes.keys()), due, only, hasFile },
+        failing: new Set([...tenures.keys()].filter(isFailing)),
+        openIn: (accountId) => lanes.get(accountId)?.limiter.inFlight() ?? 0,
+      })
+      for (const [accountId, { limiter }] of lanes) {
+        const now = sending.get(accountId)
+        if (now === undefined) {
+          if (tenures.delete(accountId)) limiter.halt()
+          continue
+        }
+        limiter.setOpenElsewhere(now.openElsewhere)
+        if (tenures.get(accountId) !== now.tenure) limiter.begin()
+        tenures.set(accountId, now.tenure)
+      }
+    },
+  }
+}
