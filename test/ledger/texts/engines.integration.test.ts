@@ -232,7 +232,7 @@ const CASES: readonly Case[] = [
       drafted(4, sale('k/s4', '42'), { run_key: 'k' }),
     ],
     header: { onlyNew: true, runKey: 'k' },
-    finds: { accepted: 2, duplicate: 2, lookalikes: 1, again: { changed: 1 } },
+    finds: { accepted: 2, duplicate: 2, lookalikes: 2, again: { changed: 1 } },
   },
   {
     of: 'what another submit has not finished',
