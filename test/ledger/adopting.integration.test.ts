@@ -298,7 +298,8 @@ describe('adopting', () => {
   test('as restored asks about no subscriber of another month, nor about one that another subscriber is like', async () => {
     const ledger = place.open()
     const accountId = await openAccount(ledger)
-    const roster = (runKey: string, ...names: string[]) => names.map((name) => sale(`${runKey}/${name}`, '41', { details: { cust_fname: name } }))
+    const roster = (runKey: string, ...names: string[]) =>
+      names.map((name) => sale(`${runKey}/${name}`, '41', { details: { cust_fname: name } }))
     const batchId = await submit(ledger, accountId, roster('11', 'ada'), { runKey: '11' })
     await work(ledger, batchId, '11/ada', 'DECLINED', { reason: 'Insufficient funds' })
     rmSync(epochPath())
