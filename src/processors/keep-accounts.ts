@@ -18,6 +18,8 @@ export interface Accounts {
   /** `due`: something could be sent there now. */
   keep(due: ReadonlySet<AccountId>): Promise<void>
   isMine(accountId: AccountId): boolean
+  /** From the next time on it keeps none: others send while what is open here is awaited. */
+  end(): void
 }
 
 /** A gateway that has not answered for so long may answer another host. */
@@ -26,8 +28,9 @@ const FAILING_MS = 30_000
 export function openAccounts({ ledger, lanes, clock, only, hasFile }: AccountsParts): Accounts {
   /** By account: when this worker became its sender last. */
   const tenures = new Map<AccountId, number>()
-  if (!ledger.isShared) return { keep: async () => {}, isMine: () => true }
+  if (!ledger.isShared) return { keep: async () => {}, isMine: () => true, end: () => {} }
   for (const { limiter } of lanes.values()) limiter.halt()
+  let isEnding = false
 
   function isFailing(accountId: AccountId): boolean {
     const health = lanes.get(accountId)?.limiter.health() ?? null
@@ -36,10 +39,15 @@ export function openAccounts({ ledger, lanes, clock, only, hasFile }: AccountsPa
 
   return {
     isMine: (accountId) => tenures.has(accountId),
+    end() {
+      isEnding = true
+    },
     async keep(due) {
+      const own = [...tenures.keys()]
       const sending = await ledger.keepAccounts({
-        ...{ lanes: new Set(lanes.keys()), due, only, hasFile },
-        failing: new Set([...tenures.keys()].filter(isFailing)),
+        ...{ lanes: new Set(lanes.keys()), due, only, hasFile, isEnding },
+        failing: new Set(own.filter(isFailing)),
+        quiet: new Set(own.filter((accountId) => lanes.get(accountId)?.limiter.isQuiet())),
         openIn: (accountId) => lanes.get(accountId)?.limiter.inFlight() ?? 0,
       })
       for (const [accountId, { limiter }] of lanes) {

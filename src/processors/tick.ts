@@ -187,10 +187,14 @@ function createClockWatch({ ledger, clock, log }: TickParts): () => Promise<void
 }
 
 /** Tells the ledger how each road is whenever that has changed, so that a status can tell it without asking this process. */
-function createSaying({ ledger, lanes, log }: TickParts): () => Promise<void> {
+function createSaying({ ledger, lanes, accounts, log }: TickParts): () => Promise<void> {
   const said = new Map<AccountId, string>()
   return async () => {
     for (const [accountId, { limiter }] of lanes) {
+      if (!accounts.isMine(accountId)) {
+        said.delete(accountId) // its sender says it
+        continue
+      }
       const condition = limiter.health()
       const text = JSON.stringify(condition)
       if (said.get(accountId) === text) continue

@@ -113,6 +113,7 @@ export async function workOff<R extends AccountLane>(parts: WorkOffParts<R>): Pr
     takesMessages: intake !== null,
     async stop() {
       sending.abort()
+      accounts.end()
       // A claim may be answered as late as a request may leave.
       const longestMs = Math.max(SEND_WITHIN_MS, ...[...lanes.values()].map((lane) => lane.timeoutMs)) + STOP_MARGIN_MS
       await atMost(clock, longestMs, Promise.allSettled(slicesRunning))

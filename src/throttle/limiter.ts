@@ -44,8 +44,10 @@ export interface AccountLimiter {
   departure(): Promise<void>
   /** Sets the rate that a person asked for; null: as configured. Returns the rate of the account from now on, null for none. */
   setRateOverride(ratePerSecond: number | null): number | null
-  /** Another process is the sender: nothing begins here, and nothing of before counts. */
+  /** Another process is the sender: nothing begins here, and nothing of before counts, nor what is still answered. */
   halt(): void
+  /** Whether it still keeps the quiet that `begin` asks for. */
+  isQuiet(): boolean
   /** This process is the sender from now on: as at a start, with one open request, and only after the time for which a start of the one before counts. */
   begin(): void
   /** So many requests of others may be open: they count. */
@@ -70,6 +72,7 @@ export function createLimiter({ inFlightMax, ratePerSecond, clock }: LimiterOpti
   let window: Window = OPENING_WINDOW
   let isHalted = false
   let openElsewhere = 0
+  let quietUntilMs = Number.NEGATIVE_INFINITY
   const permits = createPermits(() => (isBackingOff(window, clock.monotonicMs()) || hasNothing() ? null : openMost()))
   const pacer = createPacer(ratePerSecond, clock)
   /** As configured, or as a person asked. */
@@ -81,6 +84,9 @@ export function createLimiter({ inFlightMax, ratePerSecond, clock }: LimiterOpti
   const room = () => inFlightMax - openElsewhere
   const openMost = () => (isHalted ? 0 : Math.max(0, Math.min(window.size, room())))
   const hasNothing = () => isHalted || room() <= 0
+
+  const isQuiet = () => clock.monotonicMs() < quietUntilMs
+  const quietAt = (rate: number | null) => (rate === null ? 0 : spanMs(rate))
 
   function reset(): void {
     window = OPENING_WINDOW
@@ -102,7 +108,7 @@ export function createLimiter({ inFlightMax, ratePerSecond, clock }: LimiterOpti
     departure: pacer.departure,
     setRateOverride(dial) {
       const rate = dial ?? ratePerSecond
-      if (rate !== rateNow) pacer.setRate(rate)
+      if (rate !== rateNow) pacer.setRate(rate, isQuiet() ? quietAt(rate) : undefined)
       rateNow = rate
       return rate
     },
@@ -112,14 +118,17 @@ export function createLimiter({ inFlightMax, ratePerSecond, clock }: LimiterOpti
     },
     begin() {
       isHalted = false
-      pacer.setRate(rateNow, rateNow === null ? 0 : spanMs(rateNow))
+      pacer.setRate(rateNow, quietAt(rateNow))
+      quietUntilMs = clock.monotonicMs() + quietAt(rateNow)
       reset()
     },
+    isQuiet,
     setOpenElsewhere(requests) {
       openElsewhere = requests
       permits.admit()
     },
     record(result, retryAfterMs, why = null) {
+      if (isHalted) return
       window = afterSignal(window, result, { nowMs: clock.monotonicMs(), inFlightMax, retryAfterMs })
       if (result === 'failure' || result === 'throttled') {
         const sinceMs = failing?.sinceMs ?? clock.nowMs()

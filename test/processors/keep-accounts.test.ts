@@ -10,9 +10,9 @@ import { ManualClock } from '../fixtures/clock.ts'
 
 const [A, B] = [1, 2] as unknown as [AccountId, AccountId]
 
-function accountsOf(isShared: boolean) {
+function accountsOf(isShared: boolean, ratePerSecond: number | null = null) {
   const clock = new ManualClock(Date.UTC(2026, 4, 4, 9))
-  const lane = () => ({ limiter: createLimiter({ inFlightMax: 8, ratePerSecond: null, clock }) }) as AccountLane
+  const lane = () => ({ limiter: createLimiter({ inFlightMax: 8, ratePerSecond, clock }) }) as AccountLane
   const lanes = new Map([A, B].map((id) => [id, lane()] as const))
   const told: { sending: ReadonlyMap<AccountId, Sending>; asked: AccountsAsked | null } = {
     sending: new Map(),
@@ -67,6 +67,18 @@ test('a gateway that has not answered for half a minute is told', async () => {
   clock.jump(1)
   await sends(mine)
   expect(told.asked?.failing).toEqual(new Set([A]))
+})
+
+test('what it has just become the sender of is told as quiet, and that it ends', async () => {
+  const { accounts, clock, told, sends } = accountsOf(true, 0.1)
+  const mine = [A, { tenure: 1, openElsewhere: 0 }] as const
+  await sends(mine)
+  await sends(mine)
+  expect([told.asked?.quiet, told.asked?.isEnding]).toEqual([new Set([A]), false])
+  clock.jump(10_000)
+  accounts.end()
+  await sends(mine)
+  expect([told.asked?.quiet, told.asked?.isEnding]).toEqual([new Set(), true])
 })
 
 test('where one worker at a time works off a ledger, all of it is its own', async () => {

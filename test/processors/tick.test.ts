@@ -98,7 +98,7 @@ async function start(over: Partial<TickParts> = {}): Promise<void> {
     clock,
     log,
     inFlight: new Set(),
-    accounts: { keep: async () => {}, isMine: () => true },
+    accounts: { keep: async () => {}, isMine: () => true, end: () => {} },
     only: null,
     heartbeat: async () => {},
     ...over,

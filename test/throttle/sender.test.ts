@@ -87,3 +87,27 @@ test('where others have all that may be open, nothing begins and no one waits', 
   limiter.setOpenElsewhere(9)
   expect([await limiter.acquire(FOREVER), limiter.openMost()]).toEqual([null, 0])
 })
+
+test('what is answered after another became the sender says nothing of the gateway any more', () => {
+  const limiter = openedLimiter(null)
+  limiter.halt()
+  limiter.record('failure', null, 'timed out')
+  expect(limiter.health()).toBeNull()
+  limiter.begin()
+  expect([limiter.health(), limiter.isOpen()]).toEqual([null, true])
+})
+
+test('a dial that is turned in the quiet of the beginning does not end it', async () => {
+  const limiter = openedLimiter(0.1)
+  limiter.halt()
+  limiter.begin()
+  limiter.setRateOverride(0.05)
+  let isGone = false
+  void limiter.departure().then(() => {
+    isGone = true
+  })
+  await clock.advance(19_000)
+  expect(isGone).toBe(false)
+  await clock.advance(1_500)
+  expect(isGone).toBe(true)
+})

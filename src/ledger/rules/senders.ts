@@ -32,7 +32,7 @@ export interface SenderFacts {
 
 /** What this worker knows of an account of its own. */
 export interface OwnAccount {
-  /** It sends for the account since then, by its own steady clock. */
+  /** It could send for the account since then, by its own steady clock: each sender begins with some quiet. */
   readonly sinceMs: number
   /** When something was due or open there last. */
   readonly busyMs: number
@@ -48,11 +48,13 @@ export interface Able {
   readonly hasFile: boolean
   /** Of these it gave back the account a moment ago, because its gateway did not answer. */
   readonly failed: ReadonlySet<AccountId>
+  /** These are due, and have had no sender for a while: whoever was expected to take them does not. */
+  readonly leftOver: ReadonlySet<AccountId>
 }
 
 /** An account without work for so long is anyone's: a trickle of messages does not hand it to and fro. */
 const IDLE_MS = 30_000
-/** So long a sender has what another asks for, or it would change hands without a request: each sender begins with a second of quiet. */
+/** So long a sender that could send has what another asks for, or it would change hands without a request. */
 const AT_LEAST_MS = 5_000
 
 /** Accounts with work, divided by the workers that work off all. Rounded up, so that none is left. */
@@ -65,15 +67,14 @@ function held(workerId: number, { accounts }: SenderFacts): number {
   return accounts.filter(({ owner }) => owner === workerId).length
 }
 
-/** Whether another worker would take it. */
-function hasTaker(account: AccountToSend, facts: SenderFacts): boolean {
-  const part = partOf(facts)
+/** Whether another worker would take it, that has not its part yet or less than `most`. */
+function hasTaker(account: AccountToSend, facts: SenderFacts, most = partOf(facts)): boolean {
   return facts.workers.some(
     ({ workerId, only, merchants }) =>
       workerId !== facts.me &&
       only === null &&
       (merchants === null || merchants.includes(account.merchant)) &&
-      held(workerId, facts) < part,
+      held(workerId, facts) < most,
   )
 }
 
@@ -81,7 +82,7 @@ const only = ({ me, workers }: SenderFacts): BatchId | null =>
   workers.find(({ workerId }) => workerId === me)?.only ?? null
 
 /** Accounts to take now: those that are due and have no sender, up to its part; beyond it what no other would take. */
-export function toTake(facts: SenderFacts, { lanes, hasFile, failed }: Able): readonly AccountId[] {
+export function toTake(facts: SenderFacts, { lanes, hasFile, failed, leftOver }: Able): readonly AccountId[] {
   let room = partOf(facts) - held(facts.me, facts)
   const taken: AccountId[] = []
   for (const account of facts.accounts) {
@@ -89,8 +90,9 @@ export function toTake(facts: SenderFacts, { lanes, hasFile, failed }: Able): re
     if (owner !== null || !isDue || !lanes.has(accountId)) continue
     if (askedBy !== null && askedBy !== facts.me) continue
     const isMine = askedBy === facts.me || hasFile
-    const others = hasTaker(account, facts)
-    const waits = only(facts) !== null || failed.has(accountId) || room <= 0
+    const hasFailed = failed.has(accountId)
+    const others = hasTaker(account, facts, hasFailed ? Number.POSITIVE_INFINITY : undefined)
+    const waits = hasFailed || (!leftOver.has(accountId) && (only(facts) !== null || room <= 0))
     if (!isMine && waits && others) continue
     taken.push(accountId)
     room -= 1
@@ -98,13 +100,13 @@ export function toTake(facts: SenderFacts, { lanes, hasFile, failed }: Able): re
   return taken
 }
 
-/** Accounts to ask for: only this worker can send the rows of its file, and one that works off a single batch sends no other. */
+/** Accounts to ask for: only this worker can send the rows of its file, and one that works off a single batch sends those of no other. */
 export function toAskFor(facts: SenderFacts, { lanes, hasFile }: Able): readonly AccountId[] {
   const sendsAll = new Set(facts.workers.filter((worker) => worker.only === null).map(({ workerId }) => workerId))
   return facts.accounts
     .filter(({ accountId, owner, isDue }) => {
       if (!isDue || owner === null || owner === facts.me || !lanes.has(accountId)) return false
-      return hasFile || (only(facts) === null && !sendsAll.has(owner))
+      return hasFile || !sendsAll.has(owner)
     })
     .map(({ accountId }) => accountId)
 }
@@ -124,9 +126,10 @@ export function toGiveBack(
       if (nowMs - known.busyMs >= IDLE_MS) return true
       if (nowMs - known.sinceMs < AT_LEAST_MS) return false
       if (askedBy !== null && askedBy !== facts.me) return true
+      if (known.isFailing && hasTaker(account, facts, Number.POSITIVE_INFINITY)) return true
       if (!hasTaker(account, facts)) return false
       surplus -= 1
-      return known.isFailing || surplus >= 0
+      return surplus >= 0
     })
     .map(({ accountId }) => accountId)
 }

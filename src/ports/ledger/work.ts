@@ -106,12 +106,16 @@ export interface AccountsAsked {
   readonly due: ReadonlySet<AccountId>
   /** Their gateways have not answered for long. */
   readonly failing: ReadonlySet<AccountId>
+  /** It has become their sender, and nothing could leave yet. */
+  readonly quiet: ReadonlySet<AccountId>
   /** Requests that it has open there. */
   readonly openIn: (accountId: AccountId) => number
   /** It works off this batch only. */
   readonly only: BatchId | null
   /** It has the file of that batch, with card details. */
   readonly hasFile: boolean
+  /** It takes none any more, and gives back what it has. */
+  readonly isEnding: boolean
 }
 
 export interface Sending {

@@ -30,8 +30,9 @@ const NOT_FREE = { kind: 'not-free' }
 /** As its tick asks, where something of these accounts is due. */
 function keep(one: Ledger, over: Partial<AccountsAsked> = {}, ids: readonly AccountId[] = [accountId]) {
   const accounts = new Set(ids)
-  const asked = { lanes: accounts, due: accounts, failing: new Set<AccountId>(), only: null, hasFile: false }
-  return one.keepAccounts({ ...asked, openIn: () => 0, ...over })
+  const none = new Set<AccountId>()
+  const asked = { lanes: accounts, due: accounts, failing: none, quiet: none, only: null, hasFile: false }
+  return one.keepAccounts({ ...asked, isEnding: false, openIn: () => 0, ...over })
 }
 
 async function isSender(one: Ledger, over: Partial<AccountsAsked> = {}): Promise<boolean> {
@@ -74,8 +75,13 @@ test('of a silent one the account is taken, and what it had claimed leaves no mo
   await silence()
   await second.beat(heartbeatOf('two:2'))
   expect(await isSender(second)).toBe(false)
-  await second.sweepLost(NOW)
-  expect(await isSender(second)).toBe(true)
+  const isTaken = async () => {
+    await silence() // it may have spoken again
+    await second.beat(heartbeatOf('two:2'))
+    await second.sweepLost(NOW)
+    return isSender(second)
+  }
+  await expect.poll(isTaken, { timeout: 20_000, interval: 20 }).toBe(true)
   expect(await claim(first, a!)).toEqual(NOT_FREE)
   await first.beat(heartbeatOf('one:1'))
   expect([await isSender(first), mayLeave()]).toEqual([false, false])
@@ -175,4 +181,28 @@ test('a server of another history makes nobody a sender', async () => {
   const worker = postgres.workerAt('one')
   await change("UPDATE meta SET value = 'another' WHERE key = 'database'")
   expect(await isSender(worker)).toBe(false)
+})
+
+test('an account that it lost, or could not give back, is free for others at its next look, even with nothing due', async () => {
+  const [first, second] = [postgres.workerAt('one'), postgres.workerAt('two')]
+  const none = new Set<AccountId>()
+  await isSender(first)
+  await change(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''no''; END'`)
+  await change('CREATE TRIGGER refuse BEFORE UPDATE ON sender FOR EACH ROW EXECUTE FUNCTION refuse()')
+  await expect(keep(first, { isEnding: true })).rejects.toThrow()
+  await change('DROP TRIGGER refuse ON sender')
+  expect(await isSender(second)).toBe(false)
+  await keep(first, { due: none })
+  expect(await isSender(second)).toBe(true)
+})
+
+test('a worker that ends gives back what it has once nothing is open, and takes no other', async () => {
+  const [first, second] = [postgres.workerAt('one'), postgres.workerAt('two')]
+  await isSender(first)
+  expect((await keep(first, { isEnding: true, openIn: () => 1 })).size).toBe(0)
+  expect(await isSender(second)).toBe(false)
+  await keep(first, { isEnding: true })
+  expect(await isSender(second)).toBe(true)
+  await second.close()
+  expect((await keep(first, { isEnding: true })).size).toBe(0)
 })

@@ -26,6 +26,7 @@ const accounts = (count: number, over: Partial<AccountToSend> = {}) =>
   Array.from({ length: count }, (_, i) => account(i + 1, over))
 const able = (over: Partial<Able> = {}): Able => ({
   ...{ lanes: new Set(accounts(9).map(({ accountId }) => accountId)), hasFile: false, failed: new Set<AccountId>() },
+  leftOver: new Set<AccountId>(),
   ...over,
 })
 const factsOf = (workers: readonly SendingWorker[], of: readonly AccountToSend[], me = 1): SenderFacts => ({
@@ -58,6 +59,18 @@ describe('a worker takes', () => {
     const failed = able({ failed: new Set([1] as AccountId[]) })
     expect(toTake(factsOf([worker(1), worker(2)], [account(1)]), failed)).toEqual([])
     expect(toTake(factsOf([worker(1)], [account(1)]), failed)).toEqual([1])
+    const full = factsOf([worker(1), worker(2)], [account(1), account(2, { owner: 2 })])
+    expect(toTake(full, failed)).toEqual([])
+  })
+
+  test('beyond its part what nobody has taken for a while', () => {
+    const full = factsOf([worker(1), worker(2)], [account(1), account(2, { owner: 1 })])
+    expect(toTake(full, able())).toEqual([])
+    const leftOver = new Set([1] as AccountId[])
+    expect(toTake(full, able({ leftOver }))).toEqual([1])
+    expect(toTake(full, able({ leftOver, failed: leftOver }))).toEqual([])
+    const run = factsOf([worker(1, { only: BATCH }), worker(2)], [account(1)])
+    expect(toTake(run, able({ leftOver }))).toEqual([1])
   })
 
   test('for a single batch only where no worker would send it, or with its file', () => {
@@ -74,6 +87,8 @@ describe('a worker asks', () => {
     const workers = [worker(1), worker(2), worker(3, { only: BATCH })]
     expect(toAskFor(factsOf(workers, of), able())).toEqual([2])
     expect(toAskFor(factsOf(workers, of), able({ hasFile: true }))).toEqual([1, 2])
+    const runs = [worker(1, { only: BATCH }), worker(2), worker(3, { only: 'other' as BatchId })]
+    expect(toAskFor(factsOf(runs, of), able())).toEqual([2])
   })
 })
 
@@ -103,6 +118,7 @@ describe('a sender gives back', () => {
     const failing = own([1], { isFailing: true })
     expect(toGiveBack(factsOf(two, mine(1)), failing, NOW_MS)).toEqual([1])
     expect(toGiveBack(factsOf([worker(1)], mine(1)), failing, NOW_MS)).toEqual([])
+    expect(toGiveBack(factsOf(two, [...mine(1), account(2, { owner: 2 })]), failing, NOW_MS)).toEqual([1])
   })
 })
 

@@ -35,7 +35,8 @@ const claimText = (same: string) => `
       AS a (row_id, attempt, claim_no, now_ms, send_by, answer_by, reached, judged, passed)),
   mine AS MATERIALIZED (
     SELECT s.account_id FROM unnest($12::bigint[], $13::bigint[]) AS h (account_id, term)
-      JOIN sender s ON s.account_id = h.account_id AND s.term = h.term AND s.owner = $7 ORDER BY 1 FOR KEY SHARE OF s),
+      JOIN sender s ON s.account_id = h.account_id AND s.term = h.term AND s.owner = $7
+    WHERE s.account_id IN (SELECT r.account_id FROM ask JOIN instruction r ON r.id = ask.row_id) ORDER BY 1 FOR KEY SHARE OF s),
   fit AS MATERIALIZED (
     SELECT i.id, i.account_id, i.order_key, c.attempt, c.claim_no, c.answer_by - c.now_ms AS answer_within
     FROM ask c CROSS JOIN LATERAL (SELECT * FROM instruction r WHERE r.id = c.row_id OFFSET 0) AS i

@@ -38,7 +38,7 @@ export interface Senders extends Pick<WorkLedger, 'keepAccounts' | 'tenure'> {
 interface Tenure {
   readonly no: number
   readonly term: number
-  readonly sinceMs: number
+  sinceMs: number
   isOver: boolean
   busyMs: number
   /** Since when nothing new begins, because the account is given back; null: it goes on. */
@@ -50,6 +50,8 @@ const TURN_MS = 2_000
 const ASK_EVERY_MS = 1_000
 /** A worker whose gateway did not answer leaves the account to others for so long. */
 const FAILED_FOR_MS = 60_000
+/** So long after its sender an account is left to whoever has the fewest. */
+const LEFT_OVER_MS = 5_000
 
 const isAlive = (worker: string) =>
   `EXISTS (SELECT 1 FROM worker w WHERE w.id = ${worker} AND w.ended_at IS NULL AND w.fenced_at IS NULL)`
@@ -99,6 +101,10 @@ export function createSenders({ transactor, read, member, failover, steadyMs }: 
   const tenures = new Map<AccountId, Tenure>()
   const askedAtMs = new Map<AccountId, number>()
   const failedAtMs = new Map<AccountId, number>()
+  /** Accounts that are due and have no sender: since when. */
+  const freeSinceMs = new Map<AccountId, number>()
+  /** The table may say of an account that it is this worker's, which knows nothing of it. */
+  let isUncertain = false
   let lastNo = 0
   /** How often all were lost. */
   let losses = 0
@@ -129,28 +135,41 @@ export function createSenders({ transactor, read, member, failover, steadyMs }: 
   /** The trust ends first: from then on nothing of it leaves. */
   async function giveBack(accountId: AccountId, me: number): Promise<void> {
     end(accountId)
+    isUncertain = true
     await write(() => change(GIVE_BACK, { accountId, me }))
   }
 
   /** Accounts that are another's by now, or were given back without an answer. */
   async function settleOwners(rows: readonly AccountRow[], me: number): Promise<void> {
+    const lossesBefore = losses
     for (const [accountId, { term }] of tenures) {
       const row = rows.find((one) => one.accountId === accountId)
       if (row?.lastOwner !== me || row.term !== term) end(accountId)
     }
     for (const { accountId, lastOwner } of rows)
       if (lastOwner === me && !tenures.has(accountId)) await giveBack(accountId, me)
+    if (losses === lossesBefore) isUncertain = false
   }
 
-  function noteWork({ due, openIn }: AccountsAsked, nowMs: number): void {
-    for (const [accountId, tenure] of tenures) if (due.has(accountId) || openIn(accountId) > 0) tenure.busyMs = nowMs
+  function noteWork({ due, quiet, openIn }: AccountsAsked, nowMs: number): void {
+    for (const [accountId, tenure] of tenures) {
+      if (due.has(accountId) || openIn(accountId) > 0) tenure.busyMs = nowMs
+      if (quiet.has(accountId)) tenure.sinceMs = nowMs
+    }
   }
 
-  async function leave(facts: SenderFacts, { openIn, failing }: AccountsAsked, nowMs: number): Promise<void> {
+  function leftOver({ accounts }: SenderFacts, nowMs: number): ReadonlySet<AccountId> {
+    const free = new Set(accounts.filter(({ owner }) => owner === null).map(({ accountId }) => accountId))
+    for (const accountId of freeSinceMs.keys()) if (!free.has(accountId)) freeSinceMs.delete(accountId)
+    for (const accountId of free) if (!freeSinceMs.has(accountId)) freeSinceMs.set(accountId, nowMs)
+    return new Set([...free].filter((accountId) => nowMs - (freeSinceMs.get(accountId) ?? nowMs) >= LEFT_OVER_MS))
+  }
+
+  async function leave(facts: SenderFacts, { openIn, failing, isEnding }: AccountsAsked, nowMs: number): Promise<void> {
     const own = new Map<AccountId, OwnAccount>()
     for (const [accountId, { sinceMs, busyMs }] of tenures)
       own.set(accountId, { sinceMs, busyMs, isFailing: failing.has(accountId) })
-    for (const accountId of toGiveBack(facts, own, nowMs)) {
+    for (const accountId of isEnding ? [...tenures.keys()] : toGiveBack(facts, own, nowMs)) {
       const tenure = tenures.get(accountId)
       if (tenure !== undefined) tenure.leavingMs ??= nowMs
       if (failing.has(accountId)) failedAtMs.set(accountId, nowMs)
@@ -180,8 +199,8 @@ export function createSenders({ transactor, read, member, failover, steadyMs }: 
   }
 
   async function keepAccounts(asked: AccountsAsked): Promise<ReadonlyMap<AccountId, Sending>> {
-    const { due, lanes, hasFile, only } = asked
-    if (due.size === 0 && tenures.size === 0) return new Map()
+    const { due, lanes, hasFile, only, isEnding } = asked
+    if (due.size === 0 && tenures.size === 0 && !isUncertain) return new Map()
     const me = await member.id()
     const nowMs = steadyMs()
     const { rows, workers } = await read(() => factsFor(me, due))
@@ -189,8 +208,10 @@ export function createSenders({ transactor, read, member, failover, steadyMs }: 
     noteWork(asked, nowMs)
     const facts = factsOf(me, only, due, workers, rows, tenures)
     const hasFailed = (accountId: AccountId) => nowMs - (failedAtMs.get(accountId) ?? -FAILED_FOR_MS) < FAILED_FOR_MS
-    const able = { lanes, hasFile, failed: new Set([...lanes].filter(hasFailed)) }
+    const failed = new Set([...lanes].filter(hasFailed))
+    const able = { lanes, hasFile, failed, leftOver: leftOver(facts, nowMs) }
     await leave(facts, asked, nowMs)
+    if (isEnding) return new Map()
     await ask(facts, able, nowMs)
     const openElsewhere = new Map(rows.map((row) => [row.accountId, row.elsewhere]))
     for (const accountId of toTake(facts, able)) {
@@ -213,6 +234,7 @@ export function createSenders({ transactor, read, member, failover, steadyMs }: 
     held: () => ({ accounts: [...tenures.keys()], terms: Array.from(tenures.values(), ({ term }) => term) }),
     lose() {
       losses += 1
+      isUncertain = true
       for (const accountId of [...tenures.keys()]) end(accountId)
     },
   }
