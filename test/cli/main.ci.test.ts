@@ -67,7 +67,8 @@ test('a process writes what the function writes, and ends with what it returns',
 test.each(ENGINES)(
   'on %s what has come to its end leaves no timer, thread, process or listener behind',
   async (engine) => {
-    const env = engine === 'SQLite' ? office.settings : { ...office.settings, ...(await newServerLedger()) }
+    const onServer = async () => ({ ...(await newServerLedger()), TRANCHE_DATA_DIR: office.path('of-server') })
+    const env = { ...office.settings, ...(engine === 'SQLite' ? {} : await onServer()) }
     const out = (name: string) => office.path(`${name}.csv`)
     const commands = [
       ['init'],
