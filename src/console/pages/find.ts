@@ -60,7 +60,7 @@ export function addFinding(pages: Pages, door: ConsoleDoor): void {
       sinceMs === null
         ? html`Nothing was handed in here yet.`
         : html`It knows what was handed in since ${moment(sinceMs)}; a ledger that was restored may know less.`
-    return html`<p><strong>No id, batch or file is called so.</strong> Record ids (result_record_id), order ids of sales in doubt, names of people, amounts and other cells of rows are not searched: whoever may download results looks for them there. ${knows}</p><p>Ids are found whole, and the names of batches and files by their beginning.</p>`
+    return html`<p><strong>Nothing here has this id or name.</strong> Record ids (result_record_id), order ids of sales in doubt, names of people, amounts and other cells of rows are not searched: whoever may download results looks for them there. ${knows}</p><p>Ids are found whole, and the names of batches and files by their beginning.</p>`
   }
 }
 
